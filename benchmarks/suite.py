@@ -16,6 +16,7 @@ from benchmarks.measurement import Benchmark, Measurement, ratio, repository
 from benchmarks.merges import merges
 from benchmarks.next_task import next_task
 from benchmarks.secret_speed import secret_speed
+from benchmarks.shared_context import shared_context
 from benchmarks.snapshots import snapshots
 from benchmarks.timing import exponent, interleaved, timed
 from benchmarks.turns import turns
@@ -112,6 +113,7 @@ BENCHMARKS = {
         Benchmark("tokens", saving),
         Benchmark("brief", starting),
         Benchmark("turns", turns),
+        Benchmark("shared-context", shared_context),
         Benchmark("secrets", secret_speed),
         Benchmark("next", next_task),
     )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 ORDER = (
     *("errors", "version", "resources", "messages"),
     *("syntax", "storage", "validation", "model"),
-    *("workspace", "archive", "formatting", "context", "handoff", "verification", "merge", "tasks"),
+    *("workspace", "archive", "formatting", "context", "handoff", "verification", "merge", "tasks", "permanent"),
     *("lint", "workflow", "turn", "cli", "__main__"),
 )
 PACKAGE = Path(__file__).resolve().parent.parent / "taskstate"

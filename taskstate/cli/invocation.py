@@ -87,6 +87,11 @@ class Invocation:
         name = self.args.actor or os.environ.get("TASKSTATE_ACTOR") or git.user_name(self.workspace.root) or _login()
         return escaping.one_line(name, what="the actor's name")
 
+    @property
+    def reader(self) -> str:
+        """The name of the agent that reads, where the environment says it; reading commands look no further."""
+        return os.environ.get("TASKSTATE_ACTOR", "")
+
     def print_outcome(self, outcome: Outcome, done: str = "", *, text: str = "", **more: object) -> int:
         """Print the outcome of a change, and return the exit status.
 

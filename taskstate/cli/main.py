@@ -50,6 +50,8 @@ COMMANDS = {
     "archive": ("archive", "move older sessions to the archive; verify, restore and search it"),
     "chain": ("chain", "show the output of a task, and pull the outputs of upstream tasks"),
     "graph": ("graph", "draw the dependency graph of the tasks"),
+    "permanent": ("permanent", "the shared context of all agents: update, decide, notify, confirm, recover"),
+    "impact": ("impact", "keep the Impact Map of the permanent task, and check claims of affected files against it"),
     "complete": ("complete", "complete a task, or list what is missing"),
     "drop": ("drop", "give a task up"),
     "reopen": ("reopen", "reopen a task that is complete or dropped"),

@@ -38,7 +38,7 @@ class SealedVersion(NamedTuple):
 
 def find_sealed_version(workspace: Workspace, relative: str, seal: str) -> SealedVersion | None:
     """Return the earlier version of a state file that has this seal, or None where none is found."""
-    versions = (version_with_seal(data, seal) for data in _versions(workspace, relative))
+    versions = (version_with_seal(data, seal) for data in earlier_versions(workspace, relative))
     return next(filter(None, versions), None)
 
 
@@ -84,7 +84,8 @@ def read_blob(workspace: Workspace, sha: str) -> bytes | None:
     return None
 
 
-def _versions(workspace: Workspace, relative: str) -> Iterator[bytes]:
+def earlier_versions(workspace: Workspace, relative: str) -> Iterator[bytes]:
+    """Yield the earlier contents of a file: the kept copies, newest first, then those in git."""
     yield from kept_texts(workspace, relative)
     yield from _contents_at(workspace, _commits(workspace, relative), relative)
 

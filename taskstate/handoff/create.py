@@ -237,6 +237,7 @@ def _require_possible(
 ) -> None:
     """Refuse a task that is closed or handed over already; `force` ignores a document that is not valid."""
     state, force = loaded.state, handoff_request.force
+    preconditions.require_work(state, "work to hand over")
     preconditions.require_not_dropped(state)
     if state.status == COMPLETE:
         message = f"task {state.id} is complete, so there is nothing to hand over"

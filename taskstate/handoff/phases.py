@@ -26,7 +26,7 @@ from taskstate.syntax.spans import end_of_content
 from taskstate.validation import schema
 from taskstate.workspace import artifacts
 from taskstate.workspace.change import Change, Outcome
-from taskstate.workspace.preconditions import require_revision
+from taskstate.workspace.preconditions import require_revision, require_work
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ def find_phase(state: TaskState, name: str) -> Phase:
     Raises:
         TaskstateError: code "not-found"; code "unreadable"; code "duplicate-id": several have the name.
     """
+    require_work(state, "phases of work")
     parts = phases_in(state)
     matches = [part for part in parts if part.name.casefold() == name.casefold()]
     if len(matches) > 1:
@@ -170,6 +171,7 @@ def with_phase(state: TaskState, value: dict[str, Any]) -> str:
     Raises:
         TaskstateError: code "exists", "section-missing" or "unsafe".
     """
+    require_work(state, "phases of work")
     document, section, name = state.document, state.section(SECTION), str(value["phase"])
     if section is None:
         message = f"task {state.id} has no section {SECTION}"

@@ -25,7 +25,7 @@ One feature at a time; open a file before you change it; what you cannot verify 
 End with `taskstate finish {id} --did T --state T --next T` and `--pass FID`{back}; at 80 % of context `--pause`."""
 _SHORT_PERMANENT = """\
 Open a file before you speak of it; what a decision here rules out is not done. Steps: `{protocol}`
-End with the sections true again, a line in the Change Log, and `taskstate lint`."""
+What became wrong here gets a version: `taskstate permanent update --section S --from FILE`, `permanent decide`."""
 
 
 class Subject(NamedTuple):

@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 MAX_ROUNDS = 10  # ruff's own figure; a fix that needs more than a few is at odds with another
 
 _PARSING = "TS00"  # the codes of faults because of which a part cannot be read
-# Once one of these is fixed, other rules can check what could not be read before: a part, or the value of a key.
-_REVEALING = (_PARSING, "TS102")
+# Once one of these is fixed, other rules can check what could not be read before: a part, a key, or a section.
+_REVEALING = (_PARSING, "TS102", "TS201")
 
 
 class Fixed(NamedTuple):
@@ -93,7 +93,7 @@ def _check(document: Document, name: str, config: Config, queries: Queries) -> t
     facts = facts_of(document, name, config, queries)
     selected = _selected_rules(config.lint, name)
     checked = [row for row in selected if facts.file_type in row.files and row.needs <= queries.answerable]
-    rules = (row.load() for row in checked if row.applies_to(document))
+    rules = (row.load() for row in checked if row.applies_to(facts))
     diagnostics: Iterable[Diagnostic] = (each for rule in rules for each in _findings_of_rule(rule, facts))
     in_file = directives(document)
     if in_file:

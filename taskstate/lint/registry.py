@@ -14,7 +14,7 @@ from taskstate.lint.queries import interface
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from taskstate.syntax.document import Document
+    from taskstate.lint.facts.file_facts import Facts
 
 _STATE = frozenset({"state"})
 _FRONT = frozenset({"state", "handoff"})  # files with front matter
@@ -26,7 +26,9 @@ _HANDOFF = frozenset({"handoff"})
 _PROGRESS = frozenset({"progress"})
 _ANY = _MARKDOWN | _JSON
 _REMOVED = frozenset({"removed"})
+_IMPACT_MAP = frozenset({"state", "impact-map"})
 
+_KIND = ("kind",)  # an ordinary task need not say its kind
 _HISTORY, _ARCHIVE, _UPSTREAM, _REPOSITORY, _GIT = (
     frozenset({need})
     for need in (interface.HISTORY, interface.ARCHIVE, interface.UPSTREAM, interface.REPOSITORY, interface.GIT)
@@ -50,9 +52,9 @@ class Row(NamedTuple):
         """Return the rule's module, with its `RULE` and its `check`."""
         return import_module(f"taskstate.lint.rules.{self.module}")
 
-    def applies_to(self, document: Document) -> bool:
-        """Return whether a document has a key that the rule is about."""
-        return not self.keys or any(key in document.front_matter for key in self.keys)
+    def applies_to(self, facts: Facts) -> bool:
+        """Return whether a file has a key that the rule is about; JSON has no front matter to judge by."""
+        return not self.keys or facts.is_json or any(key in facts.document.front_matter for key in self.keys)
 
 
 TABLE: tuple[Row, ...] = (
@@ -130,6 +132,13 @@ TABLE: tuple[Row, ...] = (
     Row("TS906", "chain.placeholder"),
     Row("TS951", "safety.secret", files=_ANY),
     Row("TS952", "safety.path_escapes", files=_PATHS),
+    Row("TSP01", "permanent.impact_map_schema", files=_IMPACT_MAP, keys=_KIND),
+    Row("TSP02", "permanent.module_unknown", files=_IMPACT_MAP, keys=_KIND),
+    Row("TSP03", "permanent.version_missing", keys=_KIND),
+    Row("TSP04", "permanent.heir_missing", keys=_KIND),
+    Row("TSP05", "permanent.ack_above_version", keys=("acks",)),
+    Row("TSP06", "permanent.permanent_second", needs=_REPOSITORY, keys=_KIND),
+    Row("TSP07", "permanent.version_not_raised", keys=_KIND),
 )
 
 

@@ -26,6 +26,7 @@ from taskstate.merge.task_files import (
 )
 from taskstate.model import names
 from taskstate.model.items import (
+    FILES,
     HANDOFF,
     SESSION,
     Item,
@@ -286,7 +287,7 @@ def _archive_plan(task: _Task, now: bytes, after: bytes) -> journal.Plan:
 
 def _handoffs(task: _Task, wanted: Wanted) -> journal.Plan:
     """Return the operations that write the missing handoffs and impact maps again, where they stood last."""
-    missing = {item.place for item in wanted if item.kind == HANDOFF}
+    missing = {item.place for item in wanted if item.kind in FILES}
     found: dict[str, journal.Create] = {}
     for record, _ in task.records:
         with suppress(TaskstateError, ValueError):

@@ -6,11 +6,14 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.merge.appended_lists import merge_commits, merge_versions
+from taskstate.merge.entries import merge_entries
 from taskstate.merge.json_fences import merge_fenced
 from taskstate.merge.lines import merge_text
 from taskstate.merge.progress_log import merge_log
 from taskstate.merge.three_way import Versions, interleave, trivial_merge
 from taskstate.model.document_kinds import kind, section_key
+from taskstate.model.names import id_key
+from taskstate.model.permanent import CONTENT, DECISIONS, IMPACT_MAP, PERMANENT
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
 from taskstate.syntax.document import parse
 
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 
 _LOG = "progress log"
 _GROWING = frozenset({"feature checklist", "chain inputs"})  # sections that keep the parts added by either side
+_CONTENT = frozenset(section_key(name) for name in CONTENT if name != IMPACT_MAP)
+_DECISIONS = section_key(DECISIONS)
 _LISTS = {"git history": merge_commits, "change log": merge_versions}
 
 
@@ -60,8 +65,15 @@ def merge_body(versions: Versions[TaskState], prefer: Prefer) -> MergedBody:
             sessions = log.sessions
             pieces.append(log.text)
         else:
-            pieces.append(_merge_section(texts, name.title, prefer))
+            merge = _merge_content if _is_content(versions, name) else _merge_section
+            pieces.append(merge(texts, name.title, prefer))
     return MergedBody("".join(pieces), sessions)
+
+
+def _is_content(versions: Versions[TaskState], name: _PartKey) -> bool:
+    """Return whether a part is a section of a permanent task whose entries are merged one by one."""
+    kinds = {versions.ours.kind, versions.theirs.kind}
+    return kinds == {PERMANENT} and name.level == SECTION_LEVEL and name.title in _CONTENT
 
 
 def _texts_of(parts: Versions[Mapping[_PartKey, str]], name: _PartKey) -> Versions[str]:
@@ -106,7 +118,20 @@ def _merge_section(versions: Versions[str], title: str, prefer: Prefer) -> str:
     merged = [merge_fenced(_texts_of(parts, name), name.title or title, prefer) for name in all_names]
     if all_names == names.ours == names.theirs:
         return "".join(merged)
-    return "".join(part if part.endswith("\n\n") or not part else f"{part.rstrip(chr(10))}\n\n" for part in merged)
+    return _as_paragraphs(merged)
+
+
+def _merge_content(versions: Versions[str], title: str, prefer: Prefer) -> str:
+    """Return the merged section of a permanent task: decision by decision, and elsewhere entry by entry."""
+    parts = versions.each(lambda text: _subsections(text, title))
+    names = interleave(list(parts.ours), list(parts.theirs), lambda name: (name.level, id_key(name.title)))
+    merge = merge_text if title == _DECISIONS else merge_entries
+    return _as_paragraphs([merge(_texts_of(parts, name), prefer) for name in names])
+
+
+def _as_paragraphs(parts: Sequence[str]) -> str:
+    """Return subsections one after another, each with a blank line behind it."""
+    return "".join(part if part.endswith("\n\n") or not part else f"{part.rstrip(chr(10))}\n\n" for part in parts)
 
 
 def _subsections(text: str, title: str) -> Mapping[_PartKey, str]:
@@ -118,8 +143,8 @@ def _subsections(text: str, title: str) -> Mapping[_PartKey, str]:
 
 
 def _part_key(title: str, section: SectionSpec | None) -> str:
-    """Return the key of a subsection: the task or phase in its heading, or else its title."""
+    """Return the key of a subsection: the task, phase or number in its heading, or else its title."""
     spec = section.subsection(title) if section else None
     groups = spec.match(title) if spec else None
-    subject = (groups.get("task_id") or groups.get("phase")) if groups else None
+    subject = (groups.get("task_id") or groups.get("phase") or groups.get("number")) if groups else None
     return f"{spec.name} {subject}".casefold() if spec and subject else section_key(title)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.errors import CannotEdit, EditConflict
 from taskstate.merge.appended_lists import last_version
+from taskstate.merge.decisions import decisions_apart
 from taskstate.merge.front_matter import front_matter_text, merge_front_matter, top_level_entries
 from taskstate.merge.lines import lines_of, merge_text
 from taskstate.merge.sections import merge_body, repeats_sections
@@ -17,6 +18,7 @@ from taskstate.merge.three_way import PREFERENCES, Versions, trivial_merge
 from taskstate.model import delta_block
 from taskstate.model.canonical_json import audit_seal
 from taskstate.model.derived_values import COUNTS, PROGRESS, SIZE, fix_edits
+from taskstate.model.permanent import CONTENT, VERSION_SEAL, edited_parts, version_of, version_seal
 from taskstate.model.session_references import identity
 from taskstate.model.statuses import DROPPED
 from taskstate.model.task_state import read_state
@@ -70,7 +72,7 @@ def _is_unmergeable(document: Document) -> bool:
 
 
 def _merge(texts: Versions[str], documents: Versions[Document], prefer: Prefer) -> str:
-    states = _with_equal_marks(_with_one_turn(_taken_up(documents.each(read_state))))
+    states = decisions_apart(_with_equal_marks(_with_one_turn(_taken_up(documents.each(read_state)))))
     body = merge_body(states, prefer)
     text = merge_front_matter(states.each(lambda state: state.document), prefer) + body.text
     after = parse(text)
@@ -164,7 +166,7 @@ def _with_marks(state: TaskState, merged: Mapping[tuple[str, int], str]) -> Task
 def _with_derived_values(text: str, documents: Versions[Document]) -> str:
     """Return a merged text with its derived values and its seal updated."""
     try:
-        text = _sealed(_with_version(text), documents)
+        text = _sealed(_with_version_seal(_with_version(text, documents), documents), documents)
         document = parse(text)
         state = read_state(document)
         root = document.front_matter.node
@@ -176,12 +178,27 @@ def _with_derived_values(text: str, documents: Versions[Document]) -> str:
         return text  # the linter reports the wrong values
 
 
-def _with_version(text: str) -> str:
-    """Return a text with the last version of its change log as its version, if that is higher."""
-    state = read_state(parse(text))
-    log, version = state.section("Change Log"), state.document.front_matter.get("version")
+def _with_version(text: str, versions: Versions[Document]) -> str:
+    """Return a text with the last version of its Change Log as its version, unless a side has a higher one."""
+    log = read_state(parse(text)).section("Change Log")
     last = last_version(log.body.of(text)) if log else 0
-    return _set(text, ("version",), last) if isinstance(version, int) and last > version else text
+    numbers = [side.front_matter.get("version") for side in versions[1:]]
+    highest = max((each for each in numbers if isinstance(each, int)), default=0)
+    return _set(text, ("version",), last) if last >= highest > 0 else text
+
+
+def _with_version_seal(text: str, versions: Versions[Document]) -> str:
+    """Return the text of a permanent task with the seal of its version.
+
+    A section that a side has edited without a new version stays so: the merge would hide it otherwise.
+    """
+    state = read_state(parse(text))
+    if not state.text(VERSION_SEAL):
+        return text
+    kept = {name: part for side in map(read_state, versions[1:]) for name, part in edited_parts(side).items()}
+    number, *hashes = version_seal(state, version_of(state)).split("-")
+    parts = [kept.get(name, now) for name, now in zip(CONTENT, hashes, strict=True)]
+    return _set(text, (VERSION_SEAL,), "-".join((number, *parts)))
 
 
 def _sealed(text: str, versions: Versions[Document]) -> str:
@@ -206,7 +223,7 @@ def _with_values_of(text: str, model: Document) -> str:
     values = front_matter_values(model)
     audit = values.get("audit")
     new_values: dict[tuple[str, ...], object] = {
-        (key,): values[key] for key in (COUNTS, SIZE, "version") if key in values
+        (key,): values[key] for key in (COUNTS, SIZE, "version", VERSION_SEAL) if key in values
     }
     if isinstance(audit, dict) and "seal" in audit:
         new_values["audit", "seal"] = audit["seal"]

@@ -13,7 +13,7 @@ from taskstate.archive.archiver import sessions_in
 from taskstate.archive.verify import examine
 from taskstate.errors import TaskstateError
 from taskstate.model.derived_values import COUNTS
-from taskstate.model.items import HANDOFF, Item, entry_item, items_in, require_conserved, session_item
+from taskstate.model.items import FILES, Item, entry_item, items_in, require_conserved, session_item
 from taskstate.model.task_state import Session, TaskState, read_state
 from taskstate.model.write_metadata import front_matter_values, set_front_matter
 from taskstate.syntax.conflict_markers import find_conflicts
@@ -93,7 +93,7 @@ def needed_items(owed: Wanted, now: TaskFiles, after: TaskFiles, wanted: Wanted,
     In a damaged file a session of which the new text has more, under the same number, is no other session.
     """
     standing = (now.items[0] | now.items[1]) - (_remnants(now, after) if is_damaged else Counter())
-    comes_back = {item: each.number for item, each in wanted.items() if item.kind != HANDOFF}
+    comes_back = {item: each.number for item, each in wanted.items() if item.kind not in FILES}
     replaced = {(item.kind, item.place) for item in comes_back if item.place}
     new = [session for session in after.sessions if not standing[entry_item(session.entry)]]
     old = older_forms(owed, now.sessions, new)

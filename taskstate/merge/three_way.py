@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -41,7 +41,7 @@ def trivial_merge(versions: Versions[T]) -> tuple[T] | tuple[()]:
     return (versions.ours,) if versions.theirs == versions.base else ()
 
 
-def interleave(ours: Sequence[H], theirs: Sequence[H], rank: Callable[[H], int] = lambda _: 0) -> list[H]:
+def interleave(ours: Sequence[H], theirs: Sequence[H], rank: Callable[[H], Any] = lambda _: 0) -> list[H]:
     """Return the items of both lists in our order; an item that only theirs has follows its predecessor there.
 
     Where both have added items at one place, those with the lower `rank` come first.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from taskstate.handoff.paths import timestamp_in
 from taskstate.merge.findings import has_open, with_numbers_apart
-from taskstate.merge.three_way import Versions, trivial_merge
+from taskstate.merge.three_way import Versions, interleave, trivial_merge
 from taskstate.model.names import id_key
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DONE, DROPPED, IN_PROGRESS, NOT_STARTED, PENDING
 
@@ -53,7 +53,10 @@ _WHOLE = frozenset(
 _APPEND_ONLY = frozenset({"features", "objectives", "approaches_tried"})  # lists from which no item is removed
 # Counters: equal new numbers on both sides stand for two different writes or handoffs.
 ADVANCING = frozenset({"revision", "update_count", "count", "handoff_count", "handoffs"})
-_DERIVED = frozenset({"sessions", "file_size_kb", "overall_progress", "seal"})  # recomputed after the merge
+# Recomputed after the merge.
+_DERIVED = frozenset({"sessions", "file_size_kb", "overall_progress", "seal", "version_seal"})
+# The lists of an Impact Map, in an order that does not depend on which side is ours.
+_UNORDERED = frozenset({"modules", "interfaces", "ripple_paths", "paths"})
 
 
 def merge_value(versions: Versions[Any], key: str, prefer: Prefer) -> Any:  # noqa: ANN401 - any YAML or JSON value
@@ -165,7 +168,10 @@ def _merge_list(versions: Versions[list[Any]], key: str, prefer: Prefer) -> list
     if any(len(items) != len(list_) for items, list_ in zip(keyed, versions, strict=True)):
         return versions.preferred(prefer)
     merged: list[Any] = []
-    for name in dict.fromkeys((*keyed.ours, *keyed.theirs)):
+    in_order = [*keyed.ours, *keyed.theirs]
+    if key in _UNORDERED:
+        in_order = interleave(list(keyed.ours), list(keyed.theirs), rank=str)
+    for name in dict.fromkeys(in_order):
         item = keyed.each(lambda items, name=name: items.get(name, NOTHING))  # type: ignore[misc]  # the loop's name
         value = merge_value(item, f"{key}[]", prefer)
         if value is NOTHING and key in _APPEND_ONLY:

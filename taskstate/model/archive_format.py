@@ -27,10 +27,10 @@ _TRAILER = (
 _HEAD = r"\ufeff?# [^\r\n]*"
 BATCH_LINE = r"(?m)^Sessions archived: (\d{1,9})(?:-(\d{1,9}))?[ \t]*\r?$"
 _SUMMARY = r"(?i)##[ \t]+archived summary\b[^\r\n]*?\(sessions?\s+(\d{1,9})(?:\s*[-\u2013]\s*(\d{1,9}))?\)"
+DOCUMENT = "Document"  # the heading of whole documents that were closed
 # A list that was moved out of the state file besides sessions; such lists stand between the batches.
-_ROLLED_LIST = (
-    r"[\r\n]*## (?:Git History|Events|Change Log)[ \t]*(?:\r?\n|\Z)(?:(?:\r?\n)*(?:- |  )[^\r\n]*(?:\r?\n|\Z))*"
-)
+_ROLLED_HEADING = rf"[\r\n]*## (?:Git History|Events|Change Log|{DOCUMENT})[ \t]*(?:\r?\n|\Z)"
+_ROLLED_LIST = rf"{_ROLLED_HEADING}(?:(?:\r?\n)*(?:- |  )[^\r\n]*(?:\r?\n|\Z))*"
 _ROLLED_ITEM = r"(?m)^- ([^\r\n]*)"
 _OFFSETS = r"(?m)^Offsets: ([0-9 -]+?)\r?$"
 _ENDS = r"(?m)^Ends: ([A-Z ]+?)\r?$"
@@ -137,6 +137,24 @@ def rolled_items(text: str, title: str) -> tuple[str, ...]:
     return tuple(
         item for each in lists if each.startswith(f"## {title}") for item in re.compile(_ROLLED_ITEM).findall(each)
     )
+
+
+def document_item(label: str, text: str) -> list[str]:
+    """Return a whole document as a list item of the archive, line by line: nothing in it can become structure."""
+    lines = with_newlines(text, "\n").rstrip("\n").split("\n")
+    return [f"- {label}", "", *(f"  {line}" if line else "" for line in lines)]
+
+
+def archived_documents(text: str) -> tuple[str, ...]:
+    """Return the documents in an archive, oldest first, with LF line ends and one at the end."""
+    lists = [batch.entries for batch in find_batches(text) if is_rolled_list(batch)]
+    return tuple(_document(each) for each in lists if each.startswith(f"## {DOCUMENT}"))
+
+
+def _document(entry: str) -> str:
+    lines = with_newlines(entry, "\n").split("\n")
+    first = next((number for number, line in enumerate(lines) if line.startswith("- ")), 0)
+    return "\n".join(line.removeprefix("  ") for line in lines[first + 2 :]) + "\n"
 
 
 def original_layout(entries: str, trailer: str) -> tuple[str, tuple[int, ...]]:

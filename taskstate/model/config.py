@@ -82,9 +82,10 @@ class Coordination(NamedTuple):
 
 
 class Permanent(NamedTuple):
-    """Who may update the permanent task; without names everybody."""
+    """Who may update the permanent task (without names everybody), and which changes `start` wants confirmed."""
 
     writers: tuple[str, ...] = ()
+    require_ack: str = "never"
 
 
 class Archive(NamedTuple):

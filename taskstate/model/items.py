@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 SESSION, EVENT, PROOF, CHECK, ACK, HANDOFF = "session", "event", "proof", "check", "ack", "handoff"
 BLOCK = "block"
+MAP = "map"  # an Impact Map in a file of its own, which goes back into its document when it gets shorter
+FILES = (HANDOFF, MAP)  # kinds of items that are a file each
 _ONCE = frozenset({SESSION, EVENT, HANDOFF})  # kinds of which nothing may be there twice
 _DIGITS = 16
 _COMMENT = r"(?s)<!--.*?-->"
@@ -133,7 +135,10 @@ def items_in(kind: str, name: str, data: bytes) -> Counter[Item]:
         return state_items(read_state(parse(text))) if text else Counter()
     if kind == "archive":
         return archive_items(text)
-    return Counter([Item(HANDOFF, name.rpartition("/")[2], "")] if text and kind in {"handoff", "impact-map"} else ())
+    place = name.rpartition("/")[2]
+    if kind == "impact-map":
+        return Counter([_item(MAP, place, with_newlines(text, "\n"))] if text else ())
+    return Counter([Item(HANDOFF, place, "")] if text and kind == "handoff" else ())
 
 
 def lost_between(before: Counter[Item], after: Counter[Item]) -> list[Item]:

@@ -235,6 +235,7 @@ def output(workspace: Workspace, task_id: str) -> TaskOutput:
         TaskstateError: the file cannot be read; or code "no-output": none is written yet.
     """
     loaded = workspace.load(workspace.locate(task_id))
+    preconditions.require_work(loaded.state, "output", f"`taskstate show {loaded.state.id}` reads it")
     text = chain.output_of(loaded.document)
     if text:
         return TaskOutput(loaded.state.id, loaded.relative, loaded.state.status, text)

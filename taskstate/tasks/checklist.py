@@ -15,7 +15,7 @@ from taskstate.syntax.json_edit import append_json_item, update_json
 from taskstate.verification.command_evidence import log_stem
 from taskstate.workspace import artifacts
 from taskstate.workspace.change import Change
-from taskstate.workspace.preconditions import require_not_dropped
+from taskstate.workspace.preconditions import require_not_dropped, require_work
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
 
 FEATURE_KEYS = ("id", "description", "passes", "tested_at", "evidence", "notes", "moved_to")
+
+
+_PHASE_STATUS = '`taskstate permanent update --section "Phase Status" --from FILE` says how far things are'
 
 
 def add_feature(workspace: Workspace, task_id: str, feature_id: str, description: str, request: Request) -> Outcome:
@@ -130,6 +133,7 @@ def checking(number: int, *, checked: bool) -> Callable[[Loaded], Change]:
     """Return the step that checks or unchecks an acceptance criterion of a state file."""
 
     def job(loaded: Loaded) -> Change:
+        require_work(loaded.state, "acceptance criteria", _PHASE_STATUS)
         criteria = loaded.state.criteria
         if not 1 <= number <= len(criteria):
             hint = f"it has {len(criteria)}, counted from 1" if criteria else "it has none"
@@ -147,6 +151,7 @@ def _changed(loaded: Loaded, edits: tuple[Edit, ...]) -> Change:
 
 
 def _checklist(state: TaskState) -> Checklist:
+    require_work(state, "features", _PHASE_STATUS)
     if state.checklist is None:
         invalid = (problem.message for problem in state.problems if problem.kind == "json-invalid")
         reason = next(invalid, "there is no json fence")

@@ -12,7 +12,6 @@ from taskstate.archive import archiver
 from taskstate.errors import SeveralReasons, TaskstateError
 from taskstate.model import chain, roles
 from taskstate.model.canonical_json import sha256
-from taskstate.model.document_kinds import kind_of
 from taskstate.model.phases import phases_in
 from taskstate.model.statuses import CLOSED, COMPLETE, IN_PROGRESS
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
@@ -103,9 +102,7 @@ def _require_completable(loaded: Loaded) -> None:
     if state.status == COMPLETE:
         message = f"task {state.id} is complete already"
         raise TaskstateError(message, help=f"`taskstate reopen {state.id} --note WHY` reopens it", code="complete")
-    if kind_of(state.kind).section(chain.OUTPUT) is None:
-        message = f"{state.id} is a {state.kind} task, which hands nothing down"
-        raise TaskstateError(message, help="complete an ordinary task", code="kind")
+    preconditions.require_work(state, "output to hand down", f"`taskstate permanent close {state.id}` closes it")
     if state.problems:
         problem = state.problems[0]
         line = state.document.position(problem.span.start).line + 1

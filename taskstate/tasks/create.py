@@ -69,7 +69,7 @@ def create(workspace: Workspace, task: NewTask, request: Request) -> Outcome:
     Raises:
         TaskstateError: the id is taken, an upstream task is unknown, a path leads out, or a text cannot be embedded.
     """
-    _require_free(workspace, task.id)
+    require_free(workspace, task.id)
     for path in task.paths:
         require_inside(path.removeprefix("!"))
     upstreams = tuple(_upstream(workspace, upstream) for upstream in sorted(task.depends_on, key=names.id_key))
@@ -90,7 +90,12 @@ def _upstream(workspace: Workspace, task_id: str) -> Upstream:
     return read_upstream(loaded.document, loaded.relative)
 
 
-def _require_free(workspace: Workspace, task_id: str) -> None:
+def require_free(workspace: Workspace, task_id: str) -> None:
+    """Refuse an id that a task has already.
+
+    Raises:
+        TaskstateError: code "exists" or "duplicate-id".
+    """
     try:
         taken = workspace.locate(task_id)
     except TaskstateError as error:

@@ -19,6 +19,7 @@ from taskstate.syntax.edits import apply
 from taskstate.verification.snapshots import purge
 from taskstate.workspace import open_turns, task_index
 from taskstate.workspace.change import Change
+from taskstate.workspace.preconditions import require_work
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def drop(workspace: Workspace, task_id: str, request: Request, *, note: str) -> 
 
     def job(loaded: Loaded) -> Change:
         state = loaded.state
+        require_work(state, "work to give up", f"`taskstate permanent close {state.id}` closes it")
         _require_not_complete(state)
         if _is_recorded(state):
             return Change(text=loaded.document.text, notes=("dropped already",))

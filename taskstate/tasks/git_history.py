@@ -25,6 +25,7 @@ from taskstate.syntax.spans import Span
 from taskstate.validation.secrets import masked
 from taskstate.workspace.change import Change
 from taskstate.workspace.event_log import append_to_archive
+from taskstate.workspace.preconditions import require_work
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def sync(workspace: Workspace, task_id: str, request: Request, *, since: str = "
 
     def job(loaded: Loaded) -> Change:
         state = loaded.state
+        require_work(state, f"section {_TITLE}")
         created = "" if since else state.text("created_at") or ""
         commits = git_log.log(workspace.root, since=since, after=created, digits=_ID)
         archive = archive_text(workspace, state.id) or ""

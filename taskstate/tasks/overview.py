@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import TaskstateError
+from taskstate.handoff import token_count
 from taskstate.model.derived_values import exceeded, session_counts
+from taskstate.model.document_kinds import kind
 from taskstate.model.names import own_file
+from taskstate.model.permanent import PERMANENT, confirmed, edited_sections, shown_version, version_of
 from taskstate.model.statuses import BLOCKED, CLOSED, COMPLETE
 from taskstate.tasks.decomposition_plan import guidance, open_features, sizing
 
@@ -43,12 +46,23 @@ def task_shape(loaded: Loaded) -> dict[str, Any]:
         "criteria": [{"number": each.number, "text": each.text, "checked": each.checked} for each in state.criteria],
         "next_steps": state.next_steps,
         "problems": [problem.message for problem in state.problems],
+        **(_permanent_shape(state) if state.kind == PERMANENT else {}),
+    }
+
+
+def _permanent_shape(state: TaskState) -> dict[str, Any]:
+    return {
+        "version": version_of(state),
+        "acks": confirmed(state.document.front_matter),
+        "parts": [{"section": name, "tokens": tokens} for name, tokens in _parts(state)],
     }
 
 
 def overview(loaded: Loaded) -> str:
     """Return a task as text for people."""
     state = loaded.state
+    if state.kind == PERMANENT:
+        return _permanent_overview(loaded)
     counts = session_counts(state)
     archived = f", {counts.archived} of them archived" if counts.archived else ""
     lines = [
@@ -62,6 +76,34 @@ def overview(loaded: Loaded) -> str:
     if steps:
         lines += ["  next steps:", *(f"    {line}" for line in steps)]
     return "\n".join(lines)
+
+
+def _permanent_overview(loaded: Loaded) -> str:
+    """Return the permanent task as text: its version, who has confirmed which, and its sections with their sizes."""
+    state = loaded.state
+    acks = ", ".join(f"{name} {shown_version(each)}" for name, each in confirmed(state.document.front_matter).items())
+    by_hand = ", ".join(edited_sections(state))
+    lines = [
+        f"{state.id}  [PERMANENT] {state.title}",
+        f"  {loaded.relative}, {state.size_kb} KB, revision {loaded.token}",
+        f"  {shown_version(version_of(state))}, status {state.status or 'unknown'}",
+        f"  confirmed: {acks or 'by nobody yet'}",
+    ]
+    lines += (
+        [f"  edited by hand since: {by_hand}; `taskstate permanent update` gives that a version"] if by_hand else []
+    )
+    lines += [f"  cannot be read: {problem.message}" for problem in state.problems]
+    parts = _parts(state)
+    width = max((len(name) for name, _ in parts), default=0)
+    lines += [f"  sections, each printed by `taskstate show {state.id} --section NAME`:"] if parts else []
+    return "\n".join((*lines, *(f"    {name.ljust(width)}  about {tokens} tokens" for name, tokens in parts)))
+
+
+def _parts(state: TaskState) -> tuple[tuple[str, int], ...]:
+    """Return the sections of a permanent task, each with about how many tokens it has."""
+    text, spec = state.document.text, kind(PERMANENT)
+    sections = ((each.name, state.section(each.name)) for each in spec.sections)
+    return tuple((name, token_count.estimate(section.span.of(text))) for name, section in sections if section)
 
 
 def warning(state: TaskState, size: Size) -> tuple[str, ...]:
@@ -166,6 +208,10 @@ def listing(tasks: list[Loaded], most: int, problems: Collection[str] = ()) -> s
 
 def _row(loaded: Loaded, most: int, problems: Collection[str]) -> tuple[str, ...]:
     state = loaded.state
+    if state.kind == PERMANENT:
+        version, title = shown_version(version_of(state)), f"[PERMANENT] {state.title}"
+        marked = f"{title} (damaged)" if loaded.relative in problems else title
+        return state.id, state.status or "?", version, "-", "-", str(state.size_kb), marked
     features = f"{state.checklist.passing}/{len(state.checklist.counted)}" if state.checklist else "-"
     sessions = session_counts(state).total
     size = "-" if state.status in CLOSED else sizing(sessions, most).name

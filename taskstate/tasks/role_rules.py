@@ -15,7 +15,7 @@ from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DONE, IN_PROGRE
 from taskstate.model.write_metadata import blocks_of
 from taskstate.syntax import escaping
 from taskstate.verification.qa.results import compare
-from taskstate.workspace.preconditions import require_not_dropped
+from taskstate.workspace.preconditions import require_not_dropped, require_work
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
@@ -88,8 +88,9 @@ def role_in_task(state: TaskState, role: str, names: tuple[str, ...]) -> RoleInT
     """Return a role of a task whose roles may be changed.
 
     Raises:
-        TaskstateError: there is no such role, the task is complete or dropped, or drift is unresolved.
+        TaskstateError: there is no such role, the task is permanent, complete or dropped, or drift is unresolved.
     """
+    require_work(state, "roles")
     place = RoleInTask(state, roles.require_role(role, names), names)
     if state.status == COMPLETE:
         message = f"task {place.task_id} is complete, so its roles stay as they are"

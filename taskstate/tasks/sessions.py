@@ -19,7 +19,7 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import end_of_content, with_newlines
 from taskstate.validation import secrets
-from taskstate.workspace import artifacts, damage
+from taskstate.workspace import artifacts, damage, preconditions
 from taskstate.workspace.archive_file import read_archive
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change
@@ -75,6 +75,9 @@ def add(
     entry, commit_notes = _with_full_commits(workspace, entry)
 
     def job(loaded: Loaded) -> Change:
+        preconditions.require_work(
+            loaded.state, "Progress Log", "what changed in it is recorded by `taskstate permanent update`"
+        )
         if since is not None and says_already(loaded.state, entry, since):
             return Change(text=loaded.document.text)
         last_archived = read_archive(workspace, loaded.state.id).last

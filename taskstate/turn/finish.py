@@ -127,6 +127,7 @@ def _readable(workspace: Workspace, asked: FinishRequest, call: Call) -> Loaded:
         loaded = workspace.load(workspace.locate(call.task_id))
         damage.require_undamaged(workspace, loaded)
         preconditions.require_whole(loaded)
+        preconditions.require_work(loaded.state, "turns", "`taskstate permanent update` records what changed in it")
     except TaskstateError as error:
         if asked.words is None or error.code not in sessions.KEPT_REFUSALS or call.request.dry_run:
             raise

@@ -16,6 +16,7 @@ from taskstate.storage.git import worktree
 from taskstate.turn.tree_changes import TreeChanges, changes
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots.take import pinned
+from taskstate.workspace.preconditions import require_work
 
 if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState
@@ -109,11 +110,13 @@ def uncommitted(workspace: Workspace) -> str:
 
 
 def require_open(state: TaskState) -> None:
-    """Refuse a task that is complete or dropped.
+    """Refuse a task that is complete or dropped, and the permanent one.
 
     Raises:
-        TaskstateError: code "task-complete".
+        TaskstateError: code "task-complete" or "kind".
     """
+    help_ = f"`taskstate next` names the task to work on; `taskstate show {state.id}` reads this one"
+    require_work(state, "turns", help_)
     if state.status in {COMPLETE, DROPPED}:
         message = f"task {state.id} is {state.status}"
         help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it back to work'

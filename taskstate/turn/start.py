@@ -20,6 +20,9 @@ from taskstate.model.delta_block import Turn
 from taskstate.model.static_context import is_sealed, read_static
 from taskstate.model.statuses import BLOCKED, IN_PROGRESS
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
+from taskstate.permanent.find import find
+from taskstate.permanent.impact.claims import missing_analysis
+from taskstate.permanent.readers import require_confirmed
 from taskstate.syntax.edits import apply
 from taskstate.tasks import chain_inputs, role_rules
 from taskstate.tasks.role_changes import with_role_set
@@ -172,6 +175,9 @@ def _plan(call: Call, asked: StartRequest) -> _Plan:
         return _Plan(loaded, role, seen, (), _resumed_notes(turn, seen), resumed=True)
     with obstacles.collected():
         _require_free(workspace, loaded.state, turn, asked)
+    with obstacles.collected():
+        require_confirmed(workspace, asked.agent)
+    analysis = _missing_analysis(workspace, loaded, obstacles)
     steps, notes = _preparing(call, loaded, asked, obstacles)
     changes_role = bool(role) and not taken and not _is_same_role(blocks.delta, blocks.role(role))
     drifted = seen.changes if changes_role and not asked.accept_drift else TreeChanges()
@@ -182,7 +188,19 @@ def _plan(call: Call, asked: StartRequest) -> _Plan:
             steps.append(_role_step(workspace, loaded, role, request))
     obstacles.raise_all(loaded.state.id, shown=drifted.shown() if drifted.drift else ())
     steps.append(lambda current: _opened(current, _Opening(role, asked, seen), request))
-    return _Plan(loaded, role, seen, tuple(steps), (*notes, *_notes(workspace, loaded, role, seen)))
+    return _Plan(loaded, role, seen, tuple(steps), (*notes, *analysis, *_notes(workspace, loaded, role, seen)))
+
+
+def _missing_analysis(workspace: Workspace, loaded: Loaded, obstacles: Obstacles) -> tuple[str, ...]:
+    """Return a note that the impact analysis is missing; where acks are required, that is in the way instead."""
+    shared = find(workspace)
+    state = workspace.load(workspace.locate(shared.id)).state if shared else None
+    missing = missing_analysis(workspace, loaded.state, state) if state else ""
+    if missing and workspace.config.permanent.require_ack != "never":
+        message, _, help_ = missing.partition(": ")
+        obstacles.add(TaskstateError(message, help=help_, code="not-confirmed"))
+        return ()
+    return (missing,) if missing else ()
 
 
 def _preparing(

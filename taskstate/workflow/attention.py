@@ -13,8 +13,10 @@ from taskstate.errors import TaskstateError
 from taskstate.handoff.accept import unhanded_work
 from taskstate.messages import counted, first_of
 from taskstate.model import roles
+from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import BLOCKED, COMPLETE, DROPPED, IN_PROGRESS
 from taskstate.model.write_metadata import blocks_of
+from taskstate.permanent.readers import standing
 from taskstate.storage import files
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
 
 FINDINGS, DRIFT, STALE, UNHANDED, UNREADABLE = "findings", "drift", "stale", "handoff", "cannot be read"
+SHARED = "shared context"
 _NAMED = 3  # stale sources in a line
 
 
@@ -37,8 +40,11 @@ class Attention(NamedTuple):
         return f"{self.label}: {self.text}"
 
 
-def attention(workspace: Workspace, loaded: Loaded) -> tuple[Attention, ...]:
-    """Return what to look at first in a task, at most one line of a kind; nothing of a task that is complete."""
+def attention(workspace: Workspace, loaded: Loaded, reader: str = "") -> tuple[Attention, ...]:
+    """Return what to look at first in a task, at most one line of a kind; nothing of a task that is complete.
+
+    `reader` is the agent that reads this, as far as it is known and the task's open turn does not say it.
+    """
     if loaded.state.status == COMPLETE:
         return ()
     if loaded.state.status == DROPPED:
@@ -51,8 +57,22 @@ def attention(workspace: Workspace, loaded: Loaded) -> tuple[Attention, ...]:
         (STALE, _stale(workspace, loaded)),
         (UNHANDED, unhanded_work(workspace, loaded)),
         (UNREADABLE, _unreadable(loaded)),
+        (SHARED, shared_context(workspace, loaded, reader, behind=True)),
     )
     return tuple(Attention(label, text) for label, text in lines if text)
+
+
+def shared_context(workspace: Workspace, loaded: Loaded, reader: str = "", *, behind: bool = False) -> str:
+    """Return the version of the permanent task that all agents share, and whether the reader is behind.
+
+    With `behind` only where there is something to do; empty for the permanent task itself, and where there is none.
+    """
+    turn = blocks_of(loaded.document).delta.turn
+    agent = (turn and turn.agent) or reader
+    now = standing(workspace, agent) if loaded.state.kind != PERMANENT else None
+    if now is None or (behind and not now.by_hand and not (agent and now.is_behind)):
+        return ""
+    return now.line
 
 
 def open_findings(blocks: ToolBlocks) -> tuple[str, ...]:

@@ -15,8 +15,9 @@ from taskstate.messages import counted
 from taskstate.model import roles
 from taskstate.model.config import export_drop
 from taskstate.model.derived_values import session_counts
+from taskstate.model.permanent import PERMANENT
 from taskstate.model.write_metadata import blocks_of
-from taskstate.workflow.attention import FINDINGS, attention
+from taskstate.workflow.attention import FINDINGS, SHARED, attention, shared_context
 from taskstate.workflow.brief_sections import ALWAYS, BACKGROUND, SHOW_SECTION, BriefSection, brief_sections
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _BACKGROUND = 85  # percent of the usual budget, up to which background is taken
 _DETAILS = 1  # priority of the descriptions of open features; their ids are always kept
 _HUGE, _LAST = 4_000, 100  # a unit of over 4,000 characters comes last, or it would keep all others out
 _FACTS = ("priority", "area", "epic", "prd", "repository", "agent")  # keys of the front matter that a brief repeats
+_ELSEWHERE = frozenset({FINDINGS, SHARED})  # what a brief shows in its head, or as a list of its own
 _FOR_EVERY_ROLE = frozenset({"description"})  # fields that some exports leave out: nobody judges what he was not told
 
 
@@ -68,7 +70,9 @@ class _Source(NamedTuple):
     task_id: str
 
 
-def brief(workspace: Workspace, loaded: Loaded, *, role: str = "", budget: int | None = None) -> Brief:
+def brief(
+    workspace: Workspace, loaded: Loaded, *, role: str = "", budget: int | None = None, reader: str = ""
+) -> Brief:
     """Return the brief of a task, for a role or in general.
 
     With a `budget` it holds as much as fits. By default that is the configured one, of which background only fills the
@@ -81,10 +85,10 @@ def brief(workspace: Workspace, loaded: Loaded, *, role: str = "", budget: int |
     if role:
         roles.require_role(role, workspace.config.roles)
     if budget is None:
-        source = _source(workspace, loaded, role, workspace.config.size.keep_sessions)
+        source = _source(workspace, loaded, role, workspace.config.size.keep_sessions, reader)
         budget = workspace.config.brief.budget
         return _within(source, budget, budget * _BACKGROUND // 100)
-    return _within(_source(workspace, loaded, role, len(loaded.state.sessions)), budget, budget)
+    return _within(_source(workspace, loaded, role, len(loaded.state.sessions), reader), budget, budget)
 
 
 def _within(source: _Source, budget: int, background: int) -> Brief:
@@ -135,15 +139,15 @@ def _least(source: _Source, budget: int) -> Brief:
     return Brief(text, token_count.estimate(text), budget, cut, fits=False)
 
 
-def _source(workspace: Workspace, loaded: Loaded, role: str, sessions: int) -> _Source:
+def _source(workspace: Workspace, loaded: Loaded, role: str, sessions: int, reader: str) -> _Source:
     state = loaded.state
     blocks = blocks_of(state.document)
     hidden_fields = {*export_drop(workspace.config, role)} - _FOR_EVERY_ROLE if role else set()
-    lines = tuple(each.line for each in attention(workspace, loaded) if each.label != FINDINGS)  # those are listed
+    lines = tuple(each.line for each in attention(workspace, loaded) if each.label not in _ELSEWHERE)
     sections = brief_sections(state, blocks, folder=workspace.config.root, sessions=sessions, attention=lines)
     withheld = ", ".join(section.title for section in sections if section.spec.field in hidden_fields)
     return _Source(
-        head=_head(workspace, loaded, blocks, role),
+        head=(*_head(workspace, loaded, blocks, role), *_shared(workspace, loaded, reader)),
         sections=tuple(
             section for section in sections if section.spec.field not in hidden_fields or not section.spec.field
         ),
@@ -158,7 +162,7 @@ def _head(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks, role: str) -
         f"status {state.status or 'unknown'}",
         *(f"{key} {text}" for key in _FACTS if (text := " ".join((state.text(key) or "").split()))),
         *([f"version PT-v{version}"] if isinstance(version, int) else ()),
-        _counts_text(state),
+        *([_counts_text(state)] if state.kind != PERMANENT else ()),
         f"revision {loaded.token}",
         f"`{loaded.relative}`",
     )
@@ -167,6 +171,11 @@ def _head(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks, role: str) -
         standing = (f"{name} {blocks.role(name).values.get('status', 'unknown')}" for name in workspace.config.roles)
         lines += ["", f"{f'Your role: {role}. ' if role else ''}Roles: {', '.join(standing)}"]
     return (*lines, "", protocol.short(workspace, protocol.Subject(state.id, state.kind), role=role))
+
+
+def _shared(workspace: Workspace, loaded: Loaded, reader: str) -> tuple[str, ...]:
+    line = shared_context(workspace, loaded, reader)
+    return ("", f"Shared context of all tasks: {line}") if line else ()
 
 
 def _counts_text(state: TaskState) -> str:

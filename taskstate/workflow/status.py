@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
+from taskstate.model.permanent import PERMANENT, version_of
 from taskstate.model.statuses import BLOCKED, CLOSED, DONE, IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import blocks_of
+from taskstate.permanent import readers
 from taskstate.workflow.attention import FINDINGS, attention
 from taskstate.workspace.damage import advice, damage_of, unread_part
 
@@ -48,8 +50,8 @@ def _is_active(loaded: Loaded) -> bool:
     return bool(roles.unresolved(blocks)) or (loaded.state.status not in CLOSED and roles.has_begun(blocks))
 
 
-def status_shape(workspace: Workspace, loaded: Loaded) -> dict[str, object]:
-    """Return the status of a task as JSON values."""
+def status_shape(workspace: Workspace, loaded: Loaded, reader: str = "") -> dict[str, object]:
+    """Return the status of a task as JSON values, for the agent that reads it."""
     names = workspace.config.roles
     state, blocks = loaded.state, blocks_of(loaded.document)
     pipeline = roles.pipeline(blocks, names)
@@ -59,13 +61,14 @@ def status_shape(workspace: Workspace, loaded: Loaded) -> dict[str, object]:
         "title": state.title,
         "status": state.status,
         "revision": state.revision,
-        "roles": roles_shape(loaded, names),
-        "role": next((role.name for role in pipeline if role.status != DONE), None),
+        "roles": roles_shape(loaded, names) if state.kind != PERMANENT else [],
+        "role": next((role.name for role in pipeline if role.status != DONE and state.kind != PERMANENT), None),
         "findings": sum(len(role.findings) for role in pipeline),
         "drift": list(roles.unresolved(blocks)),
-        "attention": [each._asdict() for each in attention(workspace, loaded)],
+        "attention": [each._asdict() for each in attention(workspace, loaded, reader)],
         "handoff": blocks.handoffs.open,
         "next_step": next_step(loaded),
+        **({"kind": state.kind, "version": version_of(state)} if state.kind == PERMANENT else {}),
     }
 
 
@@ -99,22 +102,33 @@ def next_step(loaded: Loaded) -> str | None:
     return next((f"{each.id}: {each.description}" for each in features if not each.passes), None)
 
 
-def status_text(workspace: Workspace, tasks: Sequence[Loaded]) -> str:
-    """Return the status of tasks as text."""
-    return "\n\n".join(_task_text(workspace, loaded) for loaded in tasks) if tasks else "no task is in progress"
+def status_text(workspace: Workspace, tasks: Sequence[Loaded], reader: str = "") -> str:
+    """Return the status of tasks as text, for the agent that reads it."""
+    return "\n\n".join(_task_text(workspace, loaded, reader) for loaded in tasks) if tasks else "no task is in progress"
 
 
-def _task_text(workspace: Workspace, loaded: Loaded) -> str:
+def _task_text(workspace: Workspace, loaded: Loaded, reader: str) -> str:
     state, blocks = loaded.state, blocks_of(loaded.document)
     pipeline = roles.pipeline(blocks, workspace.config.roles)
+    if state.kind == PERMANENT:
+        return _permanent_text(workspace, loaded, reader)
     lines = [f"{state.id}  {state.title}  ({(state.status or 'unknown').replace('_', ' ')})"]
     lines.append("  " + "  ".join(f"[{_MARKS[role.status]}] {role.name}{_detail(role)}" for role in pipeline))
     lines += [f"  finding of {role.name}: {finding}" for role in pipeline for finding in role.findings]
-    lines += [f"  {each.line}" for each in attention(workspace, loaded) if each.label != FINDINGS]  # those are listed
+    more = (each for each in attention(workspace, loaded, reader) if each.label != FINDINGS)  # those are listed
+    lines += [f"  {each.line}" for each in more]
     handoff, step = blocks.handoffs.open, next_step(loaded)
     lines += [f"  open handoff: {handoff}"] if handoff else []
     lines += [f"  next: {step}"] if step else []
     return "\n".join(lines)
+
+
+def _permanent_text(workspace: Workspace, loaded: Loaded, reader: str) -> str:
+    """Return the status of the permanent task, which has no roles and no next step: its version and who is behind."""
+    status = (loaded.state.status or "unknown").replace("_", " ")
+    first, *rows = readers.table(loaded.state).split("\n")
+    lines = [f"{first}  (permanent, {status})", *rows]
+    return "\n".join((*lines, *(f"  {each.line}" for each in attention(workspace, loaded, reader))))
 
 
 def _detail(role: Role) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import names
-from taskstate.model.items import HANDOFF, Item, described, entry_item, items_in, named_items
+from taskstate.model.items import FILES, MAP, Item, described, entry_item, items_in, named_items
 from taskstate.model.names import ACCEPTED_FOLDER, HANDOFF_FOLDER
 from taskstate.model.task_state import read_state
 from taskstate.storage import files, kept
@@ -87,7 +87,7 @@ def look(workspace: Workspace, task_id: str, own: Iterable[KeptRecord], paths: t
     if damage:
         return Finding(damage, damaged=True, steady=False, read_history=False)
     owed = owed_items(entries)
-    missing = _absent(owed, _here(workspace, paths, owed))
+    missing = _missing(workspace, paths, owed)
     loss = _loss(workspace, task_id, missing, paths) if missing else None
     message = loss.message() if loss and loss.items else ""
     rest = {i: each for i, each in owed.items() if entries[-1][1].items[i] < each.number and i not in missing}
@@ -111,12 +111,12 @@ def find_loss(workspace: Workspace, task_id: str, records: Iterable[KeptRecord] 
     entries = entries_of(records, task_id.casefold())
     owed = owed_items(entries)
     paths = _paths(workspace, task_id, (entry.path for _, entry in entries)) if owed else ()
-    missing = _absent(owed, _here(workspace, paths, owed))
+    missing = _missing(workspace, paths, owed)
     return _loss(workspace, task_id.casefold(), missing, paths) if missing else None
 
 
 def _paths(workspace: Workspace, task_id: str, recorded: Iterable[str]) -> tuple[str, ...]:
-    """Return the paths of a task's state file, of its archive and of its handoffs, whether they exist or not.
+    """Return the paths of a task's state file, of its archive, Impact Map and handoffs, whether they exist.
 
     Where several state files have the id they come first.
     """
@@ -127,9 +127,11 @@ def _paths(workspace: Workspace, task_id: str, recorded: Iterable[str]) -> tuple
         with suppress(TaskstateError):
             states = [workspace.relative(workspace.locate(task_id))]
     archive = workspace.relative(workspace.state_root / workspace.archive_path(task_id))
+    own = names.own_file((states or known)[-1])
+    map_file = workspace.relative(workspace.map_file((own and own.id) or task_id))
     folders = (f"{HANDOFF_FOLDER}/task-{task_id}", f"{HANDOFF_FOLDER}/task-{task_id}/{ACCEPTED_FOLDER}")
     places = (workspace.relative(workspace.state_root / folder) for folder in folders)
-    return (*(states or known[-1:]), archive, *places)
+    return (*(states or known[-1:]), archive, map_file, *places)
 
 
 _Contents: TypeAlias = "list[tuple[str, bytes]]"
@@ -138,7 +140,7 @@ _Contents: TypeAlias = "list[tuple[str, bytes]]"
 def _readable(paths: tuple[str, ...], owed: dict[Item, Owed]) -> list[str]:
     """Return the paths of files among those of a task, with those of the handoffs that are owed."""
     folders = [path for path in paths if names.own_file(path) is None]
-    handoffs = [f"{folder}/{item.place}" for folder in folders for item in owed if item.kind == HANDOFF]
+    handoffs = [f"{folder}/{item.place}" for folder in folders for item in owed if item.kind in FILES]
     return [path for path in paths if names.own_file(path)] + handoffs
 
 
@@ -150,6 +152,14 @@ def _content(path: Path) -> bytes:
     with suppress(TaskstateError):
         return files.read(path) if path.is_file() and not path.is_symlink() else b""
     return b""
+
+
+def _missing(workspace: Workspace, paths: tuple[str, ...], owed: dict[Item, Owed]) -> dict[Item, Owed]:
+    """Return what a task's files do not hold any more. An Impact Map that was edited by hand is there."""
+    here = _here(workspace, paths, owed)
+    maps = {path.rpartition("/")[2] for path, data in here if data}
+    gone = _absent(owed, here)
+    return {item: each for item, each in gone.items() if item.kind != MAP or item.place not in maps}
 
 
 def _absent(left: dict[Item, Owed], contents: _Contents) -> dict[Item, Owed]:
@@ -211,8 +221,9 @@ def _names_in(record: KeptRecord, items: dict[Item, Owed]) -> Iterator[str]:
             text = data.decode("utf-8", "replace")
             named = named_items(read_state(parse(text))) if own and own.type == "state" else named_archived(text)
             yield from (name for item, name in named if item in items)
-            if own and own.type == "handoff":
-                yield from (f"the handoff {item.place}" for item in items_in("handoff", path, data) if item in items)
+            if own and own.type in {"handoff", "impact-map"}:
+                word = "Impact Map" if own.type == "impact-map" else "handoff"
+                yield from (f"the {word} {item.place}" for item in items_in(own.type, path, data) if item in items)
 
 
 def named_archived(text: str) -> Iterator[tuple[Item, str]]:

@@ -30,8 +30,8 @@ _FOLDER = "turns"
 _MAIN = "main"
 
 
-class TurnElsewhere(NamedTuple):
-    """A task that is being worked on in another worktree of the repository."""
+class OpenTurn(NamedTuple):
+    """A task that is being worked on, and in which worktree of the repository."""
 
     task: str
     worktree: str
@@ -69,7 +69,12 @@ def clear_elsewhere(workspace: Workspace, task_id: str) -> None:
         _delete(folder / f"{task_id.casefold()}.json")
 
 
-def elsewhere(workspace: Workspace) -> tuple[TurnElsewhere, ...]:
+def here(workspace: Workspace) -> tuple[OpenTurn, ...]:
+    """Return the tasks that are being worked on in this worktree."""
+    return tuple(each for folder in workspace.private.read for each in _read(folder / _FOLDER, ""))
+
+
+def elsewhere(workspace: Workspace) -> tuple[OpenTurn, ...]:
     """Return the tasks that are being worked on in other worktrees which still exist."""
     return tuple(each for worktree, folder in _folders(workspace) for each in _read(folder, worktree))
 
@@ -100,10 +105,10 @@ def _delete(note: Path) -> None:
             files.delete(note)
 
 
-def _read(folder: Path, worktree: str) -> Iterator[TurnElsewhere]:
+def _read(folder: Path, worktree: str) -> Iterator[OpenTurn]:
     for name in files.names(folder):
         with suppress(TaskstateError, ValueError, AttributeError):
             values = json.loads(files.read(folder / name))
             texts = (printable(str(values.get(key) or "")) for key in ("task", "role", "agent", "started_at"))
             task, role, agent, started_at = texts
-            yield TurnElsewhere(task, worktree, role, agent, started_at)
+            yield OpenTurn(task, worktree, role, agent, started_at)

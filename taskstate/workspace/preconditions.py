@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
+from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import DROPPED
 from taskstate.model.write_metadata import check_seal
 from taskstate.version import FORMAT
@@ -84,6 +85,17 @@ def require_not_dropped(state: TaskState) -> None:
     if state.status == DROPPED:
         help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it up again'
         raise TaskstateError(f"task {state.id} is dropped", help=help_, code="dropped")
+
+
+def require_work(state: TaskState, lacks: str, help_: str = "") -> None:
+    """Refuse the permanent task, which is no work to be done; `lacks` says what it has not.
+
+    Raises:
+        TaskstateError: code "kind".
+    """
+    if state.kind == PERMANENT:
+        message = f"task {state.id} is the permanent task, which has no {lacks}"
+        raise TaskstateError(message, help=help_ or "`taskstate next` names the task to work on", code="kind")
 
 
 def require_sound(loaded: Loaded, after: TaskState) -> None:

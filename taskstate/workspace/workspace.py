@@ -94,6 +94,10 @@ class Workspace(_Workspace):
         """Return the path of a task's archive file from the state folder, the form used in the front matter."""
         return f"archives/task-{task_id}-archive.md"
 
+    def map_file(self, task_id: str) -> Path:
+        """Return the path of the file for a task's Impact Map, which is there where the map outgrew its document."""
+        return self.tasks / f"task-{task_id}-impact-map.json"
+
     def locate(self, task_id: str) -> Path:
         """Return the path of a task's state file, which may be anywhere in the repository.
 

@@ -138,7 +138,7 @@ def test_a_permanent_task_has_its_own_steps(place: Place) -> None:
         subject = Subject("9", "permanent")
         told = text(place.workspace, subject, role=role) + short(place.workspace, subject, role=role)
         assert not re.search("taskstate start|finish|--pass|handoff new", told)
-        assert "Change Log" in told
+        assert "taskstate permanent update --section" in told
         assert [each for each in RULES if not re.search(each, told)] == []
 
 

@@ -363,7 +363,7 @@ def test_conflicts_in_the_common_version_are_left_out() -> None:
 
 
 def test_permanent_versions_are_numbered_anew() -> None:
-    """Changes of both sides to a permanent task are listed by time, each as a version of its own."""
+    """Changes of both sides to a permanent task are listed by time, and the newest version names those of both."""
     base = (
         '---\ntaskstate: 1\nkind: permanent\ntask_id: "7"\ntitle: T\nstatus: in_progress\n'
         'created_at: "2026-01-01T00:00:00Z"\nversion: 1\n---\n\n# [PERMANENT] T - State\n\n## 1. User Intent\n\nx\n\n'
@@ -373,7 +373,8 @@ def test_permanent_versions_are_numbered_anew() -> None:
     theirs = edited(base, ("version: 1", "version: 2"), ("- v1", "- v2 - 2026-01-02T00:00:00Z - b - y: soon\n- v1"))
     text, conflicts = merge_texts(base, ours, theirs)
     assert (conflicts, front(text, "version")) == (0, 3)
-    assert "\n\n- v3 - 2026-01-03T00:00:00Z - a - x: late\n- v2 - 2026-01-02T00:00:00Z - b - y: soon\n- v1 - " in text
+    newest = "- v3 - 2026-01-03T00:00:00Z - a - x, y: late; merged with v2 (y) [architecture change]"
+    assert f"\n\n{newest}\n- v2 - 2026-01-02T00:00:00Z - b - y: soon\n- v1 - " in text
 
 
 def test_change_log_that_was_reworded_is_text() -> None:

@@ -9,6 +9,7 @@ from taskstate.model.items import (
     CHECK,
     EVENT,
     HANDOFF,
+    MAP,
     PROOF,
     SESSION,
     Item,
@@ -108,10 +109,11 @@ def test_events_and_acks_are_items(place: Place) -> None:
 
 
 def test_files_hold_items_by_their_kind(place: Place) -> None:
-    """A handoff and an impact map are one item each, known by their name; a file without bytes holds none."""
+    """A handoff is one item, known by its name, an impact map one with its text; a file without bytes holds none."""
     document = Counter([Item(HANDOFF, "x-handoff-1.md", "")])
     assert items_in("handoff", "handoffs/task-101/x-handoff-1.md", b"text") == document
-    assert kinds(items_in("impact-map", "task-101-impact-map.json", b"{}")) == {HANDOFF: 1}
+    assert kinds(items_in("impact-map", "task-101-impact-map.json", b"{}")) == {MAP: 1}
+    assert items_in("impact-map", "m.json", b"{\r\n}") == items_in("impact-map", "m.json", b"{\n}")
     assert items_in("state", "", place.text.encode()) == items(place.text)
     for kind in ("state", "archive", "handoff", "impact-map"):
         assert items_in(kind, "x", b"") == Counter()

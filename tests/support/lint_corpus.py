@@ -28,11 +28,12 @@ revision (several while merging; empty for a new file), `%%% archive` the archiv
 src/a.py` a path that differs from the compared revision, `same-id: old/task-101-state.md` another file with the id,
 `leaves: docs/x.md` a path through a link that leads outside, `missing: abc1234` a commit that the repository lacks,
 `artifact: artifacts/task-101/x.gz HASH` an existing artifact; `same-id`, `leaves`, `missing` and `artifact` may be
-`none`. `there: app.py` is an existing path; all others do not exist then. `blob: tasks/x.yaml ID` is git's id of a
-file, and may be `none`. `%%% standard standards/x.md`
-is a cited file (repeatable; `standards: none` for no such file). `%%% handoff handoffs/task-101/phase-1-….md` is a
-handoff document of the task (repeatable; `handoffs: none`), `%%% task 100` the state file of another task (repeatable;
-`tasks: none`). With `gone: yes` the text is that of a removed file.
+`none`. `permanent: 9` is the id of another active permanent task, `impact-map: HASH` the hash of the file with the
+Impact Map; both may be `none`. `there: app.py` is an existing path; all others do not exist then. `blob: tasks/x.yaml
+ID` is git's id of a file, and may be `none`. `%%% standard standards/x.md` is a cited file (repeatable; `standards:
+none` for no such file). `%%% handoff handoffs/task-101/phase-1-….md` is a handoff document of the task (repeatable;
+`handoffs: none`), `%%% task 100` the state file of another task (repeatable; `tasks: none`). With `gone: yes` the text
+is that of a removed file.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ _SEPARATOR = re.compile(r"^%%% (\w+(?: \S+)?)\n", re.MULTILINE)
 _ESCAPE = re.compile(rb"\\(\n|r|t|\\|x[0-9a-f]{2}|u[0-9a-f]{4})")
 _SHORT = {b"\n": b"", b"r": b"\r", b"t": b"\t", b"\\": b"\\"}
 _QUERIES = {"now", "changed", "same-id", "leaves", "missing", "tasks", "artifact", "there", "handoffs"}
-_QUERIES |= {"blob", "standards"}
+_QUERIES |= {"blob", "standards", "permanent", "impact-map"}
 _HEADERS = {"name", "expect", "newline", "escapes", "repeat", "config", "gone"} | _QUERIES
 _ONCE = {"text", "fixed", "unsafe"}
 _SEVERAL = {"earlier", "archive", "earlier_archive"}
@@ -78,7 +79,7 @@ class CaseQueries(Queries):
         self.header = header
         self.parts = parts
         kinds = {"now": CLOCK, "same-id": REPOSITORY, "leaves": REPOSITORY, "missing": GIT, "changed": GIT}
-        kinds |= {"artifact": REPOSITORY}
+        kinds |= {"artifact": REPOSITORY, "permanent": REPOSITORY, "impact-map": REPOSITORY}
         kinds |= {"earlier": HISTORY, "archive": ARCHIVE, "there": REPOSITORY, "handoffs": REPOSITORY}
         self.answerable = frozenset(kinds[key] for key in (*header, *(name for name, _ in parts)) if key in kinds)
 
@@ -140,6 +141,15 @@ class CaseQueries(Queries):
     def same_id(self) -> tuple[str, ...] | None:
         """Return the other files with the same id."""
         return self._listed("same-id")
+
+    def active_permanent(self) -> tuple[str, ...] | None:
+        """Return the ids of the other active permanent tasks."""
+        return self._listed("permanent")
+
+    def impact_map(self) -> str | None:
+        """Return the hash of the file with the Impact Map; empty where the case has none."""
+        hashes = self._listed("impact-map")
+        return None if hashes is None else "".join(hashes)
 
     def leads_outside(self, path: str) -> bool | None:
         """Return whether a path leads outside in the case."""

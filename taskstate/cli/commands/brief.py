@@ -27,5 +27,6 @@ def run(invocation: Invocation) -> int:
     if budget is not None and budget < 1:
         raise usage_error(f"--budget {budget} is no budget", help="say how many tokens, at least 1")
     loaded = invocation.load_task()
-    result = brief(invocation.workspace, loaded, role=invocation.args.role, budget=budget)
+    reader = invocation.reader
+    result = brief(invocation.workspace, loaded, role=invocation.args.role, budget=budget, reader=reader)
     return invocation.print_result(shape(loaded, result, invocation.args.role), result.text)

@@ -12,6 +12,24 @@ from taskstate.errors import TaskstateError
 if TYPE_CHECKING:
     from taskstate.tasks.create import NewTask
 
+KINDS = ("task", "permanent")
+PERMANENT = KINDS[1]
+# What only ordinary tasks have, by the attribute that holds it.
+_ORDINARY = {
+    "--from": "source",
+    "--criterion": "criterion",
+    "--feature": "feature",
+    "--depends-on": "depends_on",
+    "--priority": "priority",
+    "--area": "area",
+    "--prd": "prd",
+    "--epic": "epic",
+    "--repository": "repository",
+    "--agent": "agent",
+    "--validation": "validation",
+    "--path": "path",
+}
+
 
 def configure(parser: Parser) -> None:
     """Declare the arguments."""
@@ -39,6 +57,13 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--epic", default="", metavar="NAME", help="larger undertaking that the task belongs to")
     parser.add_argument("--repository", default="", metavar="NAME", help="repository that the task changes")
     parser.add_argument("--agent", default="", metavar="NAME", help="who works on the task")
+    parser.add_argument(
+        "--kind",
+        default="task",
+        choices=KINDS,
+        help="permanent: the shared context that all agents read; --description becomes its User Intent",
+    )
+    parser.add_argument("--another", action="store_true", help="allow a second active permanent task")
     parser.add_repeatable("--validation", "CMD", "validation command")
     parser.add_repeatable("--path", "P", "repository path: a path, a glob or a macro")
     parser.add_writing(run=run)
@@ -49,6 +74,10 @@ def run(invocation: Invocation) -> int:
     from taskstate.tasks.create import STANDARD_INPUT, create
     from taskstate.tasks.decomposition_plan import guidance
 
+    if invocation.args.kind == PERMANENT:
+        return _run_permanent(invocation)
+    if invocation.args.another:
+        raise usage_error("--another is for permanent tasks", help="leave it out, or add `--kind permanent`")
     task = _task(invocation)
     if not task.title:
         raise usage_error("new: --title is missing", help="give the task a title, or a task file that has one")
@@ -58,6 +87,20 @@ def run(invocation: Invocation) -> int:
         outcome = outcome._replace(notes=(*outcome.notes, note))
     size = guidance(invocation.workspace.config.size.max_sessions)
     return invocation.print_outcome(outcome, f"created\n  {size}", id=task.id)
+
+
+def _run_permanent(invocation: Invocation) -> int:
+    from taskstate.permanent.create import NewPermanent, create_permanent
+
+    args = invocation.args
+    given = next((flag for flag, name in _ORDINARY.items() if getattr(args, name)), None)
+    if given:
+        raise usage_error(f"{given} is for tasks, not for the permanent one", help="leave it out")
+    if not args.title:
+        raise usage_error("new: --title is missing", help="say what you build, such as --title 'Login platform'")
+    task = NewPermanent(invocation.task, args.title, invocation.text_of(args.description), args.another)
+    outcome = create_permanent(invocation.workspace, task, invocation.request())
+    return invocation.print_outcome(outcome, "created, PT-v1", id=task.id, version=1)
 
 
 def _task(invocation: Invocation) -> NewTask:

@@ -42,5 +42,8 @@ def _section(loaded: Loaded, name: str) -> Section:
     for section in sections:
         if section_key(section.title) == section_key(name.lstrip("# ")):
             return section
+    decision = next((each for each in sections if each.title.casefold().startswith(f"{name.casefold()}:")), None)
+    if decision:  # AD-7, whose heading has its title behind the number
+        return decision
     titles = ", ".join(section_key(section.title) for section in sections if section.level == SECTION_LEVEL)
     raise TaskstateError(f"{loaded.relative} has no section {name!r}", help=f"it has: {titles}", code="not-found")

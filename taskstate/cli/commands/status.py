@@ -18,11 +18,14 @@ def run(invocation: Invocation) -> int:
     """Show the status of the tasks in progress, or of one task."""
     from taskstate.workflow.status import active_tasks, status_shape, status_text
 
-    workspace, task = invocation.workspace, invocation.args.id
+    workspace, task, reader = invocation.workspace, invocation.args.id, invocation.reader
     if task is not None:
         loaded = invocation.load_parsed_task()
-        return invocation.print_result(status_shape(workspace, loaded), status_text(workspace, (loaded,)))
+        return invocation.print_result(
+            status_shape(workspace, loaded, reader), status_text(workspace, (loaded,), reader)
+        )
     tasks, unreadable = active_tasks(workspace)
     invocation.report_all_damage(unreadable)
-    text = status_text(workspace, tasks) if tasks or not unreadable else "no other task is in progress"
-    return invocation.print_result({"tasks": [status_shape(workspace, loaded) for loaded in tasks]}, text)
+    text = status_text(workspace, tasks, reader) if tasks or not unreadable else "no other task is in progress"
+    shapes = [status_shape(workspace, loaded, reader) for loaded in tasks]
+    return invocation.print_result({"tasks": shapes}, text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.queries import artifacts, context, handoffs, tasks
+from taskstate.lint.queries import artifacts, context, handoffs, permanent, tasks
 from taskstate.lint.queries.interface import Queries
 from taskstate.lint.queries.repository import File
 
@@ -26,6 +26,7 @@ Question = tuple[str, ...]  # the name of the query in MARKS, and its arguments
 
 # The function that computes the mark of each query's answer, from the file and the arguments of the query.
 MARKS: Mapping[str, Callable[..., str]] = {
+    "active_permanent": permanent.active_mark,
     "archive": tasks.archive_mark,
     "artifact": artifacts.content_mark,
     "blob_ids": context.source_mark,
@@ -35,6 +36,7 @@ MARKS: Mapping[str, Callable[..., str]] = {
     "exists": artifacts.exists_mark,
     "handoffs": handoffs.documents_mark,
     "has_artifact": artifacts.presence_mark,
+    "impact_map": permanent.impact_map_mark,
     "is_future": tasks.is_future_mark,
     "leads_outside": artifacts.leads_outside_mark,
     "missing_commits": tasks.missing_commits_mark,
@@ -118,6 +120,15 @@ class RepositoryQueries(Queries):
             return None
         mark = self._record("same_id", self.file.id.casefold())
         return tuple(mark.split("\n")) if mark else ()
+
+    def active_permanent(self) -> tuple[str, ...] | None:
+        """List the other active permanent tasks."""
+        return tuple(self._record("active_permanent").split())
+
+    def impact_map(self) -> str | None:
+        """Hash the file that holds the Impact Map."""
+        self._record("impact_map")
+        return permanent.impact_map(self.file)
 
     def upstream(self, task_id: str) -> tuple[Upstream, ...] | None:
         """Read the state files of another task."""

@@ -60,6 +60,14 @@ class Queries:
         """Return the paths of other state files in the repository with the same id."""
         return None
 
+    def active_permanent(self) -> tuple[str, ...] | None:
+        """Return the ids of the other permanent tasks that are neither complete nor dropped."""
+        return None
+
+    def impact_map(self) -> str | None:
+        """Return the SHA-256 of the file that holds this task's Impact Map, with LF line ends; empty if missing."""
+        return None
+
     def upstream(self, task_id: str) -> tuple[Upstream, ...] | None:  # noqa: ARG002 - nothing is answered here
         """Return the task with an id as an upstream: empty for an unknown id, several where ids collide."""
         return None

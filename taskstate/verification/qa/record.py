@@ -20,6 +20,7 @@ from taskstate.verification.qa.log_parser import read_log, text_chunks
 from taskstate.workspace import artifacts, secret_check
 from taskstate.workspace.change import Change
 from taskstate.workspace.event_log import add_event
+from taskstate.workspace.preconditions import require_work
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ def record_role(workspace: Workspace, task_id: str, found: Results, request: Req
     _require_no_drift(workspace, task_id, role, request)
 
     def job(loaded: Loaded) -> Change[artifacts.Artifact]:
+        require_work(loaded.state, "checks")
         blocks = blocks_of(loaded.document)
         require_task_file(workspace, blocks.context, loaded.state.id)
         roles.require_no_drift(blocks, loaded.state.id)
@@ -140,6 +142,7 @@ def record_baseline(
     redo = escaping.clean(redo, what="--note") if redo else ""
 
     def job(loaded: Loaded) -> Change[artifacts.Artifact]:
+        require_work(loaded.state, "checks")
         blocks = blocks_of(loaded.document)
         require_task_file(workspace, blocks.context, loaded.state.id)
         log_file = log_artifact(loaded.state.id, BASELINE, found.log)
@@ -170,6 +173,7 @@ def require_baseline_possible(workspace: Workspace, task_id: str, *, redo: str =
         TaskstateError: as `record_baseline` has it for a log other than that of the recorded baseline.
     """
     loaded = workspace.load(workspace.locate(task_id))
+    require_work(loaded.state, "checks")
     blocks = blocks_of(loaded.document)
     require_task_file(workspace, blocks.context, loaded.state.id)
     if blocks.baseline.status == _RECORDED:

@@ -277,6 +277,7 @@ def require_open(state: TaskState) -> None:
     Raises:
         TaskstateError: code "task-complete" or "dropped".
     """
+    preconditions.require_work(state, "work to take a snapshot of")
     preconditions.require_not_dropped(state)
     if state.status == COMPLETE:
         message = f"task {state.id} is complete, so its snapshots stay as they are"

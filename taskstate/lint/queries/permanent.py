@@ -1,0 +1,50 @@
+"""Answers queries about permanent tasks: which others are active, and the file of an Impact Map.
+
+Each function takes the file that is checked. Those named `..._mark` return the mark of an answer; where the mark tells
+the whole answer, there is no other function.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.errors import TaskstateError
+from taskstate.model.impact_map import digest_of_file
+
+if TYPE_CHECKING:
+    from taskstate.lint.queries.repository import File, Repository
+
+
+def active_mark(file: File) -> str:
+    """List the ids of the other permanent tasks that are neither complete nor dropped."""
+    repository = file.repository
+    ids = repository.once(("active permanent",), lambda: _active(repository))
+    return " ".join(each for each in ids if each.casefold() != file.id.casefold())
+
+
+def _active(repository: Repository) -> tuple[str, ...]:
+    """Return the ids of the active permanent tasks: those on disk, as the run's source has them."""
+    from taskstate.model.permanent import PERMANENT
+    from taskstate.model.statuses import CLOSED
+    from taskstate.model.task_state import read_state
+    from taskstate.workspace import task_index
+
+    on_disk = [each for each in task_index.all_tasks(repository.workspace) if each.kind == PERMANENT]
+    documents = ((each.id, repository.document(repository.workspace.root / each.path)) for each in on_disk)
+    states = ((id_, read_state(document)) for id_, document in documents if document)
+    return tuple(id_ for id_, state in states if state.kind == PERMANENT and state.status not in CLOSED)
+
+
+def impact_map(file: File) -> str:
+    """Return the SHA-256 of the file with the Impact Map, with LF line ends; empty where it is missing."""
+    path = file.repository.workspace.map_file(file.id)
+    try:
+        data = file.repository.source.read(path) if file.repository.source.exists(path) else None
+    except TaskstateError:
+        return ""
+    return "" if data is None else digest_of_file(data)
+
+
+def impact_map_mark(file: File) -> str:
+    """Return the mark of the file with the Impact Map."""
+    return file.repository.source.mark(file.repository.workspace.map_file(file.id))

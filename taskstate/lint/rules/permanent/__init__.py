@@ -1,0 +1,1 @@
+"""Rules on the permanent task: its Impact Map, versions, decisions and acknowledgements."""

@@ -1,0 +1,64 @@
+"""ack-above-version: somebody has confirmed a version that does not exist yet.
+
+## What
+
+A number in `acks` is higher than the `version` of the permanent task.
+
+## Why
+
+Who has confirmed a version that is still to come is told nothing when it comes, and works on what he does not know. It
+happens when the version is taken back by hand, or an ack is written by hand.
+
+## Example
+
+```yaml
+version: 7
+acks: {ada: 9}
+```
+
+## Instead
+
+```yaml
+version: 7
+acks: {ada: 7}
+```
+
+```console
+$ taskstate permanent ack --agent ada --version 7
+```
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.wording import shown
+from taskstate.model.permanent import PERMANENT, confirmed, version_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.syntax.document import Document
+
+RULE = Rule(
+    code="TSP05",
+    name="ack-above-version",
+    summary="somebody has confirmed a version that does not exist yet",
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield a finding for each agent with an ack above the version, at its place."""
+    is_faulty = "version" in document.front_matter and "version" not in facts.values
+    if facts.kind.name != PERMANENT or is_faulty:
+        return
+    version = version_of(facts.state)
+    for agent, number in confirmed(facts.values).items():
+        if number > version:
+            yield RULE.at(
+                facts.value_span("acks", agent),
+                f"{shown(agent)} has confirmed v{number}, and the newest version is v{version}",
+                help=f"write at most {version}, or take it out; `taskstate permanent ack` confirms what there is",
+            )

@@ -1,0 +1,113 @@
+"""impact-map-schema: the Impact Map does not meet its schema.
+
+## What
+
+The JSON of the Codebase Impact Map, in its fence or in the file `task-<id>-impact-map.json`, lacks a key, has one that
+the format does not know, or a value of the wrong type; two modules, interfaces or ripple paths have one id; or a
+module depends on itself through a circle that is not allowed. Keys that begin with `x-` are free. Where the section
+refers to the file, a file that is missing, or that does not have the SHA-256 in the section, is a finding too.
+
+## Why
+
+Claims about what a change reaches are checked against the map. A map that cannot be read for certain answers wrongly
+or not at all, and everybody works from the same answer.
+
+## Example
+
+```json
+{"modules": [{"id": "api", "paths": "src/api/**"}], "interfaces": [], "ripple_paths": []}
+```
+
+## Instead
+
+```json
+{"modules": [{"id": "api", "paths": ["src/api/**"], "depends_on": []}], "interfaces": [], "ripple_paths": []}
+```
+
+`taskstate impact add` and `taskstate impact remove` write the map in its form, wherever it lies. A map file that was
+edited by hand becomes the next version with
+
+```console
+$ taskstate permanent update --section "Codebase Impact Map" --from .taskstate/tasks/task-1-impact-map.json
+```
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.impact_map import impact_map, linked_map
+from taskstate.lint.facts.wording import cut, shown
+from taskstate.model.impact_graph import circles
+from taskstate.model.impact_map import KINDS, MODULES, map_of
+from taskstate.model.permanent import IMPACT_MAP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.lint.facts.json_values import JsonValue
+    from taskstate.syntax.document import Document
+    from taskstate.syntax.nodes import Node
+
+RULE = Rule(
+    code="TSP01",
+    name="impact-map-schema",
+    summary="the Impact Map does not meet its schema",
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield a finding for each fault of the map, and one where the file that holds it is not the one referred to."""
+    value = impact_map(document, facts)
+    if value:
+        yield from value.schema_findings(document, RULE)
+        yield from _repeated_ids(value)
+        yield from _circles(value)
+    yield from _faults_of_link(facts)
+
+
+def _ids(value: JsonValue, name: str) -> Iterator[Node]:
+    """Yield the ids of a list of the map that are sound."""
+    entries = value.root.get(name)
+    for index, entry in enumerate(entries.items if entries else ()):
+        node = entry.get("id")
+        if node and value.is_sound(name, index, "id"):
+            yield node
+
+
+def _repeated_ids(value: JsonValue) -> Iterator[Diagnostic]:
+    for name, noun in KINDS.items():
+        seen = set()
+        for node in _ids(value, name):
+            if node.text in seen:
+                message = f"there is another {noun} {shown(node.text)}"
+                yield RULE.at(node.span, message, help="give each its own id, or join them")
+            seen.add(node.text)
+
+
+def _circles(value: JsonValue) -> Iterator[Diagnostic]:
+    if value.faults:
+        return
+    places = {node.text: node.span for node in _ids(value, MODULES)}
+    for circle in circles(map_of(value.root.value())):
+        yield RULE.at(
+            places[circle[0]],
+            f"the module {shown(circle[0])} depends on itself: {cut(' -> '.join(circle))}",
+            help='take a dependency out, or write `"circle_allowed": true` where it is meant',
+        )
+
+
+def _faults_of_link(facts: Facts) -> Iterator[Diagnostic]:
+    link = linked_map(facts)
+    digest = facts.queries.impact_map() if link else None
+    if link is None or digest is None or digest == link.digest:
+        return
+    if not digest:
+        message = f"the file {link.path}, which holds the Impact Map, is missing"
+        yield RULE.at(link.span, message, help=f"`git checkout HEAD -- {link.path}` takes it back")
+    else:
+        command = f'taskstate permanent update {facts.shown_id} --section "{IMPACT_MAP}" --from {link.path}'
+        message = f"{link.path} does not have the SHA-256 that this section gives"
+        yield RULE.at(link.span, message, help=f"take it back with git, or make it the next version: `{command}`")

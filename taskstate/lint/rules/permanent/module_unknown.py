@@ -1,0 +1,85 @@
+"""module-unknown: the Impact Map names a module that it does not have.
+
+## What
+
+An id in `depends_on` of a module, in `between` of an interface or in `path` of a ripple path is that of no module of
+the map.
+
+## Why
+
+What a change reaches is followed from module to module. At an id without a module the way ends, and whatever lies
+behind it counts as untouched. It happens when a module is renamed or removed by hand.
+
+## Example
+
+```json
+{"id": "api", "paths": ["src/api/**"], "depends_on": ["tokns"]}
+```
+
+## Instead
+
+```json
+{"id": "api", "paths": ["src/api/**"], "depends_on": ["tokens"]}
+```
+
+A module that is still to be written may be in the map already: `"planned": true` says so. `taskstate impact remove`
+refuses to remove a module while something names it.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.impact_map import impact_map
+from taskstate.lint.facts.wording import shown
+from taskstate.model.impact_map import KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.lint.facts.json_values import JsonValue
+    from taskstate.syntax.document import Document
+    from taskstate.syntax.nodes import Node
+
+RULE = Rule(
+    code="TSP02",
+    name="module-unknown",
+    summary="the Impact Map names a module that it does not have",
+)
+
+_REFERENCES = {"modules": "depends_on", "interfaces": "between", "ripple_paths": "path"}
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield a finding for each id that no module has, at its place."""
+    value = impact_map(document, facts)
+    if value is None:
+        return
+    modules = _entries(value, "modules")
+    if not all(value.is_sound("modules", index, "id") for index in range(len(modules))):
+        return  # a module whose own id is faulty may be the one that is meant
+    known = [node.text for entry in modules if (node := entry.get("id"))]
+    for name, key in _REFERENCES.items():
+        for index, entry in enumerate(_entries(value, name)):
+            ids = entry.get(key)
+            for node in ids.items if ids and value.is_sound(name, index, key) else ():
+                if node.text not in known:
+                    yield _finding(node, entry, name, known)
+
+
+def _finding(node: Node, entry: Node, name: str, known: list[str]) -> Diagnostic:
+    owner, near = entry.get("id"), get_close_matches(node.text, known, n=1)
+    meant = f"write {shown(near[0])} if that is meant; else " if near else ""
+    return RULE.at(
+        node.span,
+        f"the {KINDS[name]} {shown(owner.text) if owner else ''} names {shown(node.text)}, and no module has that id",
+        help=f"{meant}add the module (`planned` while it has no files), or take the id out",
+    )
+
+
+def _entries(value: JsonValue, name: str) -> tuple[Node, ...]:
+    entries = value.root.get(name)
+    return entries.items if entries else ()

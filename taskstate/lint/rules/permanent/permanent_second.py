@@ -1,0 +1,71 @@
+"""permanent-second: there is a second active permanent task.
+
+## What
+
+The repository has more than one permanent task that is neither complete nor dropped, and this is not the one with the
+lowest id.
+
+## Why
+
+The permanent task is found without being told where. Where there are several, everybody reads the one with the lowest
+id, and what is written into the others reaches nobody. It happens when two branches each create one. Whoever means to
+have several on purpose (`--another`) may turn this rule off.
+
+## Example
+
+```text
+.taskstate/tasks/task-1-state.md    kind: permanent, status: in_progress
+.taskstate/tasks/task-9-state.md    kind: permanent, status: in_progress
+```
+
+## Instead
+
+Move what is still true into the one that counts, with `taskstate permanent update`, and close the other one:
+
+```console
+$ taskstate permanent close 9
+```
+
+## Configuration
+
+```toml
+[tool.taskstate.lint]
+ignore = ["TSP06"]
+```
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.facts.wording import cut
+from taskstate.model import names
+from taskstate.model.permanent import PERMANENT
+from taskstate.model.statuses import CLOSED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.syntax.document import Document
+
+RULE = Rule(
+    code="TSP06",
+    name="permanent-second",
+    summary="there is a second active permanent task",
+    severity=WARNING,
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+    """Yield at most one finding, at `kind`."""
+    if facts.kind.name != PERMANENT or facts.state.status in CLOSED:
+        return
+    first = min(facts.queries.active_permanent() or (), key=names.id_key, default=None)
+    if first is not None and names.id_key(first) < names.id_key(facts.shown_id):
+        yield RULE.at(
+            facts.value_span("kind"),
+            f"task {cut(first)} is an active permanent task too, and everybody reads that one",
+            help=f"`taskstate permanent close {facts.shown_id}` closes this one once what counts is in the other",
+        )

@@ -1,0 +1,143 @@
+"""version-missing: the Change Log lacks a version, or has a line that is none.
+
+## What
+
+The Change Log of a permanent task has one line for each version, newest first, without gaps, and the newest is the
+`version` of the front matter. Findings are: a line that is no version, a version that is missing, one that is there
+twice or in the wrong place, a `version` that the Change Log does not have. The newest 50 lines stay in the document,
+and older ones are in the archive file; the line that begins a document, with `all` as its sections, may have any
+number.
+
+## Why
+
+Everybody who confirmed a version, and works on by it, learns from the Change Log what has changed since. A version
+without its line is a change that nobody is told of.
+
+## Example
+
+```markdown
+- v7 - 2026-02-08T12:00:00Z - lead - Constraints: latency 100 ms instead of 200 ms [interface change]
+- v5 - 2026-02-08T10:00:00Z - lead - Phase Status: design done [cosmetic]
+```
+
+## Instead
+
+Take the line back as it was (`git log -p` shows it). Versions are given by commands alone, which add the line
+themselves; one that gives a change by hand its version:
+
+```console
+$ taskstate permanent update
+```
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.model.archive_format import rolled_items
+from taskstate.model.permanent import (
+    ALL_SECTIONS,
+    CHANGE_LOG,
+    PERMANENT,
+    content_of,
+    read_version_line,
+    shown_version,
+)
+from taskstate.syntax.spans import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.model.permanent import LoggedVersion
+    from taskstate.syntax.document import Document, Section
+
+RULE = Rule(
+    code="TSP03",
+    name="version-missing",
+    summary="the Change Log lacks a version, or has a line that is none",
+)
+
+_FORM = "`- v7 - <time> - <actor> - <sections>: <summary>`"
+
+
+class _Line(NamedTuple):
+    version: LoggedVersion
+    span: Span
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+    """Yield a finding for each line that is no version, each gap, and a `version` that the Change Log lacks."""
+    section = facts.state.section(CHANGE_LOG)
+    if facts.kind.name != PERMANENT or section is None or facts.outline.repeated:
+        return
+    lines = [(read_version_line(text), span) for text, span in _lines(content_of(facts.state, CHANGE_LOG), section)]
+    damaged = [span for version, span in lines if version is None]
+    for span in damaged:
+        help_ = f"write it as {_FORM}, or take it back from git; other remarks belong under Notes"
+        yield RULE.at(span, "this line of the Change Log is no version", help=help_)
+    if damaged:
+        return  # it may be that of the version that is missing
+    sound = [_Line(version, span) for version, span in lines if version]
+    yield from _gaps(sound)
+    yield from _difference(sound, section.heading, facts)
+    yield from _missing_end(sound, facts)
+
+
+def _lines(content: str, section: Section) -> Iterator[tuple[str, Span]]:
+    """Yield the lines that are not blank, without their ends."""
+    start = section.body.start
+    for raw in content.splitlines(keepends=True):
+        line = raw.rstrip("\r\n")
+        if line.strip():
+            yield line, Span(start, start + len(line))
+        start += len(raw)
+
+
+def _gaps(lines: list[_Line]) -> Iterator[Diagnostic]:
+    for above, line in pairwise(lines):
+        number, expected = line.version.number, above.version.number - 1
+        if number == expected:
+            continue
+        if number > expected:
+            message, help_ = (
+                f"v{number} stands below v{above.version.number}",
+                "the newest version is on top, each once",
+            )
+        else:
+            gone = f"v{expected}" if number == expected - 1 else f"v{number + 1} to v{expected}"
+            message, help_ = f"{gone} {'is' if ' ' not in gone else 'are'} missing above v{number}", _take_back()
+        yield RULE.at(line.span, message, help=help_)
+
+
+def _difference(lines: list[_Line], heading: Span, facts: Facts) -> Iterator[Diagnostic]:
+    version = facts.values.get("version")
+    if not isinstance(version, int):
+        return
+    newest = max((line.version.number for line in lines), default=0)
+    if newest < version:
+        message = f"the Change Log has no line for version {version}" + (f"; its newest is v{newest}" if newest else "")
+        yield RULE.at(facts.value_span("version") if lines else heading, message, help=_take_back())
+    elif newest > version:
+        message = f"`version` is {version}, and the Change Log goes up to v{newest}"
+        yield RULE.at(facts.value_span("version"), message, help=f"write `version: {newest}`")
+
+
+def _missing_end(lines: list[_Line], facts: Facts) -> Iterator[Diagnostic]:
+    """Yield a finding where neither the Change Log nor the archive file has the versions below the lowest one."""
+    lowest = min(lines, key=lambda line: line.version.number, default=None)
+    if lowest is None or lowest.version.number == 1 or lowest.version.sections == (ALL_SECTIONS,):
+        return
+    archive = facts.queries.archive()
+    if archive is None:
+        return
+    archived = [read_version_line(f"- {item}") for each in archive for item in rolled_items(each.text, CHANGE_LOG)]
+    if not any(each and each.number == lowest.version.number - 1 for each in archived):
+        message = f"the versions below {shown_version(lowest.version.number)} are neither here nor in the archive file"
+        yield RULE.at(lowest.span, message, help=_take_back())
+
+
+def _take_back() -> str:
+    return f"take the line back from git, or write it as {_FORM}"

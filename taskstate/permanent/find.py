@@ -1,0 +1,107 @@
+"""Finds the permanent task of a repository, which nobody needs to be told the id of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.errors import TaskstateError
+from taskstate.model import names
+from taskstate.model.permanent import PERMANENT
+from taskstate.model.statuses import CLOSED
+from taskstate.storage import files
+from taskstate.storage.cache import Cache
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from taskstate.workspace.workspace import Loaded, Workspace
+
+
+_SUFFIX = "-state.md"
+_NAMES, _PATHS = "names", "paths"
+
+
+class Found(NamedTuple):
+    """The active permanent task with the lowest id, and a warning where there are others."""
+
+    id: str
+    notes: tuple[str, ...] = ()
+
+
+def find(workspace: Workspace) -> Found | None:
+    """Return the permanent task that everybody reads, or None where there is none.
+
+    Among thousands of tasks the full index takes longer than all else in a brief. So the names of the state files are
+    remembered with the paths of the permanent ones: as long as no name is new, only those are read. An old task that
+    somebody made permanent by hand is seen by `search`.
+    """
+    cache = _cache(workspace)
+    known, paths = cache.get(_NAMES), cache.get(_PATHS)
+    if known is None or paths is None or not {*_state_names(workspace)} <= {*known}:
+        return search(workspace)
+    states = [each.state for path in paths if (each := _loaded(workspace, path))]
+    return _first(each.id for each in states if each.kind == PERMANENT and each.status not in CLOSED)
+
+
+def search(workspace: Workspace) -> Found | None:
+    """Return the permanent task that everybody reads, after a look at every task."""
+    from taskstate.workspace import task_index  # as a rule `find` does without
+
+    permanent = [each for each in task_index.all_tasks(workspace) if each.kind == PERMANENT]
+    cache = _cache(workspace)
+    cache.put(_NAMES, _state_names(workspace))
+    cache.put(_PATHS, [each.path for each in permanent])
+    cache.save()
+    return _first(each.id for each in permanent if not each.problem and each.status not in CLOSED)
+
+
+def _cache(workspace: Workspace) -> Cache[list[str]]:
+    return Cache(workspace.private.cache("permanent.json"), list)
+
+
+def _state_names(workspace: Workspace) -> list[str]:
+    return [name for name in files.names(workspace.tasks) if name.endswith(_SUFFIX)]
+
+
+def _loaded(workspace: Workspace, relative: str) -> Loaded | None:
+    path = workspace.root / relative
+    try:
+        return workspace.load(path) if files.size(path) is not None else None
+    except TaskstateError:
+        return None  # a file that cannot be read is told by the commands that read it
+
+
+def _first(ids: Iterable[str]) -> Found | None:
+    in_order = sorted(ids, key=names.id_key)
+    if not in_order:
+        return None
+    first, others = in_order[0], ", ".join(in_order[1:])
+    note = f"there are several permanent tasks; {first} counts, and not {others}: close all but one"
+    return Found(first, (f"{note} (`taskstate permanent close ID`)",) if others else ())
+
+
+def require(workspace: Workspace, task_id: str = "") -> Found:
+    """Return the permanent task with this id, or without one that which everybody reads.
+
+    Raises:
+        TaskstateError: code "no-permanent": there is none, or the task is not a permanent one; code "not-found".
+    """
+    if not task_id:
+        found = find(workspace) or search(workspace)
+        if found:
+            return found
+        help_ = '`taskstate new 1 --kind permanent --title "WHAT WE BUILD"` creates one'
+        raise TaskstateError("there is no active permanent task", help=help_, code="no-permanent")
+    require_permanent(workspace.load(workspace.locate(task_id)))
+    return Found(task_id)
+
+
+def require_permanent(loaded: Loaded) -> None:
+    """Refuse a task of another kind.
+
+    Raises:
+        TaskstateError: code "no-permanent".
+    """
+    if loaded.state.kind != PERMANENT:
+        message = f"task {loaded.state.id} is no permanent task"
+        raise TaskstateError(message, help="leave the id out: the permanent task is found", code="no-permanent")

@@ -1,0 +1,85 @@
+"""The permanent task is no work: what belongs to work is refused, with the right way named."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.support.shared_context import SharedContext
+
+
+@pytest.mark.parametrize(
+    ("command", "cure"),
+    [
+        ("complete 1", "`taskstate permanent close 1`"),
+        ("drop 1 --note x", "`taskstate permanent close 1`"),
+        ("start 1", "`taskstate next`"),
+        ("finish 1 --did a --state b --next c", "`taskstate permanent update`"),
+        ("session add 1 --did a --state b --next c", "`taskstate permanent update`"),
+        ("role set 1 implementer --status in_progress", "`taskstate next`"),
+        ("role block 1 reviewer --finding x", "`taskstate next`"),
+        ("feature add 1 f-1 text", '--section "Phase Status"'),
+        ("feature pass 1 f-1 --evidence x", '--section "Phase Status"'),
+        ("criterion check 1 1", '--section "Phase Status"'),
+        ("phase add 1 2 --name x", "`taskstate next`"),
+        ("snapshot take 1 --role implementer", "`taskstate next`"),
+        ("snapshot verify 1 --role implementer", "`taskstate next`"),
+        ("handoff new 1 --phase 1 --action x --file a.py --location x --goal y", "`taskstate next`"),
+        ("qa baseline 1", "`taskstate next`"),
+        ("git-history sync 1", "`taskstate next`"),
+        ("chain output 1", "`taskstate show 1`"),
+        ("context init 1", "is a permanent task"),
+        ("decompose 1", "is a permanent task"),
+    ],
+)
+def test_work_on_it_is_refused(shared: SharedContext, command: str, cure: str) -> None:
+    """One line says what the permanent task has not, and what to do; nothing is changed."""
+    assert cure in shared.cli.refused(*command.split())
+
+
+def test_show_lists_its_sections_and_prints_each(shared: SharedContext) -> None:
+    """A large document can be read in pieces: the version, the sections with their sizes, one section, one decision."""
+    shared.cli.ok("permanent", "decide", "--title", "Tokens", "--decision", "Signed ones.", "--accepted")
+    shared.cli.ok("permanent", "ack", "--agent", "ada", "--version", "1")
+    shown = shared.cli.ok("show", "1")
+    assert "1  [PERMANENT] Login platform\n" in shown
+    assert "  PT-v2, status in_progress\n  confirmed: ada PT-v1\n" in shown
+    assert "    Architecture Decisions  about " in shown
+    shape = shared.cli.json("show", "1")
+    assert (shape["version"], shape["acks"], shape["parts"][0]["section"]) == (2, {"ada": 1}, "User Intent")
+    assert shared.cli.ok("show", "1", "--section", "user intent") == "## 1. User Intent\n\nOne account.\n"
+    assert shared.cli.ok("show", "1", "--section", "AD-1").startswith("### AD-1: Tokens\n")
+    assert "no section" in shared.cli.refused("show", "1", "--section", "AD-9")
+
+
+def test_list_and_status_show_it_as_permanent(shared: SharedContext) -> None:
+    """It has a version instead of features, sessions and roles."""
+    shared.cli.ok("permanent", "ack", "--agent", "ada", "--version", "1")
+    row = next(line for line in shared.cli.ok("list").splitlines() if line.startswith("1 "))
+    assert row.split() == ["1", "in_progress", "PT-v1", "-", "-", "1", "[PERMANENT]", "Login", "platform"]
+    assert "1  Login platform  PT-v1  (permanent, in progress)\n  ada  PT-v1  up to date" in shared.cli.ok(
+        "status", "1"
+    )
+    shape = shared.cli.json("status", "1")
+    assert (shape["kind"], shape["version"], shape["roles"], shape["role"]) == ("permanent", 1, [], None)
+
+
+def test_next_does_not_wait_for_it(shared: SharedContext) -> None:
+    """With all other tasks closed there is nothing left to do."""
+    assert "[PERMANENT]" not in shared.cli.ok("next")
+    shared.cli.ok("drop", "101", "--note", "done elsewhere")
+    assert "all tasks are complete or dropped" in shared.cli.ok("next")
+
+
+def test_fmt_leaves_its_content_and_version(shared: SharedContext) -> None:
+    """Formatting is no change of content: nothing counts as edited by hand."""
+    shared.update("Constraints", "- **Latency:** 200 ms\n")
+    shared.text = shared.text.replace("- **Latency:**", "*   **Latency:**").replace(
+        "## 5. Constraints", "##  5. Constraints  "
+    )
+    shared.cli.ok("fmt")
+    assert "\n## 5. Constraints\n" in shared.text
+    assert shared.version == 2
+    assert "No findings" in shared.cli.ok("lint", "--against", "none")
