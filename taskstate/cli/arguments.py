@@ -107,7 +107,7 @@ class Parser(argparse.ArgumentParser):
             "--root", metavar="DIR", help="root of the repository (default: TASKSTATE_ROOT, or the nearest one upwards)"
         )
         common.add_argument("--config", metavar="FILE", help="path to the configuration file")
-        common.add_argument("--quiet", action="store_true", help="print only errors and JSON")
+        common.add_argument("-q", "--quiet", action="store_true", help="print only errors and JSON")
         common.add_argument("--verbose", action="store_true", help="print more details")
         common.add_argument("--no-color", action="store_true", help="disable colours (also: NO_COLOR)")
         self.set_defaults(run=run)

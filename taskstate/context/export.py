@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.errors import TaskstateError
 from taskstate.model import chain, roles
 from taskstate.model.canonical_json import CANONICAL_VERSION, canonical_json, sha256
 from taskstate.model.config import EXPORT_FIELDS, export_drop
 from taskstate.model.static_context import read_static, seal_broken
 from taskstate.model.write_metadata import blocks_of
-from taskstate.storage import files
 from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from taskstate.model.config import Config
     from taskstate.model.delta_block import Delta
@@ -72,20 +69,6 @@ def export_text(config: Config, state: TaskState, role: str) -> str:
         TaskstateError: code "usage": there is no such role.
     """
     return canonical_json(export(config, state, role))
-
-
-def save(workspace: Workspace, path: Path, text: str) -> None:
-    """Write an export to a file, which may not be one of taskstate's own unless it is an artifact.
-
-    Raises:
-        TaskstateError: code "path": it is such a file; it cannot be written.
-    """
-    relative = path.relative_to(workspace.root).as_posix() if path.is_relative_to(workspace.root) else ""
-    artifact_folder = f"{workspace.config.root}/{artifacts.FOLDER}/"
-    if relative and workspace.is_ours(relative) and not relative.startswith(artifact_folder):
-        message = f"{files.shown(relative)} is one of taskstate's own files"
-        raise TaskstateError(message, help=f"write the export elsewhere, or under {artifact_folder}", code="path")
-    files.replace(path, text.encode())
 
 
 def export(config: Config, state: TaskState, role: str) -> dict[str, object]:

@@ -38,7 +38,9 @@ def freeze(findings: Iterable[Finding]) -> tuple[Any, ...]:
     """Return findings as JSON values, without their paths: how a path is shown differs from run to run."""
     return tuple(
         [
-            *(each.line, each.column, each.end_line, each.end_column, each.source),
+            [each.line, each.column, each.end_line, each.end_column],
+            [each.source, each.before, each.after],
+            each.preview and list(each.preview),
             list(each.diagnostic[:3]),
             list(each.diagnostic.span),
             [each.diagnostic.message, each.diagnostic.help],
@@ -50,15 +52,18 @@ def freeze(findings: Iterable[Finding]) -> tuple[Any, ...]:
 
 def thaw(findings: Iterable[Any], path: str) -> tuple[Finding, ...]:
     """Return the findings that `freeze` has frozen, for a file that is shown as `path`."""
-    from taskstate.lint.diagnostics import Diagnostic, Finding, Fix
+    from taskstate.lint.diagnostics import Diagnostic, Finding, Fix, Preview
     from taskstate.syntax.edits import Edit
     from taskstate.syntax.spans import Span
 
     thawed = []
-    for line, column, end_line, end_column, source, (code, name, severity), span, (message, advice), fix in findings:
+    for place, lines, change, rule, span, words, fix in findings:
+        (line, column, end_line, end_column), (source, before, after) = place, lines
+        (code, name, severity), (message, advice) = rule, words
         repair = Fix(tuple(Edit(*edit) for edit in fix[0]), *fix[1:]) if fix else None
+        preview = Preview(tuple(change[0]), tuple(change[1]), change[2]) if change else None
         diagnostic = Diagnostic(code, name, severity, Span(*span), message, advice, repair)
-        thawed.append(Finding(path, line, column, end_line, end_column, diagnostic, source))
+        thawed.append(Finding(path, line, column, end_line, end_column, diagnostic, source, before, after, preview))
     return tuple(thawed)
 
 

@@ -41,10 +41,19 @@ class Diagnostic(NamedTuple):
     fix: Fix | None = None
 
 
+class Preview(NamedTuple):
+    """The lines that a fix removes and adds at its first place; `more` counts other places and lines."""
+
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
+    more: int = 0
+
+
 class Finding(NamedTuple):
     """A diagnostic located in a file.
 
-    Lines and columns are counted from 1; the end is the position behind the last character. `source` is the first line.
+    Lines and columns are counted from 1; the end is the position behind the last character. `source` is the first line,
+    `before` and `after` are the lines around it, `preview` shows what its fix changes.
     """
 
     path: str
@@ -54,6 +63,9 @@ class Finding(NamedTuple):
     end_column: int
     diagnostic: Diagnostic
     source: str = ""
+    before: str = ""
+    after: str = ""
+    preview: Preview | None = None
 
 
 class Rule(NamedTuple):

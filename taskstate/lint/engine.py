@@ -9,18 +9,18 @@ path patterns of the configuration match on it.
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.diagnostics import ERROR, Diagnostic, Finding
 from taskstate.lint.facts.file_facts import Facts
+from taskstate.lint.previews import preview
 from taskstate.lint.queries.interface import NO_QUERIES
-from taskstate.lint.registry import TABLE, known_codes
+from taskstate.lint.registry import known_codes
 from taskstate.lint.rules.file import unused_ignore
 from taskstate.lint.rules.file.not_utf8 import not_utf8
+from taskstate.lint.selection import selected_rules, weighted
 from taskstate.lint.suppressions import apply_directives, directives
 from taskstate.model import names
-from taskstate.model.config import matches
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply, in_order
 from taskstate.validation import secrets
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from taskstate.lint.queries.interface import Queries
     from taskstate.lint.registry import Row
     from taskstate.lint.suppressions import Directive
-    from taskstate.model.config import Config, Lint
+    from taskstate.model.config import Config
     from taskstate.syntax.document import Document
 
 MAX_ROUNDS = 10  # ruff's own figure; a fix that needs more than a few is at odds with another
@@ -63,9 +63,9 @@ def findings(data: bytes, name: str, config: Config, queries: Queries = NO_QUERI
     text = decode(data)
     if isinstance(text, Diagnostic):
         document = parse(data.decode("utf-8", errors="replace"))
-        selected = any(row.code == text.code for row in _selected_rules(config.lint, name))
+        selected = any(row.code == text.code for row in selected_rules(config.lint, name))
         shown = secrets.masked(document.text, config.secrets.allow)
-        return (locate(document, name, _weighted(text, config.lint), shown),) if selected else ()
+        return (locate(document, name, weighted(text, config.lint), shown),) if selected else ()
     document = parse(text)
     diagnostics = _check(document, name, config, queries)
     shown = secrets.masked(text, config.secrets.allow) if diagnostics else text
@@ -75,11 +75,11 @@ def findings(data: bytes, name: str, config: Config, queries: Queries = NO_QUERI
 def findings_of_removed(document: Document, name: str, config: Config, queries: Queries) -> tuple[Finding, ...]:
     """Return the findings about a state file that was removed; `document` is its last committed content."""
     facts = facts_of(document, name, config, queries)._replace(file_type="removed")
-    rules = [row.load() for row in _selected_rules(config.lint, name) if "removed" in row.files]
+    rules = [row.load() for row in selected_rules(config.lint, name) if "removed" in row.files]
     diagnostics = [diagnostic for rule in rules for diagnostic in rule.check(document, facts)]
     shown = secrets.masked(document.text, config.secrets.allow)
     return tuple(
-        locate(document, name, _weighted(diagnostic, config.lint), shown)
+        locate(document, name, weighted(diagnostic, config.lint), shown)
         for diagnostic in _without_secrets(diagnostics, document, config)
     )
 
@@ -91,7 +91,7 @@ def check(text: str, name: str, config: Config, queries: Queries = NO_QUERIES) -
 
 def _check(document: Document, name: str, config: Config, queries: Queries) -> tuple[Diagnostic, ...]:
     facts = facts_of(document, name, config, queries)
-    selected = _selected_rules(config.lint, name)
+    selected = selected_rules(config.lint, name)
     checked = [row for row in selected if facts.file_type in row.files and row.needs <= queries.answerable]
     rules = (row.load() for row in checked if row.applies_to(facts))
     diagnostics: Iterable[Diagnostic] = (each for rule in rules for each in _findings_of_rule(rule, facts))
@@ -100,7 +100,7 @@ def _check(document: Document, name: str, config: Config, queries: Queries) -> t
         diagnostics = _apply_directives(diagnostics, in_file, facts, checked)
     diagnostics = _without_secrets(list(diagnostics), document, config)
     if config.lint.severity:
-        diagnostics = (_weighted(diagnostic, config.lint) for diagnostic in diagnostics)
+        diagnostics = (weighted(diagnostic, config.lint) for diagnostic in diagnostics)
     return tuple(sorted(diagnostics, key=lambda diagnostic: (diagnostic.span, diagnostic.code)))
 
 
@@ -153,12 +153,6 @@ def _apply_directives(
     return left
 
 
-def _weighted(diagnostic: Diagnostic, lint: Lint) -> Diagnostic:
-    """Return a finding with the severity that the configuration sets for its rule; the longest prefix wins."""
-    longest = _longest_prefix(diagnostic.code, lint.severity)
-    return diagnostic._replace(severity=lint.severity[diagnostic.code[:longest]]) if longest else diagnostic
-
-
 def facts_of(document: Document, name: str, config: Config, queries: Queries = NO_QUERIES) -> Facts:
     """Return the facts about `document` that the rules share."""
     own, path = names.own_file(name), name.replace("\\", "/")
@@ -173,36 +167,17 @@ def facts_of(document: Document, name: str, config: Config, queries: Queries = N
     )
 
 
-def _selected_rules(lint: Lint, name: str) -> tuple[Row, ...]:
-    """Return the rules selected for the file `name`."""
-    selected, ignored = (*lint.select, *lint.extend_select), (*lint.ignore, *_ignored_codes(name, lint))
-    return _select(tuple(TABLE), selected, ignored)
-
-
-@lru_cache(maxsize=64)
-def _select(table: tuple[Row, ...], selected: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[Row, ...]:
-    """Return the selected rules: the longest matching prefix wins; of two equal ones the one to ignore."""
-    return tuple(row for row in table if _longest_prefix(row.code, selected) > _longest_prefix(row.code, ignored))
-
-
-def _ignored_codes(name: str, lint: Lint) -> Iterator[str]:
-    for pattern, codes in lint.per_file_ignores.items():
-        if matches(name, pattern):
-            yield from codes
-
-
-def _longest_prefix(code: str, prefixes: Iterable[str]) -> int:
-    return max((len(prefix) for prefix in prefixes if code.startswith(prefix)), default=0)
-
-
 def locate(document: Document, path: str, diagnostic: Diagnostic, shown: str) -> Finding:
     """Return `diagnostic` as a finding with lines and columns in the file `path`.
 
-    `shown` is the document's text with secrets masked, offsets unchanged; the finding quotes its line from there.
+    `shown` is the document's text with secrets masked, offsets unchanged; the finding quotes its lines from there.
     """
     start, end = document.position(diagnostic.span.start), document.position(diagnostic.span.end)
-    first = document.starts[start.line]
-    stop = document.starts[start.line + 1] if start.line + 1 < len(document.starts) else len(document.text)
+
+    def line(number: int) -> str:
+        stop = document.starts[number + 1] if number + 1 < len(document.starts) else len(document.text)
+        return shown[document.starts[number] : stop].rstrip("\r\n").removeprefix("\ufeff")
+
     return Finding(
         path=path,
         line=start.line + 1,
@@ -210,7 +185,10 @@ def locate(document: Document, path: str, diagnostic: Diagnostic, shown: str) ->
         end_line=end.line + 1,
         end_column=end.column + 1,
         diagnostic=diagnostic,
-        source=shown[first:stop].rstrip("\r\n").removeprefix("\ufeff"),
+        source=line(start.line),
+        before=line(start.line - 1) if start.line else "",
+        after=line(start.line + 1) if start.line + 1 < len(document.starts) else "",
+        preview=preview(document, diagnostic.fix, shown),
     )
 
 

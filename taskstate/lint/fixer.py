@@ -37,7 +37,10 @@ class _FixJob(NamedTuple):
 
 
 def fix_file(run: LintRun, path: Path, request: Request, *, unsafe: bool = False) -> Outcome:
-    """Apply the fixes to a file, run the jobs that its findings name, and write it with updated write metadata."""
+    """Apply the fixes to a file, run the jobs that its findings name, and write it.
+
+    Its write metadata is updated where it has any: in a file that people made, only the text that is fixed changes.
+    """
 
     def job(loaded: Loaded) -> Change:
         if loaded.document.front_matter:  # one that cannot be read may be what is to be fixed
@@ -51,7 +54,28 @@ def fix_file(run: LintRun, path: Path, request: Request, *, unsafe: bool = False
                 done = do(change, _FixJob(run, loaded, request, subjects))
                 left = left if done.text == change.text else engine.check(done.text, name, run.config, queries)
                 change = done
-        return change
+        return change._replace(
+            only_text=not change.before
+        )  # what was archived is acknowledged, as with every archiving
+
+    outcome = change_at(run.repository.workspace, path, job, request)
+    if outcome.changed:
+        run.repository.forget_file(path)
+    return outcome
+
+
+def ignore_findings(run: LintRun, path: Path, request: Request) -> Outcome:
+    """Add directives to a file for its findings, as `ignores` does, and write it like a fix."""
+    from taskstate.lint.ignores import with_ignores
+
+    def job(loaded: Loaded) -> Change:
+        if loaded.document.front_matter:
+            damage.require_undamaged(run.repository.workspace, loaded)
+        queries = RepositoryQueries(run.repository, path)
+        done = with_ignores(loaded.document.text, loaded.relative, run.config, queries)
+        verb = "would ignore" if request.dry_run else "ignores"
+        notes = (f"{verb} {', '.join(done.codes)}",) if done.codes else ()
+        return Change(text=done.text, notes=notes, only_text=True)
 
     outcome = change_at(run.repository.workspace, path, job, request)
     if outcome.changed:

@@ -48,6 +48,11 @@ class Row(NamedTuple):
     needs: frozenset[str] = frozenset()
     keys: tuple[str, ...] = ()
 
+    @property
+    def name(self) -> str:
+        """The rule's name, which is that of its module."""
+        return self.module.rpartition(".")[2].replace("_", "-")
+
     def load(self) -> ModuleType:
         """Return the rule's module, with its `RULE` and its `check`."""
         return import_module(f"taskstate.lint.rules.{self.module}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.errors import TaskstateError
 from taskstate.lint.cache import CachedResult, freeze, open_cache, thaw
 from taskstate.lint.queries.answers import RepositoryQueries
-from taskstate.model import names
+from taskstate.model import document_kinds, names
 from taskstate.storage import files
 from taskstate.storage.file_sources import Index
 from taskstate.storage.git import client as git
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from taskstate.lint.diagnostics import Finding
     from taskstate.lint.queries.repository import Repository
     from taskstate.model.config import Config
+    from taskstate.model.document_kinds import Kind
     from taskstate.storage.cache import Cache
     from taskstate.workspace.workspace import Workspace
 
@@ -113,7 +114,12 @@ def _open_cache(repository: Repository, config: Config, request: LintRequest) ->
     """Return the cache for these settings; None where there is no state folder, since none is created here."""
     if not repository.workspace.state_root.is_dir():
         return None
-    settings = {"config": config, "answerable": sorted(repository.answerable), "staged": request.staged}
+    settings = {
+        "config": config,
+        "kinds": document_kinds.declared(),
+        "answerable": sorted(repository.answerable),
+        "staged": request.staged,
+    }
     return open_cache(repository.workspace.private.cache("lint.json"), settings)
 
 
@@ -137,15 +143,11 @@ def own_files_in(workspace: Workspace, paths: Iterable[Path]) -> tuple[tuple[Pat
     return tuple(own), tuple(remarks)
 
 
-def check_files(
-    paths: Sequence[Path],
-    run: LintRun,
-    name_of: Callable[[Path], str],
-    progress: Callable[[int, int], None] | None = None,
-) -> Report:
+def check_files(paths: Sequence[Path], run: LintRun, progress: Callable[[int, int], None] | None = None) -> Report:
     """Lint the files at `paths`, and cache the results.
 
-    `name_of` gives the path that findings show; `progress` is called with the number of files done and of all files.
+    Findings show paths from the repository's root, wherever the command was run. `progress` is called with the number
+    of files done and of all files.
     """
     findings: list[Finding] = []
     unreadable: list[str] = []
@@ -161,7 +163,7 @@ def check_files(
         if result.entry is None:
             unreadable.append(result.error)
             continue
-        findings += thaw(result.entry.findings, name_of(path)) if result.entry.findings else ()
+        findings += thaw(result.entry.findings, run.name(path)) if result.entry.findings else ()
         if run.cache and path in checked:
             run.cache.put(run.name(path), result.entry)
     return Report(files=len(paths) - len(unreadable), findings=tuple(findings), unreadable=tuple(unreadable))
@@ -229,7 +231,7 @@ def _check_in_processes(paths: Sequence[Path], run: LintRun, jobs: int) -> Itera
     # here on Linux, while on macOS the system's libraries start threads, and Windows has no fork.
     method = "fork" if sys.platform == "linux" else "spawn"
     context = multiprocessing.get_context(method)
-    shared = (run._replace(cache=None),)
+    shared = (run._replace(cache=None), document_kinds.declared())
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=_init_worker, initargs=shared) as pool:
         batches = [paths[at : at + _BATCH] for at in range(0, len(paths), _BATCH)]
         for future in as_completed([pool.submit(_check_batch, batch) for batch in batches]):
@@ -239,9 +241,10 @@ def _check_in_processes(paths: Sequence[Path], run: LintRun, jobs: int) -> Itera
 _lint_run: LintRun  # set in a worker process
 
 
-def _init_worker(run: LintRun) -> None:
+def _init_worker(run: LintRun, kinds: dict[str, Kind]) -> None:
     global _lint_run  # noqa: PLW0603 - a pool passes what its tasks share to an initializer
     _lint_run = run
+    document_kinds.declare(kinds)
 
 
 def _check_batch(paths: Sequence[Path]) -> list[tuple[Path, _FileResult]]:
@@ -266,7 +269,7 @@ def _check(path: Path, run: LintRun) -> _FileResult:
     return _FileResult(CachedResult(mark, files.digest(data), tuple(queries.recorded.items()), freeze(findings)))
 
 
-def with_removed(report: Report, run: LintRun, under: Sequence[Path], name_of: Callable[[Path], str]) -> Report:
+def with_removed(report: Report, run: LintRun, under: Sequence[Path]) -> Report:
     """Return the report with the findings about state files that were removed since the compared revision.
 
     `under` are the files and folders that are checked. Of the index all removed files count, wherever they were: a
@@ -284,10 +287,10 @@ def with_removed(report: Report, run: LintRun, under: Sequence[Path], name_of: C
     from taskstate.lint import engine
 
     findings = [
-        finding._replace(path=name_of(removed.path))
+        finding
         for removed in removed_files
         for finding in engine.findings_of_removed(
-            removed.document, removed.name, run.config, RepositoryQueries(run.repository, removed.path)
+            removed.document, run.name(removed.path), run.config, RepositoryQueries(run.repository, removed.path)
         )
     ]
     return report._replace(findings=(*report.findings, *findings))

@@ -1,9 +1,15 @@
 """Finds the directives in a file, comments that silence findings, and applies them.
 
-In the body `<!-- taskstate: ignore TS404 reason -->` on a line of its own applies to the next line, or to the whole
-code fence that begins there. In the front matter `# taskstate: ignore TS104 reason` applies to the next line, and above
-the first key also to the first line, where findings about the file as a whole are reported. A directive inside a code
-fence is an example and is ignored. Rules are identified by their codes only.
+In the body a directive is an HTML comment on a line of its own, in the front matter a comment that begins with `#`:
+
+    <!-- taskstate: ignore TS404 reason -->         the next line, or the whole code fence that begins there
+    <!-- taskstate: ignore-start TS404 reason -->   all lines down to `<!-- taskstate: ignore-end -->`
+    <!-- taskstate: ignore-file TS404 reason -->    the whole file
+    # taskstate: ignore TS104 reason                the next line of the front matter
+
+Above the first key `# taskstate: ignore` applies to the first line, too, where findings about the file as a whole are
+reported. A directive inside a code fence is an example and is ignored. Rules are identified by their codes only. A
+comment that looks like a directive and is none is returned with its fault, so that nobody takes it for one.
 """
 
 from __future__ import annotations
@@ -16,51 +22,65 @@ from taskstate.syntax.nodes import scalars
 from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from taskstate.lint.diagnostics import Diagnostic
     from taskstate.syntax.document import Document
 
-_MARK = "taskstate: ignore"
+LINE, WHOLE_FILE, _START, _END = "ignore", "ignore-file", "ignore-start", "ignore-end"
+_WORDS = ("ignor", "Ignor", "IGNOR", "disabl", "suppress", "noqa")  # a text with none of them has no directive
 # Compiled on use: hardly any file has a directive, and each pattern compiled at import costs start-up time.
 # `^` knows only `\n`; a file may have lone `\r` as line ends.
 _BEGIN = r"(?m)(?:^|(?<=\r))"
-_COMMENT = _BEGIN + r" {0,3}(?P<comment><!--[ \t]*taskstate: ignore\b(?P<rest>[^\r\n]*?)-->)[ \t]*(?=[\r\n]|\Z)"
-_HASH = _BEGIN + r"[ \t]*(?P<comment>#[ \t]*taskstate: ignore\b(?P<rest>[^\r\n]*))"
+_VERB = rf"taskstate: (?P<verb>{_START}|{_END}|{WHOLE_FILE}|{LINE})(?![\w-])"
+_COMMENT = rf"{_BEGIN} {{0,3}}(?P<comment><!--[ \t]*{_VERB}(?P<rest>[^\r\n]*?)-->)[ \t]*(?=[\r\n]|\Z)"
+_HASH = rf"{_BEGIN}[ \t]*(?P<comment>#[ \t]*{_VERB}(?P<rest>[^\r\n]*))"
 _CODES = r"[ \t]*(?:TSP?[0-9]+\b[ \t,]*)*"
 _CODE = r"TSP?[0-9]+"
+# What somebody means as a directive: with a code, since prose may speak of ignoring, and a comment may quote another.
+_ALIKE = r"taskstate\b[ \t:=-]*(?:ignor|disabl|suppress|noqa)[\w-]*[^\r\n]*?\bTSP?[0-9]"
+_ALIKE_IN_BODY = rf"(?i)(?:<!--|#)[ \t]*{_ALIKE}[^\r\n]*"
+_ALIKE_IN_FRONT_MATTER = rf"(?i)(?<=[ \t\r\n])#[ \t]*{_ALIKE}[^\r\n]*"
+_NO_BODY_LINE = r" {0,3}>|[ ]{4}|\t"  # a quote, or what may be code
 
 
 class Directive(NamedTuple):
-    """A directive: `span` is the comment, `lines` the line that it takes up, `target` the spans that it applies to."""
+    """A directive: `span` is the comment, `lines` the lines that it takes up, `target` the spans that it applies to.
+
+    One with a `fault` is none, although it looks like one; it applies to nothing. `cure` is what to do about it.
+    """
 
     span: Span
-    lines: Span
+    lines: tuple[Span, ...]
     codes: tuple[tuple[str, Span], ...]
     target: tuple[Span, ...]
+    fault: str = ""
+    cure: str = ""
 
-    def silences(self, diagnostic: Diagnostic) -> bool:
-        """Return whether this directive silences a finding."""
-        return any(code == diagnostic.code for code, _ in self.codes) and any(
-            target.start <= diagnostic.span.start <= target.end for target in self.target
-        )
+    def covers(self, diagnostic: Diagnostic) -> bool:
+        """Return whether a finding is where this directive applies."""
+        return any(target.start <= diagnostic.span.start <= target.end for target in self.target)
 
 
 def directives(document: Document) -> tuple[Directive, ...]:
-    """Return the directives of a file, in document order."""
-    if _MARK not in document.text:
+    """Return the directives of a file in document order, with those that only look like one."""
+    if not any(word in document.text for word in _WORDS):
         return ()
-    return (*_in_front_matter(document), *_in_body(document))
+    return tuple(sorted((*_in_front_matter(document), *_in_body(document)), key=lambda each: each.span))
 
 
 def apply_directives(
     diagnostics: Iterable[Diagnostic], in_file: Sequence[Directive]
 ) -> tuple[list[Diagnostic], dict[Directive, set[str]]]:
     """Return the findings that no directive silences, and the codes that each directive has silenced."""
+    by_code: dict[str, list[Directive]] = {}
+    for directive in in_file:
+        for code, _ in directive.codes:
+            by_code.setdefault(code, []).append(directive)
     left: list[Diagnostic] = []
     used: dict[Directive, set[str]] = {directive: set() for directive in in_file}
     for diagnostic in diagnostics:
-        silencing = [directive for directive in in_file if directive.silences(diagnostic)]
+        silencing = [each for each in by_code.get(diagnostic.code, ()) if each.covers(diagnostic)]
         for directive in silencing:
             used[directive].add(diagnostic.code)
         if not silencing:
@@ -75,46 +95,112 @@ def _in_front_matter(document: Document) -> Iterator[Directive]:
         return
     # Inside a block scalar (`|`, `>`) a `#` begins no comment, it is part of the value.
     inside = [node.span for node in scalars(front_matter.node)]
-    matches = [
-        match
-        for match in re.compile(_HASH).finditer(document.text, *front_matter.content)
-        if not any(span.start <= match.start("comment") < span.end for span in inside)
-    ]
+
+    def found(pattern: str) -> list[re.Match[str]]:
+        matches = re.compile(pattern).finditer(document.text, *front_matter.content)
+        return [each for each in matches if not any(span.start <= _hash(each) < span.end for span in inside)]
+
+    matches = found(_HASH)
     first_key = min((entry.key.span.start for entry in front_matter.node.entries), default=front_matter.content.end)
-    own_lines = {_line(document, match.start("comment")) for match in matches}
-    for match in matches:
-        target = [_next_line(document, match.start("comment"), own_lines)]
-        if match.start() < first_key:
-            target.append(_line_span(document, 0))
-        yield _directive(document, match, tuple(target))
+    top = {each.start(): (_line_span(document, 0),) for each in matches if each.start() < first_key}
+    yield from _with_targets(document, matches, _next_lines(document, matches), top)
+    known = {each.start("comment") for each in matches}
+    yield from (_no_directive(each, "#") for each in found(_ALIKE_IN_FRONT_MATTER) if _hash(each) not in known)
+
+
+def _hash(match: re.Match[str]) -> int:
+    return match.start("comment") if "comment" in match.re.groupindex else match.start()
 
 
 def _in_body(document: Document) -> Iterator[Directive]:
     front_matter = document.front_matter.span
     start = front_matter.end if front_matter else 0
-    fences = [block for block in document.blocks if block.kind == "fence"]
-    fence_starts = [fence.span.start for fence in fences]
-    matches = []
-    for match in re.compile(_COMMENT).finditer(document.text, start):
-        index = bisect_right(fence_starts, match.start("comment")) - 1
-        if index < 0 or match.start("comment") >= fences[index].span.end:
-            matches.append(match)
-    own_lines = {_line(document, match.start("comment")) for match in matches}
+    fences = [block.span for block in document.blocks if block.kind == "fence"]
+    fence_starts = [fence.start for fence in fences]
+
+    def found(pattern: str) -> list[re.Match[str]]:
+        matches = re.compile(pattern).finditer(document.text, start)
+        indices = ((each, bisect_right(fence_starts, each.end()) - 1) for each in matches)
+        return [each for each, at in indices if at < 0 or each.start() >= fences[at].end]
+
+    matches = found(_COMMENT)
+    targets = {}
+    for at, line in _next_lines(document, matches).items():
+        fence = bisect_right(fence_starts, line.end) - 1
+        targets[at] = fences[fence] if fence >= 0 and fence_starts[fence] >= line.start else line
+    yield from _with_targets(document, matches, targets, {})
+    known = [Span(*each.span("comment")) for each in matches]
+    for alike in found(_ALIKE_IN_BODY):
+        before = document.text[document.starts[_line(document, alike.start())] : alike.start()]
+        quoted = before.count("`") % 2 or re.match(_NO_BODY_LINE, before)
+        if not quoted and not any(span.start <= alike.start() < span.end for span in known):
+            yield _no_directive(alike, "<!--")
+
+
+def _with_targets(
+    document: Document,
+    matches: Sequence[re.Match[str]],
+    next_lines: Mapping[int, Span],
+    more: Mapping[int, tuple[Span, ...]],
+) -> Iterator[Directive]:
+    """Yield the directives of matches; by their starts `next_lines` has what stands below, `more` further targets."""
+    ends, unmatched = _ranges(matches)
     for match in matches:
-        target = _next_line(document, match.start("comment"), own_lines)
-        fence = next((each.span for each in fences if target.start <= each.span.start <= target.end), target)
-        yield _directive(document, match, (fence,))
+        verb, end = match["verb"], ends.get(match.start())
+        if verb == _START and end:
+            lines = tuple(_full_line(document, each.start("comment")) for each in (match, end))
+            yield _directive(document, match, (Span(lines[0].end, lines[1].start),))._replace(lines=lines)
+        elif verb == WHOLE_FILE:
+            yield _directive(document, match, (Span(0, len(document.text)),))
+        elif verb == LINE:
+            yield _directive(document, match, (next_lines[match.start()], *more.get(match.start(), ())))
+        elif match in unmatched:
+            other, where = (_END, "below what") if verb == _START else (_START, "with codes above what")
+            fault = f"`{verb}` has no `{other}`, so it silences nothing"
+            cure = f"write `{_written(match, other)}` {where} it is meant for, or take it away"
+            yield _directive(document, match, ())._replace(codes=(), fault=fault, cure=cure)
+
+
+def _written(match: re.Match[str], verb: str) -> str:
+    return f"# taskstate: {verb}" if match["comment"].startswith("#") else f"<!-- taskstate: {verb} -->"
+
+
+def _ranges(matches: Iterable[re.Match[str]]) -> tuple[dict[int, re.Match[str]], list[re.Match[str]]]:
+    """Return the end of each range by the start of its begin, and the begins and ends that lack the other."""
+    ends: dict[int, re.Match[str]] = {}
+    begun: list[re.Match[str]] = []
+    unmatched: list[re.Match[str]] = []
+    for match in matches:
+        if match["verb"] == _START:
+            begun.append(match)
+        elif match["verb"] == _END and begun:
+            ends[begun.pop().start()] = match
+        elif match["verb"] == _END:
+            unmatched.append(match)
+    return ends, [*begun, *unmatched]
+
+
+def _no_directive(match: re.Match[str], opening: str) -> Directive:
+    """Return a comment that is meant as a directive and is none."""
+    codes = " ".join(dict.fromkeys(code.upper() for code in re.findall(_CODE, match[0], re.IGNORECASE)))
+    written = f"# taskstate: ignore {codes}" if opening == "#" else f"<!-- taskstate: ignore {codes} reason -->"
+    return Directive(
+        span=Span(match.start(), match.start() + len(match[0].rstrip())),
+        lines=(),
+        codes=(),
+        target=(),
+        fault="this is no directive, and silences nothing",
+        cure=f"write `{written}` on a line of its own, directly above the fault",
+    )
 
 
 def _directive(document: Document, match: re.Match[str], target: tuple[Span, ...]) -> Directive:
     at = match.start("rest")
     codes = re.compile(_CODES, re.IGNORECASE).match(document.text, at, match.end("rest"))
     matches = re.compile(_CODE, re.IGNORECASE).finditer(document.text, at, codes.end() if codes else at)
-    line = _line(document, match.start("comment"))
-    end = document.starts[line + 1] if line + 1 < len(document.starts) else len(document.text)
     return Directive(
         span=Span(*match.span("comment")),
-        lines=Span(document.starts[line], end),
+        lines=(_full_line(document, match.start("comment")),),
         codes=tuple((code[0].upper(), Span(*code.span())) for code in matches),
         target=target,
     )
@@ -122,6 +208,13 @@ def _directive(document: Document, match: re.Match[str], target: tuple[Span, ...
 
 def _line(document: Document, offset: int) -> int:
     return document.position(offset).line
+
+
+def _full_line(document: Document, offset: int) -> Span:
+    """Return the span of the line at an offset, with its line end."""
+    line = _line(document, offset)
+    end = document.starts[line + 1] if line + 1 < len(document.starts) else len(document.text)
+    return Span(document.starts[line], end)
 
 
 def _line_span(document: Document, line: int) -> Span:
@@ -133,9 +226,12 @@ def _line_span(document: Document, line: int) -> Span:
     return Span(start, start + len(document.text[start:stop].rstrip("\r\n")))
 
 
-def _next_line(document: Document, offset: int, own_lines: set[int]) -> Span:
-    """Return the line that a directive applies to: the next one that is no directive itself."""
-    line = _line(document, offset) + 1
-    while line in own_lines:
-        line += 1
-    return _line_span(document, line)
+def _next_lines(document: Document, matches: Sequence[re.Match[str]]) -> dict[int, Span]:
+    """Return for the start of each directive the line that is meant by it: the next one that is no directive itself."""
+    lines: dict[int, int] = {}
+    targets: dict[int, Span] = {}
+    for match in reversed(matches):
+        line = _line(document, match.start("comment"))
+        lines[line] = lines.get(line + 1, line + 1)
+        targets[match.start()] = _line_span(document, lines[line])
+    return targets

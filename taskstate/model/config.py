@@ -146,11 +146,14 @@ def validation_commands(config: Config, area: str) -> tuple[str, tuple[str, ...]
 def matches(path: str, pattern: str) -> bool:
     """Return whether a glob of the configuration matches a path from the repository's root (with `/`).
 
-    `*` stands for anything, `/` included; a pattern without wildcards also matches everything below that folder.
+    `*` stands for anything, `/` included; a pattern without wildcards also matches everything below that folder. A
+    pattern without `/` also matches the name of a file, in whatever folder it lies.
     """
     from fnmatch import fnmatchcase
 
-    return fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern.rstrip('/')}/*")
+    if fnmatchcase(path, pattern) or fnmatchcase(path, f"{pattern.rstrip('/')}/*"):
+        return True
+    return "/" not in pattern and fnmatchcase(path.rpartition("/")[2], pattern)
 
 
 EXPORT_FIELDS = (  # besides what identifies the task

@@ -1,7 +1,7 @@
 """Describes the kinds of state files: their sections, subsections, fences and placeholders, read from JSON.
 
-The descriptions are data (`schemas/kinds/*.json`); this module gives them types and matches headings against them. No
-document is read here.
+The descriptions are data (`schemas/kinds/*.json`, and what a project declares, see `declared_kinds`); this module gives
+them types and matches headings against them. No document is read here.
 """
 
 from __future__ import annotations
@@ -123,24 +123,58 @@ class Kind(NamedTuple):
         return stripped == self.placeholder or bool(re.fullmatch(f"{_EMPHASIS}|{_PARENTHESES}", stripped))
 
 
-@cache
+# The kinds that the project declares in whose repository this process works, by name. They are kept here and not passed
+# on, since whatever reads a document needs its kind.
+_declared: dict[str, Kind] = {}
+
+
+def declare(kinds: Mapping[str, Kind]) -> None:
+    """Use these kinds of a project besides the built-in ones, or in place of those of the same name."""
+    _declared.clear()
+    _declared.update(kinds)
+
+
+def declared() -> dict[str, Kind]:
+    """Return the kinds that the project declares, by name."""
+    return dict(_declared)
+
+
+def kind_names() -> tuple[str, ...]:
+    """Return the names of all kinds of state files."""
+    return tuple(dict.fromkeys((*KINDS, *_declared)))
+
+
 def kind(name: str) -> Kind:
     """Return the kind of that name.
 
     Raises:
         TaskstateError: code "unknown-kind".
     """
+    return _declared.get(name) or built_in(name)
+
+
+@cache
+def built_in(name: str) -> Kind:
+    """Return the built-in kind of that name.
+
+    Raises:
+        TaskstateError: code "unknown-kind".
+    """
     if name not in (*KINDS, HANDOFF):
         raise TaskstateError(
-            f"there is no kind {name!r} of task", help=f"it is one of {', '.join(KINDS)}", code="unknown-kind"
+            f"there is no kind {name!r} of task", help=f"it is one of {', '.join(kind_names())}", code="unknown-kind"
         )
-    loose = json.loads(resources.text(f"schemas/kinds/{name}.json"))
-    return Kind(name=loose["kind"], **_values(loose, Kind._fields))
+    return from_json(json.loads(resources.text(f"schemas/kinds/{name}.json")))
+
+
+def from_json(value: Mapping[str, Any]) -> Kind:
+    """Return the kind that JSON declares, which meets `schemas/kind.schema.json`."""
+    return Kind(name=value["kind"], **_values(value, Kind._fields))
 
 
 def kind_of(value: object) -> Kind:
     """Return the kind for the front matter's value `kind`; an ordinary task where it is absent or unknown."""
-    return kind(value if isinstance(value, str) and value in KINDS else KINDS[0])
+    return kind(value if isinstance(value, str) and (value in KINDS or value in _declared) else KINDS[0])
 
 
 @lru_cache(maxsize=2048)

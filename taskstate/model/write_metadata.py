@@ -71,6 +71,11 @@ def with_write_metadata(text: str, metadata: WriteMetadata, *, revision: int, st
     return apply(updated.text, derived_edits(updated))
 
 
+def has_write_metadata(document: Document) -> bool:
+    """Return whether a command has written a file before; one that people made has no such keys."""
+    return any(key in document.front_matter for key in ("revision", "audit"))
+
+
 def front_matter_values(document: Document) -> Mapping[str, object]:
     """Return the values of the front matter, typed by its schema: what the schema calls a string is one."""
     node = document.front_matter.node

@@ -27,7 +27,7 @@ def lint_lines(workspace: Workspace, outcome: Outcome) -> tuple[str, ...]:
     against = "HEAD" if git.head(workspace.root) else ""
     run, _ = open_run(workspace, workspace.config, LintRequest(timestamp(datetime.now(UTC)), against))
     with closing(run.repository):
-        report = check_files([workspace.root / outcome.path], run, workspace.relative)
+        report = check_files([workspace.root / outcome.path], run)
     errors = [each for each in report.findings if each.diagnostic.severity == ERROR]
     return tuple(f"{each.path}:{each.line}: {_words(each.diagnostic)}" for each in errors)
 

@@ -144,6 +144,20 @@ def remove_all(workspace: Workspace, task_id: str) -> bool:
     return True
 
 
+def save_as(workspace: Workspace, path: Path, text: str) -> None:
+    """Write output to a file that the user named, which may not be one of taskstate's own unless it is an artifact.
+
+    Raises:
+        TaskstateError: code "path": it is such a file; it cannot be written.
+    """
+    relative = path.relative_to(workspace.root).as_posix() if path.is_relative_to(workspace.root) else ""
+    artifact_folder = f"{workspace.config.root}/{FOLDER}/"
+    if relative and workspace.is_ours(relative) and not relative.startswith(artifact_folder):
+        message = f"{files.shown(relative)} is one of taskstate's own files"
+        raise TaskstateError(message, help=f"write to another file, or under {artifact_folder}", code="path")
+    files.replace(path, text.encode())
+
+
 def gzipped(data: bytes) -> bytes:
     """Compress `data` as a gzip file without name and time, so that equal content gives equal bytes."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)

@@ -47,7 +47,8 @@ class Change(NamedTuple, Generic[T_co]):
     state file no longer names, deleted after it is written.
 
     A job that has parsed `text` already passes its `state`, and one that has set the metadata itself the text with it
-    as `final_text`: neither is then computed again. With `must_write` a text that does not change is written, too, with
+    as `final_text`: neither is then computed again. With `only_text` a file that has no write metadata gets none. With
+    `must_write` a text that does not change is written, too, with
     new write metadata. The new revision is higher than `revision_above`. `result` is what else the job computed; the
     outcome carries it to the caller.
     """
@@ -62,6 +63,7 @@ class Change(NamedTuple, Generic[T_co]):
     artifacts: tuple[Artifact, ...] = ()
     obsolete_artifacts: tuple[str, ...] = ()
     must_write: bool = False
+    only_text: bool = False
     result: T_co = None  # type: ignore[assignment]  # most jobs have no result, and it is not read then
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
+from taskstate.model import document_kinds
 from taskstate.model.statuses import CLOSED
 from taskstate.storage.cache import Cache
 from taskstate.storage.file_sources import is_settled, mark_of
@@ -56,7 +57,8 @@ class IndexedTask(_IndexedTask):
 
 def all_tasks(workspace: Workspace) -> tuple[IndexedTask, ...]:
     """Return all tasks of the repository in no particular order, including those that cannot be read."""
-    cache = Cache(workspace.private.cache("tasks.json"), IndexedTask._make)
+    kinds = " ".join(document_kinds.declared())
+    cache = Cache(workspace.private.cache("tasks.json"), IndexedTask._make, rests_on=kinds)
     now = time.time_ns()
     tasks: list[IndexedTask] = []
     for path, status in _state_files(workspace):

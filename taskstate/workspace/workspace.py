@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
-from taskstate.model import names
+from taskstate.model import document_kinds, names
 from taskstate.model.config import Config, matches
 from taskstate.model.config_reader import parse_config
 from taskstate.storage import files
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document
 
 CONFIG_FILES = ("taskstate.toml", "pyproject.toml")
+KIND_FOLDER = "kinds"  # in the state folder
 SET_UP_FILES = frozenset({"taskstate.toml", ".gitignore", ".gitattributes", ".pre-commit-config.yaml"})
 
 
@@ -209,9 +210,23 @@ def find_workspace(start: Path, *, root: str = "", config_file: str = "") -> Wor
     Its root is the nearest folder upwards with a configuration or a state folder, but none above the root of the git
     repository; else that root, else `start`.
 
+    The kinds of state files that the repository declares are used from then on.
+
     Raises:
-        TaskstateError: a given folder or file does not exist, or the configuration is wrong.
+        TaskstateError: a given folder or file does not exist, or the configuration or a declaration of a kind is wrong.
     """
+    workspace = _find(start, root=root, config_file=config_file)
+    folder = f"{workspace.config.root}/{KIND_FOLDER}"
+    if (workspace.root / folder).is_dir():
+        from taskstate.workspace.own_kinds import read_kinds
+
+        document_kinds.declare(read_kinds(workspace.root, folder))
+    else:
+        document_kinds.declare({})
+    return workspace
+
+
+def _find(start: Path, *, root: str, config_file: str) -> Workspace:
     if root and not Path(root).is_dir():
         raise TaskstateError(
             f"there is no folder {files.shown(root)}", help="name the repository's root with --root", code="not-found"
@@ -252,13 +267,20 @@ def require_set_up(workspace: Workspace) -> None:
 
 def config_in(folder: Path) -> Config | None:
     """Return the configuration in a folder, or None; a `pyproject.toml` without our table does not count."""
+    return next((config for _, config in _configs_in(folder)), None)
+
+
+def config_name(folder: Path) -> str:
+    """Return the name of the file that holds the configuration of a folder, or an empty text."""
+    return next((name for name, _ in _configs_in(folder)), "")
+
+
+def _configs_in(folder: Path) -> Iterator[tuple[str, Config]]:
     for name in CONFIG_FILES:
         path = folder / name
-        if path.is_file():
-            config = parse_config(_read_text(path), name)
-            if config:
-                return config
-    return None
+        config = parse_config(_read_text(path), name) if path.is_file() else None
+        if config:
+            yield name, config
 
 
 def _read_text(path: Path) -> str:

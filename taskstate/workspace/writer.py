@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.errors import StaleFile, TaskstateError
 from taskstate.model import names
 from taskstate.model.task_state import TaskState, read_state
-from taskstate.model.write_metadata import check_seal, with_event, with_write_metadata
+from taskstate.model.write_metadata import check_seal, has_write_metadata, with_event, with_write_metadata
 from taskstate.storage import files, journal
 from taskstate.storage.transaction import paths_of
 from taskstate.syntax.document import parse
@@ -152,6 +152,8 @@ def _plan_write(loaded: Loaded, change: Change, request: Request) -> _PlannedWri
     planned = change.state or read_state(parse(change.text))
     before = loaded.state if loaded.document.front_matter else _repaired_state(loaded, planned)
     revision, is_stamped = before.revision, _is_stamped(loaded, planned.document)
+    if change.only_text and not has_write_metadata(planned.document):
+        is_stamped = False
     if is_stamped:
         revision = max(revision, change.revision_above) + 1
         text = change.final_text or with_write_metadata(change.text, request.metadata, revision=revision, state=planned)

@@ -302,7 +302,7 @@ def _linted(place: Place) -> list[str]:
     from taskstate.lint.runner import check_files
 
     checking = place.checking(remember=True)
-    report = check_files([place.path], checking, str)
+    report = check_files([place.path], checking)
     if checking.cache:
         checking.cache.save()
     return sorted({finding.diagnostic.code for finding in report.findings} - {"TS104"})

@@ -14,6 +14,7 @@ from taskstate.model.static_context import context_seal
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
+from taskstate.workspace import artifacts
 from tests.support.place import Place, refusal
 
 if TYPE_CHECKING:
@@ -152,12 +153,12 @@ def test_an_artifact_for_every_role(tmp_path: Path) -> None:
 def test_an_export_never_replaces_our_own_files(tmp_path: Path) -> None:
     """An export is not written over a state file, but to an artifact or any other file."""
     place = Place(tmp_path / "r")
-    said = refusal(lambda: context_export.save(place.workspace, place.path, "{}\n"))
+    said = refusal(lambda: artifacts.save_as(place.workspace, place.path, "{}\n"))
     assert "is one of taskstate's own files" in str(said)
     folder = place.workspace.state_root / "artifacts"
     folder.mkdir()
     for path in (folder / "context-x.json", tmp_path / "x.json", place.root / "x.json"):
-        context_export.save(place.workspace, path, "{}\n")
+        artifacts.save_as(place.workspace, path, "{}\n")
         assert path.read_bytes() == b"{}\n"
 
 

@@ -95,7 +95,7 @@ def handoffs(place: Place) -> dict[str, Any]:
 
 def codes(place: Place, *paths: Path) -> set[str]:
     """Return the lint findings in all of taskstate's own files."""
-    found = check_files(paths or place.workspace.own_files(), place.checking(), str)
+    found = check_files(paths or place.workspace.own_files(), place.checking())
     return {finding.diagnostic.code for finding in found.findings}
 
 

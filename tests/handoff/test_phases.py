@@ -102,7 +102,7 @@ def value(place: Place, phase: str = "3") -> dict[str, Any]:
 
 def codes(place: Place) -> list[str]:
     """Return the lint findings in the state file."""
-    return [finding.diagnostic.code for finding in check_files([place.path], place.checking(), str).findings]
+    return [finding.diagnostic.code for finding in check_files([place.path], place.checking()).findings]
 
 
 def test_a_new_phase_stands_at_the_end_of_the_checklist(place: Place) -> None:
@@ -299,7 +299,7 @@ def test_a_phase_is_exported(place: Place) -> None:
     path = place.root / exported.outcome.path
     assert path.relative_to(place.root).as_posix() == ".taskstate/artifacts/task-101/phase-3-progress.json"
     assert json.loads(path.read_bytes()) == value(place) == exported.value
-    assert check_files([path], place.checking(), str).findings == ()
+    assert check_files([path], place.checking()).findings == ()
     assert not phases.export(place.workspace, "101", "3", None, place.request()).outcome.changed
     other = place.root / "docs/phase-3-progress.json"
     phases.export(place.workspace, "101", "3", other, place.request(dry_run=True))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.lint import engine, registry
+from taskstate.lint import engine, registry, selection
 from taskstate.lint.diagnostics import WARNING, WHOLE, Diagnostic, Fix, Rule
 from taskstate.lint.queries.interface import CLOCK, Queries
 from taskstate.lint.registry import TABLE, Row
@@ -82,7 +82,7 @@ class MadeTable:
 def table(monkeypatch: pytest.MonkeyPatch) -> MadeTable:
     """Return the table that the engine reads: an empty one."""
     table = MadeTable()
-    monkeypatch.setattr(engine, "TABLE", table)
+    monkeypatch.setattr(selection, "TABLE", table)
     return table
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from taskstate.lint.engine import check
 from taskstate.lint.fixer import fix_file
+from taskstate.tasks import sessions
+from tests.support.lint_corpus import CLEAN
 from tests.support.place import Place, refusal, tree
 
 if TYPE_CHECKING:
@@ -152,3 +154,50 @@ def test_other_own_files_are_not_stamped(place: Place, name: str) -> None:
     path.write_text("# x\n\n```\nopen\n", encoding="utf-8")
     assert not fix(place, path=path).changed
     assert path.read_text(encoding="utf-8") == "# x\n\n```\nopen\n"
+
+
+HAND_MADE = (CLEAN / "task-by-hand.2-state.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("# Task #BY-HAND.2: Written by hand - State", "# Task #BY-HAND.2: Written by hnad - State"),
+        ("## 4. Progress Log", "## 4 progress log"),
+        ("created_at: 2026-01-31T12:00:00Z", "created_at: 2026-01-31 12:00:00Z"),
+    ],
+)
+def test_fix_of_a_hand_made_file_changes_its_line_only(place: Place, right: str, wrong: str, newline: str) -> None:
+    """In a file that no command has written a fix adds no front matter, and every other byte stays."""
+    path = place.path.with_name("task-by-hand.2-state.md")
+    path.write_bytes(HAND_MADE.replace(right, wrong).replace("\n", newline).encode())
+    outcome = fix(place, path=path)
+    assert (outcome.changed, outcome.notes[0].startswith("fixed TS")) == (True, True)
+    lines = zip(path.read_bytes().split(newline.encode()), HAND_MADE.encode().split(b"\n"), strict=True)
+    assert [new for new, old in lines if new != old] in ([], [b'created_at: "2026-01-31T12:00:00Z"'])
+
+
+def test_hand_made_file_is_written_by_others_as_before(place: Place) -> None:
+    """After a fix without metadata a command writes the file like any other, and nothing is told as gone."""
+    path = place.path.with_name("task-by-hand.2-state.md")
+    path.write_text(HAND_MADE.replace("## 4. Progress Log", "## 4 progress log"), encoding="utf-8")
+    before = path.read_bytes()
+    fix(place, path=path)
+    path.write_bytes(before)  # as `git checkout` does
+    assert place.told() == ()
+    sessions.add(
+        place.workspace, "by-hand.2", sessions.NewSession(did=("it",), state="So.", next=("Go on.",)), place.request()
+    )
+    assert b"revision: 1" in path.read_bytes()
+    assert place.told() == ()
+
+
+def test_file_with_tool_written_keys_is_stamped(place: Place) -> None:
+    """One key that commands write is enough: then the fix is a write like all others."""
+    path = place.path.with_name("task-by-hand.2-state.md")
+    text = HAND_MADE.replace("status: created", "status: created\nrevision: 4")
+    path.write_text(text.replace("## 4. Progress Log", "## 4 progress log"), encoding="utf-8")
+    fix(place, path=path)
+    assert "revision: 5" in path.read_text(encoding="utf-8")
+    assert "update_count: 1" in path.read_text(encoding="utf-8")

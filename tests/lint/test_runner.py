@@ -60,17 +60,19 @@ def test_unreadable_file_stops_no_other(place: Place) -> None:
     link = place.path.with_name("task-7-state.md")
     link.symlink_to("nowhere")
     found, others = own_files_in(place.workspace, [link, place.path])
-    report = check_files(found, place.checking(), str)
+    report = check_files(found, place.checking())
     assert (others, report.files, report.findings) == ((), 1, ())
     assert "task-7-state.md" in report.unreadable[0]
 
 
-def test_findings_stand_under_the_name_that_is_shown(place: Place) -> None:
-    """A finding has the path that the caller shows, and a clean file none."""
-    assert check_files([place.path], place.checking(), str).findings == ()
+def test_findings_stand_under_the_path_from_the_root(place: Place) -> None:
+    """A finding has its file's path from the repository's root, and a clean file has none."""
+    assert check_files([place.path], place.checking()).findings == ()
     place.path.write_bytes(b"\xff")
-    report = check_files([place.path], place.checking(), lambda path: f"./{path.name}")
-    assert [(each.path, each.diagnostic.code) for each in report.findings] == [("./task-101-state.md", "TS001")]
+    report = check_files([place.path], place.checking())
+    assert [(each.path, each.diagnostic.code) for each in report.findings] == [
+        (".taskstate/tasks/task-101-state.md", "TS001")
+    ]
     assert report.files == 1
 
 
@@ -87,7 +89,7 @@ def run(place: Place, *, config: Config | None = None, now: str = NOW) -> tuple[
     """Check the repository as a command does, with the cache of earlier runs."""
     lint_run, _ = open_run(place.workspace, config or place.workspace.config, LintRequest(now=now))
     found, _ = own_files_in(place.workspace, [place.root])
-    report = check_files(found, lint_run, str)
+    report = check_files(found, lint_run)
     assert lint_run.cache
     lint_run.cache.save()
     return report, lint_run
@@ -110,7 +112,7 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_file_that_a_command_removed_meanwhile_is_no_error(place: Place) -> None:
     """A file that is gone since it was listed is neither a finding nor a failure."""
     gone = place.path.with_name("task-102-state.md")
-    report = check_files([place.path, gone], place.checking(), str)
+    report = check_files([place.path, gone], place.checking())
     assert (report.findings, report.unreadable) == ((), ())
 
 
@@ -183,8 +185,8 @@ def test_several_processes_find_what_one_finds(place: Place) -> None:
     found, _ = own_files_in(place.workspace, [place.root])
     one, several = (place.checking()._replace(jobs=jobs) for jobs in (1, 2))
     progress: list[tuple[int, int]] = []
-    expected = check_files(found, one, str)
-    assert check_files(found, several, str, lambda *done: progress.append(done)) == expected
+    expected = check_files(found, one)
+    assert check_files(found, several, lambda *done: progress.append(done)) == expected
     assert len(expected.findings) >= 50
     assert progress[-1] == (len(found), len(found))
 

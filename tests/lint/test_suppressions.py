@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given
 
 from taskstate.lint import engine
@@ -51,26 +52,89 @@ def test_above_the_first_key_a_directive_speaks_of_the_file_too() -> None:
     assert targets(text) == [["taskstate: 1", "---"], ["created_at: x"]]
 
 
+def test_a_range_and_a_whole_file() -> None:
+    """A range reaches from its begin to its end, the innermost first; `ignore-file` covers everything, wherever."""
+    start, end = "<!-- taskstate: ignore-start TS404 -->\n", "<!-- taskstate: ignore-end -->\n"
+    text = f"{HEAD}## A\n{start}## B\n{start}## C\n{end}## D\n{end}## E\n"
+    assert targets(text) == [[f"## B\n{start}## C\n{end}## D\n"], ["## C\n"]]
+    front = "---\n# taskstate: ignore-file TS404 x\na: 1\n---\n"
+    for comment in (front, "## A\n\n<!-- taskstate: ignore-file TS404 -->"):
+        assert targets(comment) == [[comment]]
+    front = "---\n# taskstate: ignore-start TS104\na: 1\n# taskstate: ignore-end\nb: 2\n---\n"
+    assert targets(front) == [["a: 1\n"]]
+
+
+def test_half_a_range_silences_nothing() -> None:
+    """A range without end or begin is told, with the line that it lacks, and so is one over the edge of a part."""
+    start, end = "<!-- taskstate: ignore-start TS404 -->", "<!-- taskstate: ignore-end -->"
+    for text, lacks in (
+        (f"{HEAD}{start}\n## A\n", end),
+        (f"{HEAD}## A\n{end}\n", "<!-- taskstate: ignore-start -->"),
+        ("---\na: 1\n# taskstate: ignore-end\n---\n", "# taskstate: ignore-start"),
+    ):
+        (directive,) = found(text)
+        assert directive.target == ()
+        assert f"write `{lacks}` " in directive.cure
+    assert len(found(f"---\n# taskstate: ignore-start TS404\na: 1\n---\n{end}\n")) == 2
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "See <!-- taskstate: ignore TS404 -->",
+        "## 1. A <!-- taskstate: ignore TS404 why -->",
+        "<!-- taskstate:ignore TS404 -->",
+        "<!-- taskstate ignore TS404 -->",
+        "<!--taskstate: Ignore ts404-->",
+        "<!-- taskstate: ignored TS404 -->",
+        "<!-- taskstate: ignore-next-line TS404 -->",
+        "<!-- taskstate: disable TS404 -->",
+        "<!-- taskstate: ignore TS404 --> text",
+        "<!-- taskstate: ignore TS404",
+        "# taskstate: ignore TS404",
+        "### Session 1 - 2026-01-01 10:00 # taskstate: ignore TS404",
+        "- `a` and `b` # taskstate: ignore TS404",
+    ],
+)
+def test_what_is_meant_as_a_directive_and_is_none_is_told(line: str) -> None:
+    """It has a fault and a cure, which shows the directive as it is written, and it silences nothing."""
+    (directive,) = found(f"{HEAD}{line}\n")
+    assert (directive.codes, directive.target) == ((), ())
+    assert "`<!-- taskstate: ignore TS404 reason -->` on a line of its own" in directive.cure
+
+
+@pytest.mark.parametrize(
+    "line", ["x-a: b # taskstate: ignore TS404", "x-a: 1  #taskstate:ignore TS404", "# TaskState: ignore TS404"]
+)
+def test_what_is_meant_as_a_directive_in_front_matter_is_told(line: str) -> None:
+    """A comment behind a value, or written differently, is told as well."""
+    (directive,) = found(f"---\ntitle: x\n{line}\n---\n")
+    assert directive.target == ()
+    assert "`# taskstate: ignore TS404` on a line of its own" in directive.cure
+
+
 def test_what_only_looks_like_a_directive_is_none() -> None:
-    """Not in a fence, a quote, prose, a comment that says more, or a value."""
+    """Not in a fence, a quote, code, a comment that says more, prose without a code, or a value."""
     for text in (
         "```\n<!-- taskstate: ignore TS404 -->\n```\n",
         "> <!-- taskstate: ignore TS404 -->\n",
-        "See <!-- taskstate: ignore TS404 -->\n",
+        "    <!-- taskstate: ignore TS404 -->\n",
+        "Write `<!-- taskstate: ignore TS404 -->` above it.\n",
         "<!-- a\n  taskstate: ignore TS404 -->\n",
-        "<!-- taskstate: ignored TS404 -->\n",
-        "# taskstate: ignore TS404\n",
+        "We taught taskstate to ignore TS404.\n",
+        "# taskstate ignores the clock\n",
+        "<!-- taskstate: ignored files are not read -->\n",
     ):
         assert found(HEAD + text) == ()
-    assert found('---\ntitle: "# taskstate: ignore TS404"\nx-a: b # taskstate: ignore TS404\n---\n') == ()
+    assert found('---\ntitle: "# taskstate: ignore TS404"\nx-a: |\n  b # taskstate: ignore TS404\n---\n') == ()
 
 
 @given(any_text)
 def test_any_text_can_be_searched(text: str) -> None:
     """Whatever a text holds, each directive has its comment inside its own line."""
     document = parse(text.replace("text", "<!-- taskstate: ignore TS404 -->\n# taskstate: ignore TS101\n"))
-    for directive in directives(document):
-        assert directive.lines.start <= directive.span.start < directive.span.end <= directive.lines.end
+    for directive in (each for each in directives(document) if not each.fault):
+        assert directive.lines[0].start <= directive.span.start < directive.span.end <= directive.lines[0].end
 
 
 @given(state_files)

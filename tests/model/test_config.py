@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from taskstate import resources
 from taskstate.model import config as module
-from taskstate.model.config import EXPORT_FIELDS, Config
+from taskstate.model.config import EXPORT_FIELDS, Config, matches
 from taskstate.model.names import is_result_name
 from taskstate.validation.schema import faults, load
 
@@ -105,3 +105,22 @@ def test_the_schema_has_the_names_of_results(name: str) -> None:
     """A configured result may be called what the program takes as the name of a result."""
     found = faults({"qa": [{"name": name, "pattern": "(?P<text>x)"}]}, "config")
     assert (not found) is is_result_name(name)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "expected"),
+    [
+        ("task-1-state.md", "a/b/task-1-state.md", True),
+        ("task-*-state.md", "a/task-1-state.md", True),
+        ("a", "a/b/task-1-state.md", True),
+        ("a/", "a/b/task-1-state.md", True),
+        ("a/*", "a/b/task-1-state.md", True),
+        ("b", "a/b/task-1-state.md", False),
+        ("b/task-1-state.md", "a/b/task-1-state.md", False),
+        ("state.md", "task-1-state.md", False),
+        ("TASK-1-state.md", "a/task-1-state.md", False),
+    ],
+)
+def test_globs_match_paths_and_names_of_files(pattern: str, path: str, expected: bool) -> None:  # noqa: FBT001 - a case
+    """A glob matches the path from the root, what lies below it, and without `/` the name of a file in any folder."""
+    assert matches(path, pattern) is expected

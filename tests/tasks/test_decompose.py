@@ -87,7 +87,7 @@ def test_everything_lints_clean(place: Place) -> None:
     decompose(place.workspace, TASK, place.request())
     paths = place.workspace.state_files()
     assert len(paths) == 3
-    assert check_files(paths, place.checking(), str).findings == ()
+    assert check_files(paths, place.checking()).findings == ()
 
 
 def test_output_so_far_is_handed_down(place: Place) -> None:
@@ -200,8 +200,7 @@ def test_complete_parent_is_pulled_again(place: Place) -> None:
     decompose(place.workspace, TASK, place.request())
     place.text = place.text.replace("status: created", "status: complete")
     codes = [
-        result.diagnostic.code
-        for result in check_files([place.workspace.locate("101a")], place.checking(), str).findings
+        result.diagnostic.code for result in check_files([place.workspace.locate("101a")], place.checking()).findings
     ]
     assert codes == ["TS904"]
 

@@ -301,7 +301,7 @@ def test_a_log_with_a_credential_is_refused(work: Work) -> None:
 def codes(work: Work) -> list[str]:
     """Return the codes and severities of what lint finds in the task."""
     path = work.place.path
-    report = check_files([path], work.place.checking(), work.place.workspace.relative)
+    report = check_files([path], work.place.checking())
     return [f"{each.diagnostic.code} {each.diagnostic.severity}" for each in report.findings]
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
-from pathlib import Path
 
 from taskstate.cli.arguments import Parser
 from taskstate.cli.invocation import Invocation
+from taskstate.cli.paths import real
 from taskstate.cli.terminal import write_bytes
 from taskstate.syntax.spans import CONTROLS
 
@@ -30,10 +29,11 @@ def configure(parser: Parser) -> None:
 
 def run_export(invocation: Invocation) -> int:
     """Print or write the export of a role."""
-    from taskstate.context.export import export, save
+    from taskstate.context.export import export
     from taskstate.context.preconditions import require_exportable
     from taskstate.context.view import broken_notes
     from taskstate.model.canonical_json import canonical_json, sha256
+    from taskstate.workspace import artifacts
 
     workspace, role = invocation.workspace, invocation.args.role
     loaded = invocation.load_task()
@@ -44,7 +44,7 @@ def run_export(invocation: Invocation) -> int:
     invocation.print_notes(warnings)
     output = invocation.args.output
     if output is not None:
-        save(workspace, Path(os.path.realpath(os.path.dirname(output))) / os.path.basename(output), text)
+        artifacts.save_as(workspace, real(output), text)
     elif not invocation.as_json:
         _write(text)
         return 0

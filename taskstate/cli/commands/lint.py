@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.commands.lint_report import _now, check_flags, checking, print_report
 from taskstate.cli.invocation import Invocation
-from taskstate.cli.paths import real, shown
+from taskstate.cli.paths import real
 from taskstate.errors import TaskstateError
 from taskstate.lint.reporters import FORMATS
+from taskstate.model.config import Lint
+from taskstate.storage import files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,11 +32,19 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--unsafe-fixes", action="store_true", help="with --fix: also apply fixes that may change the meaning"
     )
+    parser.add_argument(
+        "--add-ignores", action="store_true", help="add a comment to the files for each finding, which silences it"
+    )
     parser.add_argument("--diff", action="store_true", help="print the fixes as a unified diff, and write nothing")
     parser.add_argument("--output-format", choices=FORMATS, help="output format for findings (default: text)")
-    parser.add_argument("--select", metavar="CODES", help="rule codes or prefixes to check, such as TS4,TS101")
-    parser.add_argument("--ignore", metavar="CODES", help="rule codes or prefixes to ignore")
+    parser.add_argument("--output-file", metavar="FILE", help="write the findings to a file")
+    parser.add_argument(
+        "--select", metavar="RULES", help="rules to check: codes, prefixes, names, ALL, such as TS4,secret"
+    )
+    parser.add_argument("--extend-select", metavar="RULES", help="rules to check besides the selected ones")
+    parser.add_argument("--ignore", metavar="RULES", help="rules to ignore")
     parser.add_argument("--strict", action="store_true", help="exit with status 1 on warnings, too")
+    parser.add_argument("--exit-zero", action="store_true", help="exit with status 0 even if there are findings")
     parser.add_argument(
         "--statistics", action="store_true", help="print the number of findings per rule instead of the findings"
     )
@@ -74,28 +84,49 @@ def _run(invocation: Invocation) -> int:
 
 
 def _config(invocation: Invocation) -> Config:
-    config = invocation.any_workspace.config
-    lint = config.lint
-    if invocation.args.select is not None:
-        lint = lint._replace(select=_codes(invocation.args.select), extend_select=())
-    if invocation.args.ignore is not None:
-        lint = lint._replace(ignore=(*lint.ignore, *_codes(invocation.args.ignore)))
-    return config._replace(lint=lint)
+    workspace, args = invocation.any_workspace, invocation.args
+    lint = workspace.config.lint
+    if (
+        lint != Lint()
+    ):  # most repositories have no settings, and this spares importing the rules' table for a cached file
+        _require_known(lint, args.config or workspace.root)
+    if args.select is not None:
+        lint = lint._replace(select=_selectors(args.select), extend_select=())
+    if args.extend_select is not None:
+        lint = lint._replace(extend_select=(*lint.extend_select, *_selectors(args.extend_select)))
+    if args.ignore is not None:
+        lint = lint._replace(ignore=(*lint.ignore, *_selectors(args.ignore)))
+    return workspace.config._replace(lint=lint)
 
 
-def _codes(text: str) -> tuple[str, ...]:
-    """Return the rule codes or prefixes of a comma-separated list.
+def _require_known(lint: Lint, where: str | Path) -> None:
+    """Refuse a configuration that names a rule that there is not; `where` is its file or folder.
 
     Raises:
-        TaskstateError: no rule has such a code.
+        TaskstateError: code "config".
     """
-    from taskstate.lint.registry import known_codes
+    from taskstate.lint.selection import advice, unknown_in
+    from taskstate.workspace.workspace import config_name
 
-    codes = tuple(code.strip().upper() for code in text.split(",") if code.strip())
-    for code in codes:
-        if not any(known.startswith(code) for known in known_codes()):
-            raise usage_error(f"no lint rule has the code {code}", help="`taskstate rule` lists the rules")
-    return codes
+    for key, selector in unknown_in(lint):
+        name = where if isinstance(where, str) else config_name(where)
+        message = f"{files.shown(name)}: no lint rule has the code or name {selector} (in `lint.{key}`)"
+        raise TaskstateError(message, help=advice(selector), code="config")
+
+
+def _selectors(text: str) -> tuple[str, ...]:
+    """Return the rules that a comma-separated list names.
+
+    Raises:
+        TaskstateError: code "usage": no rule has such a code or name.
+    """
+    from taskstate.lint.selection import advice, is_known
+
+    selectors = tuple(each.strip() for each in text.split(",") if each.strip())
+    for selector in selectors:
+        if not is_known(selector):
+            raise usage_error(f"no lint rule has the code or name {selector}", help=advice(selector))
+    return selectors
 
 
 def _check_paths(invocation: Invocation, config: Config) -> tuple[Report, str]:
@@ -103,32 +134,35 @@ def _check_paths(invocation: Invocation, config: Config) -> tuple[Report, str]:
     from taskstate.cli.progress import Bar
     from taskstate.lint.runner import check_files, own_files_in, with_removed
 
-    files, others = own_files_in(invocation.any_workspace, _paths(invocation))
+    own_files, others = own_files_in(invocation.any_workspace, _paths(invocation))
     invocation.print_notes(others)
     with checking(invocation, config) as settings:
-        settings.repository.all_files = None if invocation.args.paths else files
-        diff = _fix(invocation, files, settings) if invocation.args.fix else ""
+        settings.repository.all_files = None if invocation.args.paths else own_files
+        diff = _write(invocation, own_files, settings) if invocation.args.fix or invocation.args.add_ignores else ""
         settings.repository.forget()
         settings.repository.now = _now()  # files fixed just now have a later time than the start of the run
         with Bar(
             "checking", enabled=not (invocation.args.quiet or invocation.as_json), no_color=invocation.args.no_color
         ) as bar:
-            report = check_files(files, settings, shown, bar)
+            report = check_files(own_files, settings, bar)
         if settings.cache and not invocation.args.paths:
-            settings.cache.keep(settings.name(path) for path in files)
-        return with_removed(report, settings, _paths(invocation), shown), diff
+            settings.cache.keep(settings.name(path) for path in own_files)
+        return with_removed(report, settings, _paths(invocation)), diff
 
 
-def _fix(invocation: Invocation, paths: tuple[Path, ...], settings: LintRun) -> str:
-    """Fix the files, and return the diff of a dry run."""
-    from taskstate.lint.fixer import fix_file
+def _write(invocation: Invocation, paths: tuple[Path, ...], settings: LintRun) -> str:
+    """Fix the files or add directives to them, and return the diff of a dry run."""
+    from taskstate.lint.fixer import fix_file, ignore_findings
 
-    request, diffs = invocation.request(), []
+    args, request, diffs = invocation.args, invocation.request(), []
     for path in paths:
         try:
-            outcome = fix_file(settings, path, request, unsafe=invocation.args.unsafe_fixes)
+            if args.add_ignores:
+                outcome = ignore_findings(settings, path, request)
+            else:
+                outcome = fix_file(settings, path, request, unsafe=args.unsafe_fixes)
         except TaskstateError as error:
-            invocation.print_problems((f"not fixed: {error}",))
+            invocation.print_problems((f"{'no directives' if args.add_ignores else 'not fixed'}: {error}",))
             continue
         invocation.print_notes(tuple(f"{outcome.path}: {note}" for note in outcome.notes))
         diffs.append(outcome.diff)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from taskstate.cli.arguments import usage_error
 from taskstate.cli.invocation import Invocation
+from taskstate.cli.paths import real
 from taskstate.cli.terminal import shows_colour
-from taskstate.lint.reporters import FOR_PEOPLE, Run, reporter
+from taskstate.lint.reporters import FOR_PEOPLE, STATISTICS, Run, reporter
 from taskstate.syntax.spans import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import TextIO
+    from typing import Any, TextIO
 
     from taskstate.errors import TaskstateError
     from taskstate.lint.runner import LintRun, Report
@@ -64,10 +65,19 @@ def check_flags(invocation: Invocation) -> None:
         raise _clash("--watch prints for people", "leave out --watch, or the format")
     if args.watch and "-" in args.paths:
         raise _clash("--watch cannot watch standard input", "name a file or folder instead of -")
+    if args.statistics and output not in STATISTICS:
+        raise _clash(f"there are no statistics in the format {output}", f"use one of {', '.join(STATISTICS)}")
     if args.diff:
         args.fix = args.dry_run = True
     if args.staged and args.fix:
         raise _clash("the index cannot be mended", "leave out --staged, mend the files, and stage them again")
+    if args.add_ignores and (args.fix or args.diff or args.staged or "-" in args.paths):
+        raise _clash(
+            "--add-ignores writes into the files", "leave out --fix, --diff, --staged and -; --dry-run shows it"
+        )
+    if args.output_file is not None and (args.diff or invocation.as_json):
+        given = "--diff" if args.diff else "--format json"
+        raise _clash(f"{given} prints on standard output", "leave out --output-file, or use --output-format")
     if args.jobs < 0:
         raise _clash(f"--jobs {args.jobs} is no number of processes", "leave it out for one on each core")
 
@@ -81,37 +91,56 @@ def print_report(invocation: Invocation, report: Report, diff: str = "") -> int:
     args = invocation.args
     status = status_of(invocation, report)
     if invocation.as_json:
-        from taskstate.lint.reporters.json import shape
-
-        data = shape(report.findings, files=report.files)
+        data = _data(invocation, report)
+        changes = args.diff and diff and not args.exit_zero
         return invocation.print_result(
-            data | {"diff": diff} if args.diff else data, "", status=1 if args.diff and diff else status
+            data | {"diff": diff} if args.diff else data, "", status=1 if changes else status
         )
     if args.diff:
         return _print_only_diff(invocation, report, diff, status)
-    for_people = (args.output_format or "text") in FOR_PEOPLE
-    if diff and for_people:
+    if diff and (args.output_format or "text") in FOR_PEOPLE:
         print_diff(invocation, diff)
-    if not (args.quiet and status == 0 and for_people):
-        sys.stdout.write(rendered(invocation, report, sys.stdout))
+    print_findings(invocation, report, sys.stdout)
     return status
 
 
+def _data(invocation: Invocation, report: Report) -> dict[str, Any]:
+    """Return the findings, or with `--statistics` their numbers, as JSON values."""
+    from taskstate.lint.reporters.json import shape
+    from taskstate.lint.reporters.statistics import statistics_shape
+
+    shape_of = statistics_shape if invocation.args.statistics else shape
+    return shape_of(report.findings, files=report.files)
+
+
 def status_of(invocation: Invocation, report: Report) -> int:
-    """Return 1 if there are errors, or any findings with `--strict`."""
+    """Return 1 if there are errors, or any findings with `--strict`; with `--exit-zero` always 0."""
+    if invocation.args.exit_zero:
+        return 0
     errors = any(finding.diagnostic.severity == "error" for finding in report.findings)
     return 1 if errors or (invocation.args.strict and report.findings) else 0
 
 
-def rendered(invocation: Invocation, report: Report, stream: TextIO) -> str:
-    """Return the report in the requested format, for output on `stream`."""
-    name = invocation.args.output_format or "text"
-    if invocation.args.statistics and name in FOR_PEOPLE:
-        name = "statistics"
-    elif invocation.args.statistics:
-        invocation.print_notes((f"--statistics does not go with --output-format {name}, which stays as it is",))
-    colour = name in {*FOR_PEOPLE, "statistics"} and shows_colour(stream, refused=invocation.args.no_color)
-    return reporter(name)(report.findings, Run(files=report.files, colour=colour))
+def print_findings(invocation: Invocation, report: Report, stream: TextIO) -> None:
+    """Print the report in the requested format on `stream`, or write it to the file of `--output-file`."""
+    args = invocation.args
+    if args.output_file is None:
+        stream.write(_rendered(invocation, report, colour=shows_colour(stream, refused=args.no_color)))
+        return
+    from taskstate.workspace.artifacts import save_as
+
+    path = real(invocation.flag_value("output_file"))
+    save_as(invocation.any_workspace, path, _rendered(invocation, report, colour=False))
+
+
+def _rendered(invocation: Invocation, report: Report, *, colour: bool) -> str:
+    args = invocation.args
+    name = args.output_format or "text"
+    if args.statistics:
+        name = "statistics_json" if name == "json" else "statistics"
+    for_people = name in {*FOR_PEOPLE, "statistics"}
+    run = Run(files=report.files, colour=colour and for_people, strict=args.strict, summarised=not args.quiet)
+    return reporter(name)(report.findings, run)
 
 
 def print_diff(invocation: Invocation, diff: str) -> None:
@@ -132,4 +161,4 @@ def _print_only_diff(invocation: Invocation, report: Report, diff: str, status: 
     else:
         summary_line = f"Nothing would change. {summary(report.findings, files=report.files)}"
     invocation.print_notes((summary_line,))
-    return 1 if diff else status
+    return 1 if diff and not invocation.args.exit_zero else status

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from taskstate.cli.arguments import usage_error
-from taskstate.cli.commands.lint_report import checking, print_report, rendered, status_of
+from taskstate.cli.commands.lint_report import checking, print_findings, print_report, status_of
 from taskstate.cli.invocation import Invocation, standard_input
 from taskstate.cli.paths import real
 from taskstate.cli.terminal import is_terminal, write_bytes
@@ -39,7 +39,7 @@ def _report(data: bytes, name: str, checking: LintRun) -> Report:
     """Return the report on a text; its file name determines the task and the files around it."""
     path = real(name)
     findings = engine.findings(data, checking.name(path), checking.config, RepositoryQueries(checking.repository, path))
-    return Report(files=1, findings=tuple(each._replace(path=name) for each in findings), unreadable=())
+    return Report(files=1, findings=findings, unreadable=())
 
 
 def _fixed(data: bytes, name: str, checking: LintRun, *, unsafe: bool) -> bytes:
@@ -69,6 +69,6 @@ def _give_back(invocation: Invocation, data: bytes, report: Report) -> int:
         sys.stdout.write(printable(data.decode("utf-8", errors="replace")))
     else:
         write_bytes(data)
-    if report.findings and not (invocation.args.quiet and status == 0):
-        sys.stderr.write(rendered(invocation, report, sys.stderr))
+    if report.findings or invocation.args.output_file is not None:
+        print_findings(invocation, report, sys.stderr)
     return status

@@ -241,8 +241,10 @@ class Facts(_Facts):
 
     @cached_property
     def front_matter_faults(self) -> tuple[SchemaFault, ...]:
-        """The violations of the front matter's schema."""
-        return schema.faults(self._typed, self.front_matter_schema) if self.front_matter else ()
+        """The violations of the front matter's schema, which does not know the kinds that a project declares."""
+        faults = schema.faults(self._typed, self.front_matter_schema) if self.front_matter else ()
+        own = self.file_type == "state" and self._typed.get("kind") in document_kinds.kind_names()
+        return tuple(fault for fault in faults if not (own and fault.path == ("kind",)))
 
     def value_span(self, *path: str | int) -> Span:
         """Return the first line of a value of the front matter; for an empty value the span of its key."""

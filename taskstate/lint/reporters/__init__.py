@@ -15,13 +15,20 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "concise", "json", "sarif", "github", "gitlab", "junit")
 FOR_PEOPLE = ("text", "concise")
+STATISTICS = (*FOR_PEOPLE, "json")  # the formats that have numbers instead of findings, too
 
 
 class Run(NamedTuple):
-    """What reporters need besides the findings: the number of checked files, and whether to use colours."""
+    """What reporters need besides the findings.
+
+    `files` is the number of checked files. With `strict` warnings fail the run like errors. A report for people that is
+    not `summarised` has the findings alone.
+    """
 
     files: int
     colour: bool = False
+    strict: bool = False
+    summarised: bool = True
 
 
 class Reporter(Protocol):

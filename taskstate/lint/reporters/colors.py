@@ -9,7 +9,7 @@ import re
 from typing import NamedTuple
 
 ERROR, WARNING, GUTTER, HELP, STRONG = "1;31", "1;33", "34", "36", "1"
-_REMOVED, _ADDED, _HUNK = "31", "32", "36"
+REMOVED, ADDED, _HUNK = "31", "32", "36"
 _LINE = r"(?m)^(?:(---|\+\+\+) |(@@) |(-)|(\+)).*$"
 
 
@@ -27,4 +27,4 @@ class Painter(NamedTuple):
         return re.sub(_LINE, lambda line: self(line[0], self._of(line)), text) if self.enabled else text
 
     def _of(self, line: re.Match[str]) -> str:
-        return (STRONG, _HUNK, _REMOVED, _ADDED)[(line.lastindex or 1) - 1]
+        return (STRONG, _HUNK, REMOVED, ADDED)[(line.lastindex or 1) - 1]

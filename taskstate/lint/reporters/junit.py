@@ -1,4 +1,7 @@
-"""Reports findings as JUnit XML: a suite for each file with findings, a failed test case for each finding."""
+"""Reports findings as JUnit XML: a suite for each file with findings, and a test case for each finding.
+
+An error is a failed test case. JUnit knows no warnings, so a warning is a skipped one, unless warnings fail the run.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from taskstate.lint.diagnostics import ERROR
 from taskstate.lint.reporters.concise import headline, one_line
 from taskstate.syntax.spans import printable
 
@@ -21,32 +25,40 @@ _NO_CHARACTERS = "[\ufffe\uffff]"  # not allowed in XML 1.0, not even as charact
 
 def report(findings: Sequence[Finding], run: Run) -> str:
     """Return the findings as XML; without any it has one passed test case, since programs expect at least one."""
-    suites = [_suite(path, list(found)) for path, found in groupby(findings, key=lambda finding: finding.path)]
+    suites = [_suite(path, list(found), run) for path, found in groupby(findings, key=lambda finding: finding.path)]
     if not findings:
         count = f"{run.files} {'file' if run.files == 1 else 'files'}"
         case = f'    <testcase name="No findings in {count}" classname="taskstate"/>\n'
         suites = [
             f'  <testsuite name="taskstate" tests="1" failures="0" errors="0" skipped="0">\n{case}  </testsuite>\n'
         ]
-    total = f'tests="{max(1, len(findings))}" failures="{len(findings)}" errors="0"'
+    failed = sum(_fails(finding, run) for finding in findings)
+    total = f'tests="{max(1, len(findings))}" failures="{failed}" errors="0"'
     return f'{_HEAD}<testsuites name="taskstate lint" {total}>\n{"".join(suites)}</testsuites>\n'
 
 
-def _suite(path: str, findings: Sequence[Finding]) -> str:
-    total = f'tests="{len(findings)}" failures="{len(findings)}" errors="0" skipped="0"'
-    return f"  <testsuite name={_quoted(path)} {total}>\n{''.join(map(_case, findings))}  </testsuite>\n"
+def _fails(finding: Finding, run: Run) -> bool:
+    return run.strict or finding.diagnostic.severity == ERROR
 
 
-def _case(finding: Finding) -> str:
+def _suite(path: str, findings: Sequence[Finding], run: Run) -> str:
+    failed = sum(_fails(finding, run) for finding in findings)
+    total = f'tests="{len(findings)}" failures="{failed}" errors="0" skipped="{len(findings) - failed}"'
+    cases = "".join(_case(finding, run) for finding in findings)
+    return f"  <testsuite name={_quoted(path)} {total}>\n{cases}  </testsuite>\n"
+
+
+def _case(finding: Finding, run: Run) -> str:
     """Return the test case of a finding; its name has the place, because programs drop cases with a name they have."""
     diagnostic = finding.diagnostic
     name = f"{diagnostic.code} {diagnostic.name} ({finding.line}:{finding.column})"
     place = f"file={_quoted(finding.path)} line={_quoted(str(finding.line))}"
     details = _escaped(f"{headline(finding)}\n{diagnostic.help}")
-    failure = f"message={_quoted(diagnostic.message)} type={_quoted(diagnostic.severity)}"
+    result = f"message={_quoted(diagnostic.message)} type={_quoted(diagnostic.severity)}"
+    element = "failure" if _fails(finding, run) else "skipped"
     return (
         f"    <testcase name={_quoted(name)} classname={_quoted(finding.path)} {place}>\n"
-        f"      <failure {failure}>{details}</failure>\n"
+        f"      <{element} {result}>{details}</{element}>\n"
         "    </testcase>\n"
     )
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from taskstate.syntax.edits import Edit
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_ROOT = "%SRCROOT%"  # paths are relative to the working folder, whose location the consumer of the report knows
-_HERE = "The folder that taskstate was run in."
+_ROOT = "%SRCROOT%"  # paths are relative to the repository, whose location the consumer of the report knows
+_HERE = "The root of the repository."
 
 
 def report(findings: Sequence[Finding], run: Run) -> str:  # noqa: ARG001 - every reporter is called alike
@@ -89,7 +89,7 @@ def _result(finding: Finding, indices: dict[str, int], fingerprint: str) -> dict
 
 
 def _artifact(path: str) -> dict[str, str]:
-    """Return the location of a file: relative to the working folder, or absolute for a file outside of it."""
+    """Return the location of a file: relative to the repository, or absolute for a file outside of it."""
     from urllib.parse import quote
 
     uri = quote(path.encode("utf-8", "surrogateescape"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from taskstate.lint.diagnostics import ERROR
 from taskstate.lint.reporters import colors
@@ -19,14 +19,36 @@ if TYPE_CHECKING:
 
 def report(findings: Sequence[Finding], run: Run) -> str:
     """Return a line for each rule with findings, the most frequent one first, and the summary."""
-    by_code: dict[str, list[Finding]] = {}
-    for finding in findings:
-        by_code.setdefault(finding.diagnostic.code, []).append(finding)
-    ordered = sorted(by_code.values(), key=lambda each: (-len(each), each[0].diagnostic.code))
+    ordered = _by_rule(findings)
     count = max((len(str(len(each))) for each in ordered), default=0)
     name = max((len(each[0].diagnostic.name) for each in ordered), default=0)
     rows = [_row(each, count, name, Painter(run.colour)) for each in ordered]
+    if not run.summarised:
+        return "".join(rows)
     return "".join([*rows, "\n" if rows else "", summary(findings, files=run.files), "\n"])
+
+
+def statistics_shape(findings: Sequence[Finding], *, files: int) -> dict[str, Any]:
+    """Return the numbers as JSON values, in the order of the lines for people."""
+    return {"files": files, "statistics": [_shape(each) for each in _by_rule(findings)]}
+
+
+def _shape(findings: Sequence[Finding]) -> dict[str, Any]:
+    first = findings[0].diagnostic
+    return {
+        "code": first.code,
+        "name": first.name,
+        "count": len(findings),
+        "fixable": sum(each.diagnostic.fix is not None for each in findings),
+    }
+
+
+def _by_rule(findings: Sequence[Finding]) -> list[list[Finding]]:
+    """Return the findings of each rule, the most frequent rule first."""
+    by_code: dict[str, list[Finding]] = {}
+    for finding in findings:
+        by_code.setdefault(finding.diagnostic.code, []).append(finding)
+    return sorted(by_code.values(), key=lambda each: (-len(each), each[0].diagnostic.code))
 
 
 def _row(findings: Sequence[Finding], count: int, name: int, colours: Painter) -> str:

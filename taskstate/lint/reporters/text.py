@@ -1,4 +1,4 @@
-"""Reports findings for people: each with its source line, a marker under the fault, and a help text; then a summary.
+"""Reports findings for people: each with its line, a marker under the fault, help and what a fix changes; a summary.
 
 The marker is placed in terminal columns: a tab reaches to the next tab stop, a wide character takes two columns, a
 combining one none. Of a long line only the part with the fault is shown.
@@ -15,7 +15,7 @@ from taskstate.lint.reporters.concise import headline, one_line
 from taskstate.messages import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from taskstate.lint.diagnostics import Finding
     from taskstate.lint.reporters import Run
@@ -30,6 +30,8 @@ def report(findings: Sequence[Finding], run: Run) -> str:
     """Return the findings in full, and a summary line."""
     colours = Painter(run.colour)
     shown = "".join(f"{_shown(finding, colours)}\n\n" for finding in findings)
+    if not run.summarised:
+        return shown
     return f"{shown}{colours(summary(findings, files=run.files), colors.STRONG)}\n"
 
 
@@ -57,15 +59,42 @@ def _fixable_note(findings: Sequence[Finding]) -> str:
 
 def _shown(finding: Finding, colours: Painter) -> str:
     source, marker = _marked(finding)
-    gutter = " " * len(str(finding.line))
+    width = len(str(finding.line + bool(finding.after)))
     fault = colors.WARNING if finding.diagnostic.severity == WARNING else colors.ERROR
+
+    def numbered(number: int | str, text: str) -> str:
+        return f"{colours(f' {number:>{width}} |', colors.GUTTER)} {text}"
+
     lines = [
         headline(finding, colours),
-        f"{colours(f' {finding.line} |', colors.GUTTER)} {source}",
-        f"{colours(f' {gutter} |', colors.GUTTER)} {colours(marker.rstrip(), fault)}",
-        f" {gutter} = {colours('help:', colors.HELP)} {one_line(finding.diagnostic.help)}",
+        *([numbered(finding.line - 1, _cut(finding.before))] if finding.before.strip() else ()),
+        numbered(finding.line, source),
+        numbered("", colours(marker.rstrip(), fault)),
+        *([numbered(finding.line + 1, _cut(finding.after))] if finding.after.strip() else ()),
+        f" {'':{width}} = {colours('help:', colors.HELP)} {one_line(finding.diagnostic.help)}",
+        *(f" {'':{width}} {line}" for line in _change(finding, colours)),
     ]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _change(finding: Finding, colours: Painter) -> Iterator[str]:
+    """Yield what the fix of a finding changes, as lines of a diff below a label."""
+    fix, change = finding.diagnostic.fix, finding.preview
+    if fix is None or change is None:
+        return
+    yield f"= {colours('fix:' if fix.safe else 'unsafe fix:', colors.HELP)}"
+    for sign, color, lines in (("-", colors.REMOVED, change.removed), ("+", colors.ADDED, change.added)):
+        yield from (f"  {colours(f'{sign} {_cut(line)}'.rstrip(), color)}" for line in lines)
+    if change.more:
+        yield f"  … and {change.more} more (`--diff` shows all)"
+
+
+def _cut(line: str) -> str:
+    """Return the beginning of a line as it is printed."""
+    cells = _cells(line[: WIDTH + 1])
+    first, last = _window(cells, 0)
+    cut = _CUT if last < len(cells) or len(line) > WIDTH + 1 else ""
+    return "".join(cell.text for cell in cells[first:last]) + cut
 
 
 class _Cell(NamedTuple):

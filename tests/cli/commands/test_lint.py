@@ -72,17 +72,25 @@ def test_codes_are_chosen(cli: Cli, wrong: Place) -> None:
     wrong.text = wrong.text.replace("file_size_kb: 2", "file_size_kb: 7")
     assert codes(cli) == ["TS105", "TS206"]
     assert codes(cli, "--select", "ts2, TS3") == ["TS206"]
+    assert codes(cli, "--select", "title-mismatch") == ["TS206"]
+    assert codes(cli, "--select", "ALL", "--ignore", "secret,counts-differ") == ["TS206"]
+    assert codes(cli, "--select", "TS3", "--extend-select", "Title-Mismatch") == ["TS206"]
+    assert codes(cli, "--ignore", "TS1,TS2", "--extend-select", "TS206") == ["TS206"]
+    assert codes(cli, "--select", "TS3", status=0) == []
     assert codes(cli, "--ignore", "TS105") == ["TS206"]
     assert codes(cli, "--ignore", "TS206,TS1", status=0) == []
 
 
-def test_paths_are_relative_to_the_working_folder(
+def test_paths_are_relative_to_the_root(
     cli: Cli, wrong: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A path is shown as a person in the working folder would write it, and a link leads to the same file."""
+    """A path is the same wherever one stands, in every format, so that a report can be read elsewhere."""
+    stdin = ("-", "--stdin-filename", wrong.path.name)
     monkeypatch.chdir(wrong.path.parent)
-    assert cli.json("lint", status=1)["findings"][0]["path"] == "task-101-state.md"
-    assert cli.json("lint", wrong.path.name, status=1)["findings"][0]["path"] == "task-101-state.md"
+    for arguments in ((), (wrong.path.name,), (str(wrong.path),), stdin):
+        found = cli.json("lint", *arguments, stdin=wrong.text, status=1)["findings"]
+        assert [each["path"] for each in found] == [STATE]
+    assert all(f"{STATE}:" in cli("lint", "--output-format", form).out for form in ("text", "concise", "github"))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "link").symlink_to(wrong.root)
     assert codes(cli, tmp_path / "link" / STATE) == ["TS206"]
@@ -187,8 +195,8 @@ def test_file_elsewhere_is_checked_and_not_mended(cli: Cli, wrong: Place, tmp_pa
     [
         (("nowhere",), "does not exist"),
         (("\x1b[31m",), "\\x1b[31m does not exist"),
-        (("--select", "TS99"), "no lint rule has the code TS99"),
-        (("--ignore", "X"), "no lint rule has the code X"),
+        (("--select", "TS99"), "no lint rule has the code or name TS99"),
+        (("--ignore", "X"), "no lint rule has the code or name X"),
         (("--output-format", "xml"), "invalid choice"),
         (("-",), "- needs --stdin-filename"),
         (("-", "x"), "does not exist"),

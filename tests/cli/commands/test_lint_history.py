@@ -356,3 +356,17 @@ def test_before_the_first_commit(repository: Path, run_cli: RunCli) -> None:
     for flags in (("--against", "HEAD"), ("--staged",)):
         done = run_cli("lint", *flags)
         assert (done.returncode, done.stderr) == (0, ""), done
+
+
+def test_taking_a_fix_back_is_no_loss(cli: Cli, place: Place) -> None:
+    """`git checkout` of a file that was fixed brings the committed text back: no command tells of anything gone."""
+    place.text = place.text.replace("# Task #101: JWT Service", "# Task #101: JWT service")
+    commit(place)
+    before = place.text
+    cli.ok("lint", "--fix")
+    assert place.text != before
+    git(place.root, "checkout", "--", STATE)
+    assert place.text == before
+    for command in (("list",), ("doctor",), ("session", "add", "101", "--did", "x", "--state", "y", "--next", "z")):
+        result = cli(*command)
+        assert (result.status, result.err) == (0, "")

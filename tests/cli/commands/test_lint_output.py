@@ -136,17 +136,76 @@ def test_quiet_prints_nothing_where_nothing_is_wrong(cli: Cli) -> None:
 
 
 def test_statistics_stand_for_the_findings(cli: Cli, wrong: Place) -> None:
-    """--statistics counts the findings of each rule; formats for programs stay as they are, and that is reported."""
+    """--statistics counts the findings of each rule, for people and as JSON; other formats have no such numbers."""
     wrong.text = wrong.text.replace("file_size_kb: 2", "file_size_kb: 7")
     result = cli("lint", "--statistics")
     assert (result.status, result.out) == (
         1,
         "1  TS105  counts-differ   fix\n1  TS206  title-mismatch  fix\n\n" + FOUND,
     )
-    plain, values = cli("lint", "--output-format", "json"), cli("lint", "--output-format", "json", "--statistics")
-    assert (values.status, values.out) == (1, plain.out)
-    assert "--statistics does not go with --output-format json" in values.err
-    assert cli.json("lint", "--statistics", status=1) == json.loads(plain.out)
+    bare = cli("lint", "--output-format", "json", "--statistics")
+    numbers = [
+        {"code": "TS105", "name": "counts-differ", "count": 1, "fixable": 1},
+        {"code": "TS206", "name": "title-mismatch", "count": 1, "fixable": 1},
+    ]
+    assert (bare.status, json.loads(bare.out), bare.err) == (1, {"files": 1, "statistics": numbers}, "")
+    assert cli.json("lint", "--statistics", status=1) == json.loads(bare.out)
+    refused = cli("lint", "--output-format", "junit", "--statistics")
+    assert (refused.status, refused.out) == (2, "")
+    assert "there are no statistics in the format junit: use one of text, concise, json" in refused.err
+
+
+def test_quiet_prints_findings_and_nothing_else(cli: Cli, wrong: Place) -> None:
+    """-q leaves the summary out, shows warnings all the same, and says nothing where nothing is found."""
+    for flag in ("-q", "--quiet"):
+        shown = cli("lint", flag)
+        assert (shown.status, shown.out.count("TS206"), "Found" in shown.out) == (1, 1, False)
+    wrong.text = wrong.text.replace(*BACK).replace("file_size_kb: 2", "file_size_kb: 7")
+    warned = cli("lint", "-q")
+    assert (warned.status, "TS105" in warned.out, "Found" in warned.out) == (0, True, False)
+    assert cli("lint", "-q", "--statistics").out == "1  TS105  counts-differ  fix\n"
+    wrong.text = wrong.text.replace("file_size_kb: 7", "file_size_kb: 2")
+    assert cli("lint", "-q") == (0, "", "")
+
+
+@pytest.mark.parametrize("flags", [(), ("--strict",), ("--format", "json"), ("--diff",), ("--statistics",)])
+def test_exit_zero(cli: Cli, wrong: Place, flags: tuple[str, ...]) -> None:
+    """--exit-zero reports findings with status 0, in every way; what cannot be done is 2 all the same."""
+    told = cli("lint", *flags)
+    assert (told.status, cli("lint", *flags, "--exit-zero")) == (1, told._replace(status=0))
+    wrong.path.with_name("task-7-state.md").symlink_to("nowhere")
+    assert cli("lint", "--exit-zero").status == 2
+    assert cli("lint", "--exit-zero", "--select", "TS99").status == 2
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_output_file_holds_the_report(cli: Cli, wrong: Place, form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """--output-file gets what standard output gets else, without colours, and the exit status stays."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    (wrong.root / "report").write_text("an earlier one", encoding="utf-8")
+    plain = cli("lint", "--output-format", form, "--no-color").out
+    assert cli("lint", "--output-format", form, "--output-file", "report") == (1, "", "")
+    assert (wrong.root / "report").read_text(encoding="utf-8") == plain
+
+
+def test_output_file_of_standard_input(cli: Cli, wrong: Place) -> None:
+    """With a text from standard input the report goes to the file, and the fixed text stays where it is."""
+    fixed = cli(*STDIN, "--fix", "--output-file", "report", stdin=wrong.text)
+    assert (fixed.status, fixed.out, fixed.err) == (0, wrong.text.replace(*BACK), "")
+    assert (wrong.root / "report").read_text(encoding="utf-8") == "No findings in 1 file.\n"
+
+
+def test_output_file_that_is_refused(cli: Cli, wrong: Place) -> None:
+    """The report replaces no file of taskstate's own and no link, and is not asked for beside other output."""
+    before = wrong.text
+    (wrong.root / "link").symlink_to("elsewhere")
+    own, link = (cli("lint", "--output-file", name) for name in (STATE, "link"))
+    assert (own.status, own.out, "is one of taskstate's own files" in own.err) == (2, "", True)
+    assert (link.status, "link is a symbolic link" in link.err, wrong.text) == (2, True, before)
+    for arguments in (("--output-file", ""), ("--output-file", "report", "--diff")):
+        assert cli("lint", *arguments).status == 2
+    assert cli("lint", "--output-file", "report", "--format", "json").status == 2
+    assert not (wrong.root / "report").exists()
 
 
 # Diffs
@@ -264,6 +323,25 @@ def test_a_terminal_is_shown_the_mended_text_safely(wrong: Place, tmp_path: Path
 
 
 # Refusals
+
+
+def test_a_rule_that_there_is_not_is_refused_in_the_configuration(cli: Cli, place: Place) -> None:
+    """A code or name that no rule has is an error wherever the configuration names it, as on the command line."""
+    for setting, key in (
+        ("select = ['TS999']", "lint.select"),
+        ("ignore = ['TS404', 'TSP999']", "lint.ignore"),
+        ("extend-select = ['no-such-rule']", "lint.extend-select"),
+        ("severity = { TS777 = 'error' }", "lint.severity"),
+        ("per-file-ignores = { 'a/**' = ['TS999'] }", 'lint.per-file-ignores."a/**"'),
+    ):
+        place.configure(f"[lint]\n{setting}\n")
+        error = cli.refused("lint")
+        assert "taskstate.toml: no lint rule has the code or name " in error
+        assert f"(in `{key}`)" in error
+    place.configure("[lint]\nignore = ['session-field-mising']\n")
+    assert "did you mean session-field-missing? `taskstate rule` lists the rules" in cli.refused("lint")
+    place.configure("[lint]\nignore = ['TS605', 'head-moved', 'TS4', 'ts101', 'secret', 'ALL']\n")
+    assert cli("lint").status == 0
 
 
 @pytest.mark.parametrize(

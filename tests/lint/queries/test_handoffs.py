@@ -96,7 +96,7 @@ def test_what_is_remembered_is_asked_again(place: Place) -> None:
     path = write(place, FIRST, OPEN + body)
 
     def codes() -> set[str]:
-        found = check_files([path, place.path], place.checking(remember=True), str).findings
+        found = check_files([path, place.path], place.checking(remember=True)).findings
         return {finding.diagnostic.code for finding in found} & {"TS805", "TS807"}
 
     assert codes() == codes() == {"TS807"}

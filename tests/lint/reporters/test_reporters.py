@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Finding, Fix
+from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Finding, Fix, Preview
 from taskstate.lint.reporters import FORMATS, Run, reporter
 from taskstate.lint.reporters.text import WIDTH
 from taskstate.syntax.edits import Edit
@@ -72,6 +72,37 @@ def test_text_shows_the_line_and_what_to_do() -> None:
         "\n"
         "Found 1 error in 1 of 3 files.\n"
     )
+
+
+def test_text_shows_the_lines_around_and_what_the_fix_changes() -> None:
+    """The lines above and below, blank ones left out, and below the help the lines that the fix removes and adds."""
+    one = finding(line=9, fix=UNSAFE)._replace(
+        before="\ttitle: x\x1b", after="a: b", preview=Preview(("a",), ("b", ""), 3)
+    )
+    assert text(one).split("Found")[0] == (
+        "tasks/task-1-state.md:9:9 TS101 front-matter-schema: `status` is wrong (unsafe fix)\n"
+        "  8 |     title: x\\x1b\n"
+        "  9 | status: doing\n"
+        "    |         ^^^^^\n"
+        " 10 | a: b\n"
+        "    = help: correct it\n"
+        "    = unsafe fix:\n"
+        "      - a\n"
+        "      + b\n"
+        "      +\n"
+        "      … and 3 more (`--diff` shows all)\n"
+        "\n"
+    )
+    assert text(one._replace(before="  ", after="")).count("|") == 2
+
+
+def test_long_lines_around_a_fault_are_cut() -> None:
+    """Lines around a fault and of a fix are cut like the line itself, so that a report stays readable."""
+    long = "x\t" * 5000
+    one = finding(fix=SAFE)._replace(before=long, after=long, preview=Preview((long,), ("ab" * 40,)))
+    lines = text(one).splitlines()
+    assert max(len(line) for line in lines) <= WIDTH + 10
+    assert sum(line.endswith("…") for line in lines) == 3
 
 
 @pytest.mark.parametrize(

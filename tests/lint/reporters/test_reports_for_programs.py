@@ -255,18 +255,26 @@ def test_gitlab_has_what_code_quality_needs() -> None:
 
 
 def test_junit_has_a_suite_for_each_file() -> None:
-    """Others (junitparser) read a suite for each file and a failure for each finding, and the sums agree."""
+    """Others (junitparser) read a suite for each file, and the sums agree: an error failed, a warning was skipped."""
     read = JUnitXml.fromstring(report("junit", finding(), finding(severity=WARNING), finding(path="b.md")).encode())
-    assert (read.tests, read.failures, read.errors) == (3, 3, 0)
+    assert (read.tests, read.failures, read.errors) == (3, 2, 0)
     assert [(suite.name, suite.tests, suite.failures) for suite in read] == [
-        ("tasks/task-1-state.md", 2, 2),
+        ("tasks/task-1-state.md", 2, 1),
         ("b.md", 1, 1),
     ]
-    (first, *_) = next(iter(read))
+    first, second = next(iter(read))
+    assert (second.is_skipped, second.result[0].message, second.result[0].type) == (True, "it is wrong", "warning")
     assert (first.name, first.classname) == ("TS206 the-name (5:9)", "tasks/task-1-state.md")
     (failure,) = first.result
     assert (failure.message, failure.type) == ("it is wrong", "error")
     assert failure.text == "tasks/task-1-state.md:5:9 TS206 the-name: it is wrong\nmend it"
+
+
+def test_junit_fails_on_warnings_that_fail_the_run() -> None:
+    """With --strict a warning is a failure, marked as a warning by its type."""
+    read = JUnitXml.fromstring(reporter("junit")((finding(severity=WARNING),), Run(files=1, strict=True)).encode())
+    ((case,),) = read
+    assert (read.failures, [each.type for each in case.result]) == (1, ["warning"])
 
 
 def test_junit_without_findings_passes() -> None:

@@ -3,13 +3,16 @@
 ## What
 
 A comment `<!-- taskstate: ignore TS404 reason -->` (in the front matter `# taskstate: ignore TS104 reason`) silences
-the findings of the named rules on the line below it, or in the whole code fence that begins there. This one names a
-rule that finds nothing there, a rule that does not exist, or no rule at all. Rules that are not checked in this run
-(because they are not selected, or need git, say) are not counted.
+the findings of the named rules on the line below it, or in the whole code fence that begins there; `ignore-start` does
+so down to `ignore-end`, and `ignore-file` in the whole file. This one names a rule that finds nothing there, a rule
+that does not exist, or no rule at all; or it is no directive, although it looks like one: it stands behind other text,
+it is written differently, or its range has no begin or no end. Rules that are not checked in this run (because they are
+not selected, or need git, say) are not counted.
 
 ## Why
 
 A directive that stays after its fault was fixed silences the next fault at the same place, which nobody has looked at.
+Who writes one that is none believes that its reason has been recorded.
 
 ## Example
 
@@ -21,7 +24,7 @@ A directive that stays after its fault was fixed silences the next fault at the 
 ## Instead
 
 Remove the comment, or put it on the line directly above the fault that it is meant for. `--fix` removes the codes that
-silence nothing, and the whole line where none is left.
+silence nothing, and the whole line where none is left; what is no directive it leaves alone.
 """
 
 from __future__ import annotations
@@ -57,6 +60,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
 
 def unused(document: Document, directive: Directive, idle: Collection[str], unknown: Collection[str]) -> Diagnostic:
     """Return the finding for a directive: its codes `idle` silence nothing, its codes `unknown` name no rule."""
+    if directive.fault:
+        return RULE.at(directive.span, directive.fault, help=directive.cure)
     if not directive.codes:
         message = "this directive names no rule"
     elif unknown:
@@ -80,7 +85,7 @@ def _fix(document: Document, directive: Directive, wrong: Collection[str]) -> Fi
 
 def _edits(document: Document, directive: Directive, wrong: Collection[str]) -> tuple[Edit, ...]:
     if all(code in wrong for code, _ in directive.codes):
-        return (Edit(*directive.lines, ""),)
+        return tuple(Edit(*line, "") for line in directive.lines)
     edits = []
     for code, span in directive.codes:
         if code in wrong:

@@ -41,6 +41,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.model.document_kinds import kind_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +63,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     for fault in facts.front_matter_faults:
         elsewhere = fault.keyword == "unknown-key" or fault.path[:1] == ("taskstate",) or facts.is_commented(fault.path)
         if not elsewhere and not _is_reported_as_version(fault, facts):
-            yield RULE.at(facts.fault_span(fault), fault.message, help=_help(fault))
+            yield RULE.at(facts.fault_span(fault), fault.message, help=_help(fault, facts))
 
 
 def _is_reported_as_version(fault: SchemaFault, facts: Facts) -> bool:
@@ -70,7 +71,9 @@ def _is_reported_as_version(fault: SchemaFault, facts: Facts) -> bool:
     return fault.keyword == "required" and not fault.path and fault.key == "taskstate" and facts.tool_key is not None
 
 
-def _help(fault: SchemaFault) -> str:
+def _help(fault: SchemaFault, facts: Facts) -> str:
+    if fault.path == ("kind",) and facts.file_type == "state":
+        return f"the kinds here are {', '.join(kind_names())}; a project declares its own in the state folder's kinds/"
     if fault.keyword == "required":
         return f"add `{fault.key}`; `taskstate rule TS101` shows what a front matter needs"
     return "correct the value, or take the key out where it is optional"

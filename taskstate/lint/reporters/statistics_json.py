@@ -1,0 +1,19 @@
+"""Reports how many findings each rule has as JSON (docs/linting.md)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.reporters.json import dumps
+from taskstate.lint.reporters.statistics import statistics_shape
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from taskstate.lint.diagnostics import Finding
+    from taskstate.lint.reporters import Run
+
+
+def report(findings: Sequence[Finding], run: Run) -> str:
+    """Return the numbers as JSON."""
+    return dumps(statistics_shape(findings, files=run.files))

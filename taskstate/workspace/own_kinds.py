@@ -1,0 +1,43 @@
+"""Reads the kinds of state files that a repository declares, from the folder `kinds` of its state folder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.errors import TaskstateError
+from taskstate.messages import decoded
+from taskstate.model.declared_kinds import kind_error, read_kind
+from taskstate.storage import files
+from taskstate.syntax.json_input import read_object
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from taskstate.model.document_kinds import Kind
+
+_ENDING = ".json"
+_MAX_FILES = 50
+_MAX_BYTES = 100_000
+
+
+def read_kinds(root: Path, folder: str) -> dict[str, Kind]:
+    """Return the kinds of the files `<kind>.json` in a folder of the repository, by name; other files are not read.
+
+    Raises:
+        TaskstateError: code "kind": a declaration is wrong; "path-escapes": it, or its folder, lies outside of the
+            repository; or it cannot be read.
+    """
+    names = [name for name in files.names(files.inside(root, folder)) if name.endswith(_ENDING)]
+    if len(names) > _MAX_FILES:
+        raise TaskstateError(f"{folder} holds more than {_MAX_FILES} kinds", help="take some away", code="kind")
+    return {name.removesuffix(_ENDING): _read(root, f"{folder}/{name}") for name in names}
+
+
+def _read(root: Path, relative: str) -> Kind:
+    where = files.shown(relative)
+    data = files.read(files.inside(root, relative))
+    if len(data) > _MAX_BYTES:
+        raise kind_error(where, f"it is larger than {_MAX_BYTES // 1000} KB")
+    text = decoded(data, where, code="kind")
+    value = read_object(text, where, "what schemas/kind.schema.json describes")
+    return read_kind(value, relative.rpartition("/")[2].removesuffix(_ENDING), where)
