@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _SLOW_ROUNDS = 5
+_MANY_ROUNDS = 21  # where a tenth is to be told from noise
+_HOOK = 0.3  # seconds
 _RUMDL = Path(sys.executable).with_name("rumdl")
 _OURS = (str(Path(sys.executable).with_name("taskstate")), "lint")
 # The corpus names commits that do not exist, and has more sessions than a task should have.
@@ -71,6 +73,31 @@ def lint_many(folder: Path) -> Iterator[Measurement]:
         again = interleaved({"ours": commands["warm"], "reference": commands["their warm"]}, rounds=_SLOW_ROUNDS)
         yield Measurement(f"lint warm {what}", "rumdl warm", ratio(again), warm)
     yield Measurement("peak memory of linting C3, all processes, at most", "1 MB", _peak(folder / corpus.C3.name), 150)
+
+
+def lint_history(folder: Path) -> Iterator[Measurement]:
+    """Measure what comparing with HEAD costs where nothing has changed, and the hook where one file has."""
+    root = repository(folder / corpus.C2.name)
+    (root / "taskstate.toml").write_text(_CONFIG, encoding="utf-8")
+    changed = corpus.write(corpus.C2, root)[0]
+    for command in (("add", "--all"), ("-c", "user.name=x", "-c", "user.email=x@localhost", "commit", "-qm", "x")):
+        subprocess.run(["git", *command], cwd=root, check=True)
+    alone, what = (*_OURS, "--against", "none"), f"{corpus.C2.files:,} unchanged tasks"
+    one, one_alone = (*_OURS, str(changed)), (*alone, str(changed))
+    for name, ours, reference, rounds in (
+        (f"lint warm with history, {what}", _OURS, alone, _MANY_ROUNDS),
+        (f"lint cold with history, {what}", (*_OURS, "--no-cache"), (*alone, "--no-cache"), _SLOW_ROUNDS),
+        ("lint one unchanged file with history, cache hit", one, one_alone, _MANY_ROUNDS),
+    ):
+        taken = interleaved({"ours": program(ours, root), "reference": program(reference, root)}, rounds=rounds)
+        note = f"{taken['ours']:.3f} s against {taken['reference']:.3f} s"
+        yield Measurement(name, "`--against none`", ratio(taken), 1.1, note)
+    changed.write_bytes(changed.read_bytes().replace(b"status: in_progress", b"status: blocked", 1))
+    subprocess.run(["git", "add", "--all"], cwd=root, check=True)
+    hook = program(("env", "GIT_INDEX_FILE=.git/index", *_OURS, "--staged"), root)  # as git runs it
+    seconds = interleaved({"ours": hook})["ours"]
+    what = f"the hook's own time, one changed file among {corpus.C2.files:,} tasks"
+    yield Measurement(what, f"{_HOOK} s", seconds / _HOOK, 1.0, f"{seconds:.3f} s")
 
 
 def _without(cache: Path, run: Callable[[], float]) -> Callable[[], float]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from benchmarks import corpus
 from benchmarks.appending import append_many
 from benchmarks.briefs import saving, starting
-from benchmarks.linting import lint_many, lint_one
+from benchmarks.linting import lint_history, lint_many, lint_one
 from benchmarks.measurement import Benchmark, Measurement, ratio, repository
 from benchmarks.merges import merges
 from benchmarks.next_task import next_task
@@ -106,6 +106,7 @@ BENCHMARKS = {
         Benchmark("session-add", add_session),
         Benchmark("append-many", append_many),
         Benchmark("lint-many", lint_many),
+        Benchmark("lint-history", lint_history),
         Benchmark("scanner", scan_blocks),
         Benchmark("growth", growth),
         Benchmark("merges", merges),

@@ -20,23 +20,24 @@ if TYPE_CHECKING:
     from taskstate.lint.diagnostics import Rule
 
 ROOT = Path(__file__).resolve().parent.parent
-# id, command, description, types of taskstate files that it reads (None: all)
+# id, command, description, types of taskstate files that are passed to it (None: it looks for itself, at deletions too)
 HOOKS = (
     ("taskstate-lint", "taskstate lint --staged", "Check state files, archives, handoffs and impact maps.", None),
-    ("taskstate-archive-check", "taskstate archive --check", "Refuse a state file over its limit.", ("state",)),
+    ("taskstate-archive-check", "taskstate archive --check", "Refuse a state file over its limit.", None),
     (
         "taskstate-archive",
         "taskstate archive --check --fix",
         "Archive what is over its limit, and stage it.",
-        ("state",),
+        None,
     ),
     ("taskstate-fmt", "taskstate fmt", "Put state files into their canonical form.", ("state",)),
 )
 # A hook that rewrites files is chosen by those who want it; `init` does not set it up.
 OFFERED = {"taskstate-archive", "taskstate-fmt"}
 _MANIFEST_HEAD = """\
-# What other repositories may use from this one; written by `make gen`. Files are matched by name, anywhere, and not by
-# type: a state file that is no longer text (a stray NUL) must reach the linter, which says so.
+# What other repositories may use from this one; written by `make gen`. A hook that checks runs always and looks for
+# itself: a manager passes no names of files that were deleted. Files are matched by name, anywhere, and not by type: a
+# state file that is no longer text (a stray NUL) must reach the command, which says so.
 """
 
 
@@ -77,9 +78,7 @@ def _manifest(hook: str, entry: str, description: str, types: tuple[str, ...] | 
         f"  description: {description}",
         f"  entry: {entry}",
         "  language: python",
-        f"  files: '{_names(types)}'",
-        "  require_serial: true",
-        "  stages: [pre-commit, pre-merge-commit, pre-push, manual]",
+        *(f"  {line}" for line in _scope(types)),
         "  minimum_pre_commit_version: 3.2.0",
     ]
     return "\n".join(lines) + "\n"
@@ -91,16 +90,21 @@ def _local(hook: str, entry: str, _description: str, types: tuple[str, ...] | No
         f"  name: {entry}",
         f"  entry: {entry}",
         "  language: system",
-        f"  files: '{_names(types)}'",
-        "  require_serial: true",
+        *(f"  {line}" for line in _scope(types)),
     ]
     return "".join(f"      {line}\n" for line in lines)
 
 
-def _names(types: tuple[str, ...] | None) -> str:
+def _scope(types: tuple[str, ...] | None) -> tuple[str, ...]:
+    """Return the lines that say when a hook runs and on what; what it warns of is shown also where it passes."""
+    files = (f"files: '{_names(types)}'",) if types else ("always_run: true", "pass_filenames: false", "verbose: true")
+    return (*files, "require_serial: true", "stages: [pre-commit, pre-merge-commit, pre-push, manual]")
+
+
+def _names(types: tuple[str, ...]) -> str:
     """Return a regular expression for the names of taskstate files, from the schema that declares them."""
     declared = json.loads(resources.text("schemas/kinds/files.json"))["files"]
-    patterns = [re.sub(r"\?P<\w+>", "", file["pattern"]) for file in declared if types is None or file["type"] in types]
+    patterns = [re.sub(r"\?P<\w+>", "", file["pattern"]) for file in declared if file["type"] in types]
     return f"(^|/)({'|'.join(patterns)})$"
 
 

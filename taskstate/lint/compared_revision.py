@@ -11,89 +11,140 @@ import posixpath
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.errors import GitFailed, TaskstateError
-from taskstate.model import names
+from taskstate.errors import TaskstateError
+from taskstate.model.names import own_id, own_type
 from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.storage.git import index as git_index
-from taskstate.syntax.document import Document, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
+    from taskstate.syntax.document import Document
 
-_SHORT = 12  # characters of a commit id: short enough to read, long enough to be unique
+_SHA1 = 40  # digits of an object id in a repository that uses SHA-1
 _CACHED_DOCUMENTS = 8  # enough for the queries about one file, during a merge too; more would only cost memory
 
 
 class RemovedFile(NamedTuple):
-    """A state file of the compared revision that was removed; `name` is its path from the repository's root."""
+    """A state file or archive of the compared revision that was removed; `name` is its path from the root."""
 
     path: Path
     name: str
     document: Document
 
 
-class _CurrentFiles:
-    """The current files in the folder `root`: on disk, or with `staged` in the index."""
+class CurrentFiles:
+    """The current files in the folder `root`: on disk, in the index, or in a commit (`place` says which).
 
-    def __init__(self, root: Path, objects: git.Objects, *, staged: bool) -> None:
+    `ids` are the object ids of our own files in the index or the commit; `is_listed` returns whether a file at a path
+    from the root counts as one of taskstate's own.
+    """
+
+    def __init__(
+        self, root: Path, objects: git.Objects, place: str, ids: Mapping[str, str], is_listed: Callable[[str], bool]
+    ) -> None:
         self.root = root
         self.objects = objects
-        self.staged = staged
+        self.place = place
+        self.ids = ids
+        self.is_listed = is_listed
+        self._waiting: Callable[[], frozenset[str]] | None = None
 
     @cached_property
     def untracked(self) -> frozenset[str]:
         """The files that git does not track."""
-        return frozenset() if self.staged else frozenset(git_index.untracked(self.root))
+        return frozenset() if self.place else frozenset(git_index.untracked(self.root))
 
-    def has(self, name: str) -> bool:
-        """Return whether a file that git lists as deleted exists on disk, as after `git rm --cached`."""
-        return not self.staged and os.path.lexists(self.root / name)
+    @cached_property
+    def prefix(self) -> str:
+        """The path of the root from the top of the working tree, with a final slash: `REV:path` begins at the top."""
+        root = os.path.realpath(self.root)
+        prefix = os.path.relpath(root, os.path.realpath(git.toplevel(self.root) or root)).replace(os.sep, "/")
+        return "" if prefix == "." else f"{prefix}/"
+
+    def start(self) -> None:
+        """Have git look already for what has changed since HEAD, while other things are done."""
+        if not self.place and self._waiting is None:
+            self._waiting = git_index.start_changes_since_head(self.root, self.prefix)
+
+    @cached_property
+    def changed_since_head(self) -> frozenset[str]:
+        """The files on disk that differ from HEAD, untracked ones included."""
+        self.start()
+        waiting, self._waiting = self._waiting, None
+        return waiting() if waiting else frozenset()
+
+    def without(self, names: Iterable[str]) -> frozenset[str]:
+        """Return those of these files that do not exist now."""
+        if self.place:
+            return frozenset(name for name in names if name not in self.ids)
+        return frozenset(name for name in names if not os.path.lexists(f"{self.root}{os.sep}{name}"))
 
     def read(self, name: str) -> bytes | None:
         """Return the content of a file, or None where it cannot be read."""
-        if self.staged:
-            return self.objects.read(f":./{name}")
+        if self.place:
+            return self.objects.read(f"{self.place.removesuffix(':')}:./{name}")
         try:
             return files.read(self.root / name)
         except TaskstateError:
             return None
 
 
-class _ComparedCommit:
+class ComparedCommit:
     """A commit to compare with: our own files in it, and how the current files differ from them."""
 
-    def __init__(self, revision: str, commit: str, now: _CurrentFiles) -> None:
+    def __init__(self, revision: str, commit: str, tree: Mapping[str, str], now: CurrentFiles) -> None:
         self.revision = revision
         self.commit = commit
+        self.tree = tree
         self.now = now
-        self.tree: Mapping[str, str] = git_index.blobs_in_commit(now.root, commit)
 
     @cached_property
     def _changes(self) -> tuple[git_index.ChangedFile, ...]:
-        return git_index.changes(self.now.root, self.commit, staged=self.now.staged)
+        return git_index.changes(self.now.root, self.commit, self.now.place)
+
+    @cached_property
+    def is_head(self) -> bool:
+        """Whether the files on disk are compared with HEAD, which is the fastest."""
+        return not self.now.place and self.commit == git.head(self.now.root)
 
     @cached_property
     def changed(self) -> frozenset[str]:
-        """The paths that differ, removed ones included."""
+        """The paths that differ, removed ones included; of HEAD a single look at git tells them."""
+        if self.is_head:
+            return self.now.changed_since_head
         names = {name for each in self._changes for name in (each.path, each.origin) if name}
         return frozenset(names | self.now.untracked)
 
     @cached_property
     def removed(self) -> frozenset[str]:
-        """The names of our own files that do not exist any more, renamed ones included."""
-        names = {each.origin for each in self._changes} | {each.path for each in self._changes if each.status == "D"}
-        return frozenset(name for name in names if name in self.tree and not self.now.has(name))
+        """The names of our own files that do not exist any more, renamed ones included.
+
+        Git is asked only where one does not exist: a sparse checkout leaves files out that were not removed.
+        """
+        absent = self.now.without(self.tree)
+        if not absent:
+            return absent
+        return absent & ({each.origin for each in self._changes} | {e.path for e in self._changes if e.status == "D"})
+
+    @property
+    def removed_for_good(self) -> Iterator[str]:
+        """The removed state files, without those that moved, and all removed archives: each has one place."""
+        for name in self.removed:
+            if own_type(name) == "archive" or (own_type(name) == "state" and name not in self.renames.values()):
+                yield name
 
     @cached_property
     def renames(self) -> Mapping[str, str]:
         """The former name of each renamed file, by its current name."""
+        if not self.removed:
+            return {}
         added = {each.path for each in self._changes if each.status in {"A", "R", "C"}} | self.now.untracked
         evidence = RenameEvidence(
             removed=tuple(sorted(self.removed)),
-            added=tuple(sorted(name for name in added - self.tree.keys() if own_type(name))),
+            added=tuple(sorted(name for name in added - self.tree.keys() if self.now.is_listed(name))),
             git_renames={each.path: each.origin for each in self._changes if each.origin},
             created_before=lambda name: _created_at(self.now.objects.read(self.tree[name])),
             created_now=lambda name: _created_at(self.now.read(name)),
@@ -107,18 +158,34 @@ class ComparedRevision:
     Before the first commit there is nothing to compare with: every file is new.
     """
 
-    def __init__(self, now: _CurrentFiles, compared: tuple[_ComparedCommit, ...]) -> None:
+    def __init__(self, now: CurrentFiles, compared: tuple[ComparedCommit, ...]) -> None:
         self._now = now
         self._compared = compared
         self._documents: dict[str, Document | None] = {}
+        self._root = f"{now.root}{os.sep}"
+
+    def start(self) -> None:
+        """Start what a run over all files needs."""
+        if any(then.is_head for then in self._compared):
+            self._now.start()
+
+    @property
+    def has_commits(self) -> bool:
+        """Whether there is anything to compare with."""
+        return bool(self._compared)
 
     def prepare(self) -> None:
         """Compute now what otherwise every worker process would compute for itself."""
-        _ = self.changed_paths, self.removed, self._prefix
+        _ = self.changed_paths, self.removed, self._now.prefix
 
-    def documents(self, path: Path) -> tuple[Document, ...]:
-        """Return the earlier versions of a file: one, while merging one for each parent; none for a new file."""
-        documents = (self._document(object_id) for object_id, _ in self._versions(path))
+    def documents(self, path: Path, now: Document | None = None) -> tuple[Document, ...]:
+        """Return the earlier versions of a file: one, while merging one for each parent; none for a new file.
+
+        A version with the same content as `now`, the file as it is, is not read from git: `now` is returned for it.
+        """
+        versions = [object_id for object_id, _ in self._versions(path)]
+        same = _object_id(now.text, versions[0]) if now and versions else ""
+        documents = (now if object_id == same else self._document(object_id) for object_id in versions)
         return tuple(document for document in documents if document)
 
     def names(self, path: Path) -> tuple[str, ...]:
@@ -131,7 +198,7 @@ class ComparedRevision:
         for then, name in self._places(path):
             if then.tree[name] not in seen:
                 seen.add(then.tree[name])
-                yield then.tree[name], f"{then.revision}:{self._prefix}{name}"
+                yield then.tree[name], f"{then.revision}:{self._now.prefix}{name}"
 
     def mark(self, path: Path) -> str:
         """Return a text that changes whenever the earlier versions of a file change: the mark for the cache."""
@@ -144,26 +211,30 @@ class ComparedRevision:
         return tuple(sorted(changed[0].intersection(*changed[1:]))) if changed else ()
 
     @cached_property
-    def removed(self) -> tuple[RemovedFile, ...]:
-        """The removed state files, without renamed ones; while merging, those of every parent."""
-        removed = [then.removed - set(then.renames.values()) for then in self._compared]
-        names = sorted(removed[0].intersection(*removed[1:])) if removed else []
-        states = (name for name in names if own_type(name) == "state")
-        documents = ((name, self._document(self._compared[0].tree[name])) for name in states)
-        return tuple(RemovedFile(self._now.root / name, name, document) for name, document in documents if document)
+    def touched_paths(self) -> frozenset[str]:
+        """The files under the root that differ from a compared commit; while merging, from any parent."""
+        return frozenset[str]().union(*(then.changed for then in self._compared))
 
     @cached_property
-    def _prefix(self) -> str:
-        """The path of the root from the top of the working tree, with a final slash: `REV:path` begins at the top."""
-        root = os.path.realpath(self._now.root)
-        prefix = os.path.relpath(root, os.path.realpath(git.toplevel(self._now.root) or root)).replace(os.sep, "/")
-        return "" if prefix == "." else f"{prefix}/"
+    def changed_digest(self) -> str:
+        """A hash of `changed_paths`: the mark for the cache."""
+        return files.digest("\0".join(self.changed_paths).encode("utf-8", "replace"))
 
-    def _places(self, path: Path) -> Iterator[tuple[_ComparedCommit, str]]:
+    @cached_property
+    def removed(self) -> tuple[RemovedFile, ...]:
+        """The removed state files and archives, without files that moved; while merging, those of every parent."""
+        removed = [frozenset(then.removed_for_good) for then in self._compared]
+        names = sorted(removed[0].intersection(*removed[1:])) if removed else []
+        documents = ((name, self._document(self._compared[0].tree[name])) for name in names)
+        return tuple(RemovedFile(self._now.root / name, name, document) for name, document in documents if document)
+
+    def _places(self, path: Path) -> Iterator[tuple[ComparedCommit, str]]:
         """Yield the compared commits that have a file, each with the file's name in it."""
-        if not path.is_relative_to(self._now.root):
+        # Called for every file of a run: cutting the prefix off is ten times as fast as `Path.relative_to`.
+        full = str(path)
+        if not full.startswith(self._root):
             return
-        name = path.relative_to(self._now.root).as_posix()
+        name = full.removeprefix(self._root).replace(os.sep, "/")
         for then in self._compared:
             old = name if name in then.tree else then.renames.get(name)
             if old:
@@ -178,37 +249,19 @@ class ComparedRevision:
         return self._documents[object_id]
 
 
-def open_revision(root: Path, revision: str, objects: git.Objects, *, staged: bool = False) -> ComparedRevision | str:
-    """Return the revision to compare the files under `root` with, or a message why that is impossible.
+def _object_id(text: str, like: str) -> str:
+    """Return the id that git gives a file with this text, by the hash with which the id `like` was made."""
+    import hashlib
 
-    With `staged` the index is compared with it instead of the disk.
-    """
-    shown = git.printable(revision)
-    if git.toplevel(root) is None:
-        return f"not compared with {shown}: {files.shown(root)} is in no git repository"
-    now = _CurrentFiles(root, objects, staged=staged)
-    try:
-        head = git.head(root)
-        if head is None and revision in {"HEAD", "@"} and git.version():
-            return ComparedRevision(now, ())  # there is no commit yet
-        commit = git.resolve_commit(root, revision)
-        merged = git.merge_heads(root) if commit == head else ()
-        parents = [(each[:_SHORT], each) for each in merged]
-        compared = tuple(_ComparedCommit(name, each, now) for name, each in [(revision, commit), *parents])
-    except GitFailed as error:
-        return f"not compared with {shown}: {_failure_reason(root, error)}"
-    return ComparedRevision(now, compared)
-
-
-def _failure_reason(root: Path, error: GitFailed) -> str:
-    if error.code != "no-commit":
-        return str(error)
-    if git.is_shallow(root):
-        return "this clone is shallow and lacks it; `git fetch --unshallow` brings it"
-    return "there is no such commit here; name another one, or fetch it first"
+    data = text.encode()
+    made = hashlib.sha1(usedforsecurity=False) if len(like) == _SHA1 else hashlib.sha256()
+    made.update(b"blob %d\0" % len(data) + data)
+    return made.hexdigest()
 
 
 def _parsed(data: bytes | None) -> Document | None:
+    from taskstate.syntax.document import parse
+
     try:
         return None if data is None else parse(data.decode("utf-8"))
     except UnicodeDecodeError:
@@ -250,18 +303,6 @@ def find_renames(evidence: RenameEvidence) -> Mapping[str, str]:
                 if old:
                     renames[new] = old
     return renames
-
-
-def own_type(name: str) -> str:
-    """Return the type of own file that a path names; empty for other files."""
-    own = names.own_file(name)
-    return own.type if own else ""
-
-
-def own_id(name: str) -> str:
-    """Return the case-folded id of the task whose file a path names; empty for other files."""
-    own = names.own_file(name)
-    return (own.id or "").casefold() if own else ""
 
 
 def _is_git_rename(evidence: RenameEvidence, renames: Mapping[str, str], old: str, new: str) -> bool:

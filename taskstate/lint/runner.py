@@ -14,8 +14,9 @@ from taskstate.lint.cache import CachedResult, freeze, open_cache, thaw
 from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.model import document_kinds, names
 from taskstate.storage import files
-from taskstate.storage.file_sources import Index
+from taskstate.storage.file_sources import Disk, GitFiles
 from taskstate.storage.git import client as git
+from taskstate.storage.git.index import DISK, INDEX
 from taskstate.workspace.run_cache import open_dependency_cache
 
 if TYPE_CHECKING:
@@ -44,14 +45,14 @@ class Report(NamedTuple):
 class LintRun(NamedTuple):
     """What all files of a run share: the repository, the configuration, the cache, and the number of processes.
 
-    `jobs` is 0 for one process on each core.
+    `jobs` is 0 for one process on each core; `place` says where the files are read (see `LintRequest`).
     """
 
     repository: Repository
     config: Config
     cache: Cache[CachedResult] | None = None
     jobs: int = 0
-    staged: bool = False
+    place: str = DISK
 
     # Called for every file of a run: cutting the prefix off is ten times as fast as `Path.relative_to`.
     def name(self, path: Path) -> str:
@@ -70,13 +71,16 @@ class _FileResult(NamedTuple):
 class LintRequest(NamedTuple):
     """The options of a run.
 
-    `now` is a timestamp (`YYYY-MM-DDTHH:MM:SSZ`), `against` the revision to compare with (empty: none). With `staged`
-    the index is checked instead of the disk; with `remember` results are cached.
+    `now` is a timestamp (`YYYY-MM-DDTHH:MM:SSZ`). `against` is the revision to compare with (empty: none; None: what
+    the configuration protects). `place` says where the files are read: on disk, in the index, or in the commit that it
+    names. With `last_commit` the last commit is checked where nothing of ours is staged. With `remember` results are
+    cached.
     """
 
     now: str
-    against: str = ""
-    staged: bool = False
+    against: str | None = ""
+    place: str = DISK
+    last_commit: bool = False
     remember: bool = True
     jobs: int = 0
 
@@ -85,29 +89,44 @@ def open_run(workspace: Workspace, config: Config, request: LintRequest) -> tupl
     """Return the run that files are checked in, and a remark where the revision cannot be compared with.
 
     Raises:
-        TaskstateError: code "no-git": the index is to be checked, and there is no git repository.
+        TaskstateError: code "no-git": the index or a commit is to be checked, and there is no git repository; code
+        "no-commit": there is no such commit.
     """
     from taskstate.lint.queries.repository import Repository
 
     repository = Repository(workspace, now=request.now)
-    remarks: tuple[str, ...] = ()
-    if request.staged and git.toplevel(workspace.root) is None:
+    if request.place and git.toplevel(workspace.root) is None:
         message = f"nothing is staged: {files.shown(workspace.root)} is in no git repository"
         raise TaskstateError(message, help="leave out --staged", code="no-git")
-    if request.staged:
-        repository.source = Index(workspace.root, repository.objects)
-    if request.against:
-        from taskstate.lint.compared_revision import open_revision
-
-        history = open_revision(workspace.root, request.against, repository.objects, staged=request.staged)
-        if isinstance(history, str):
-            remarks = (history,)
-        else:
-            repository.history = history
+    remarks = _open_git(repository, config, request) if request.place or request.against != "" else ()
     cache = _open_cache(repository, config, request) if request.remember else None
     if cache:
         repository.dependency_cache = open_dependency_cache(workspace)
-    return LintRun(repository, config, cache, request.jobs, request.staged), remarks
+    return LintRun(repository, config, cache, request.jobs, request.place), remarks
+
+
+def _open_git(repository: Repository, config: Config, request: LintRequest) -> tuple[str, ...]:
+    """Open the index or commit that is checked, and the history; return a remark where that cannot be compared with."""
+    from taskstate.lint.compared_commits import Trees, Wanted, open_history
+    from taskstate.lint.compared_revision import CurrentFiles
+
+    workspace, place = repository.workspace, request.place
+    remember = request.remember and workspace.state_root.is_dir()
+    trees = Trees(workspace.root, workspace.private.cache("trees.json") if remember else None)
+    if place not in {DISK, INDEX}:
+        place = git.resolve_commit(workspace.root, place)
+    ids = trees.at(place)
+    if place:
+        repository.source = GitFiles(workspace.root, repository.objects, ids)
+    if request.against == "":
+        return ()
+    now = CurrentFiles(workspace.root, repository.objects, place, ids, workspace.lists)
+    wanted = Wanted(request.against, config.lint.append_only, request.last_commit)
+    history = open_history(now, trees, wanted)
+    if isinstance(history, str):
+        return (history,)
+    repository.history = history
+    return ()
 
 
 def _open_cache(repository: Repository, config: Config, request: LintRequest) -> Cache[CachedResult] | None:
@@ -118,7 +137,7 @@ def _open_cache(repository: Repository, config: Config, request: LintRequest) ->
         "config": config,
         "kinds": document_kinds.declared(),
         "answerable": sorted(repository.answerable),
-        "staged": request.staged,
+        "on disk": not request.place,
     }
     return open_cache(repository.workspace.private.cache("lint.json"), settings)
 
@@ -269,28 +288,20 @@ def _check(path: Path, run: LintRun) -> _FileResult:
     return _FileResult(CachedResult(mark, files.digest(data), tuple(queries.recorded.items()), freeze(findings)))
 
 
-def with_removed(report: Report, run: LintRun, under: Sequence[Path]) -> Report:
-    """Return the report with the findings about state files that were removed since the compared revision.
+def own_files_in_git(run: LintRun, *, changed: bool) -> tuple[Path, ...]:
+    """Return our own files in the index or commit that is checked; with `changed` those that differ from the history.
 
-    `under` are the files and folders that are checked. Of the index all removed files count, wherever they were: a
-    hook is passed only the names of files that exist.
+    The state file of a task differs as soon as another file of the task does, since rules compare the two. Where there
+    is no history all files differ.
     """
-    history = run.repository.history
-    removed_files = [
-        removed
-        for removed in (history.removed if history else ())
-        if run.staged or any(removed.path.is_relative_to(folder) for folder in under)
-        if not run.repository.workspace.excludes(removed.path)
-    ]
-    if not removed_files:
-        return report
-    from taskstate.lint import engine
-
-    findings = [
-        finding
-        for removed in removed_files
-        for finding in engine.findings_of_removed(
-            removed.document, run.name(removed.path), run.config, RepositoryQueries(run.repository, removed.path)
+    source, workspace, history = run.repository.source, run.repository.workspace, run.repository.history
+    found = () if isinstance(source, Disk) else tuple(name for name in sorted(source.ids) if workspace.lists(name))
+    if changed and history and history.has_commits:
+        paths = history.touched_paths
+        tasks = {names.own_id(name) for name in paths} - {""}
+        found = tuple(
+            name
+            for name in found
+            if name in paths or (tasks and names.own_type(name) == "state" and names.own_id(name) in tasks)
         )
-    ]
-    return report._replace(findings=(*report.findings, *findings))
+    return tuple(workspace.root / name for name in found)

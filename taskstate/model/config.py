@@ -14,6 +14,9 @@ _NOTHING: Mapping[str, Any] = {}
 HELD = "held"  # of `coordination.commits`
 
 
+COMMITTED, PUSHED = "committed", "pushed"  # which records may not be rewritten any more
+
+
 class Lint(NamedTuple):
     """Which rules are checked, their severities, and the files in which they are ignored."""
 
@@ -23,6 +26,7 @@ class Lint(NamedTuple):
     per_file_ignores: Mapping[str, tuple[str, ...]] = _NOTHING
     severity: Mapping[str, str] = _NOTHING
     require_command_evidence: bool = False
+    append_only: str = COMMITTED
 
 
 class Size(NamedTuple):

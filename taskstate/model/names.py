@@ -143,3 +143,15 @@ def require_result_name(name: str) -> str:
         help_ = "letters and digits, joined by single . _ or -, such as lint or test-web; x- is not for results"
         raise TaskstateError(f"{printable(name)!r} is no name of a result", help=help_, code="usage")
     return name
+
+
+def own_type(name: str) -> str:
+    """Return the type of own file that a path names; empty for other files."""
+    own = own_file(name)
+    return own.type if own else ""
+
+
+def own_id(name: str) -> str:
+    """Return the case-folded id of the task whose file a path names; empty for other files."""
+    own = own_file(name)
+    return (own.id or "").casefold() if own else ""

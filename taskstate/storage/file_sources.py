@@ -1,4 +1,4 @@
-"""Reads the files to check from the disk, or from git's index, which holds what is about to be committed.
+"""Reads the files to check from the disk, from git's index, which holds what is about to be committed, or a commit.
 
 A source also gives each file a mark: a short text, cheap to get, that differs whenever the bytes do. A cache that
 stores it need not read a file that has not changed.
@@ -14,6 +14,7 @@ from taskstate.errors import TaskstateError
 from taskstate.storage import files
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from taskstate.storage.git import client as git
@@ -64,19 +65,20 @@ def _digest(path: Path) -> str:
         return error.code
 
 
-class Index:
-    """Files as they are in git's index; a file that is not in the index is read from the disk."""
+class GitFiles:
+    """Files as they are in git's index or in a commit; a file that is not there is read from the disk.
 
-    def __init__(self, root: Path, objects: git.Objects) -> None:
+    `ids` are the object ids of our own files there, by path from the root.
+    """
+
+    def __init__(self, root: Path, objects: git.Objects, ids: Mapping[str, str]) -> None:
         self._root = root
         self._disk = Disk()
         self._objects = objects
-        from taskstate.storage.git.index import blobs_in_index  # few commands need it, and all load this module
-
-        self._ids = blobs_in_index(root)
+        self.ids = ids
 
     def _id(self, path: Path) -> str | None:
-        return self._ids.get(path.relative_to(self._root).as_posix()) if path.is_relative_to(self._root) else None
+        return self.ids.get(path.relative_to(self._root).as_posix()) if path.is_relative_to(self._root) else None
 
     def mark(self, path: Path) -> str:
         """Return the file's object id, which is a hash of its content."""
@@ -86,12 +88,12 @@ class Index:
         """Return the content of a file.
 
         Raises:
-            TaskstateError: it is not in the index, and cannot be read on disk.
+            TaskstateError: git does not have it there, and it cannot be read on disk.
         """
         object_id = self._id(path)
         data = self._objects.read(object_id) if object_id else None
         return self._disk.read(path) if data is None else data
 
     def exists(self, path: Path) -> bool:
-        """Return whether the file is in the index, or on disk."""
+        """Return whether git has the file there, or the disk."""
         return self._id(path) is not None or self._disk.exists(path)

@@ -11,7 +11,6 @@ from taskstate.lint.runner import LintRequest, check_files, open_run
 from taskstate.model import roles
 from taskstate.model.statuses import COMPLETE, DONE
 from taskstate.model.write_metadata import blocks_of, timestamp
-from taskstate.storage.git import client as git
 from taskstate.tasks import completion_checks
 
 if TYPE_CHECKING:
@@ -23,9 +22,8 @@ _MAX_GAPS = 8  # lines
 
 
 def lint_lines(workspace: Workspace, outcome: Outcome) -> tuple[str, ...]:
-    """Return the errors that the linter finds in a state file now, compared with HEAD, a line each."""
-    against = "HEAD" if git.head(workspace.root) else ""
-    run, _ = open_run(workspace, workspace.config, LintRequest(timestamp(datetime.now(UTC)), against))
+    """Return the errors that the linter finds in a state file now, compared as by `taskstate lint`, a line each."""
+    run, _ = open_run(workspace, workspace.config, LintRequest(timestamp(datetime.now(UTC)), None))
     with closing(run.repository):
         report = check_files([workspace.root / outcome.path], run)
     errors = [each for each in report.findings if each.diagnostic.severity == ERROR]

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import closing
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.lint.removed import removed_findings
+from taskstate.lint.runner import LintRequest, open_run
 from taskstate.merge.recovery import standing_twice
 from taskstate.messages import counted, decoded
 from taskstate.model import names
-from taskstate.model.write_metadata import check_seal
+from taskstate.model.write_metadata import check_seal, timestamp
 from taskstate.storage import files, journal, kept, lock
 from taskstate.storage.git import client as git
 from taskstate.storage.private import FALLBACK
@@ -22,7 +26,7 @@ from taskstate.storage.transaction import paths_of
 from taskstate.workflow.attention import attention
 from taskstate.workflow.status import active_tasks
 from taskstate.workspace import damage, losses
-from taskstate.workspace.setup import PRE_COMMIT, merge_driver_state, set_up
+from taskstate.workspace.setup import HOOK_TYPES, INSTALL_HOOKS, PRE_COMMIT, merge_driver_state, set_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -110,12 +114,25 @@ def _check_hooks(workspace: Workspace) -> Iterable[RepositoryProblem]:
         yield RepositoryProblem("hooks", PRE_COMMIT, message, "run `taskstate init --pre-commit`", note=True)
         return
     try:
-        hook = os.fsdecode(git.run(["rev-parse", "--git-path", "hooks/pre-commit"], workspace.root)).removesuffix("\n")
+        folder = os.fsdecode(git.run(["rev-parse", "--git-path", "hooks"], workspace.root)).removesuffix("\n")
     except GitFailed:
         return
-    if not (workspace.root / hook).exists():
-        message = "its hooks are not installed in this clone: nothing is checked at a commit"
-        yield RepositoryProblem("hooks", PRE_COMMIT, message, "run `pre-commit install`", note=True)
+    missing = [name for name in HOOK_TYPES if not (workspace.root / folder / name).exists()]
+    if missing:
+        when = "a commit" if missing[0] == HOOK_TYPES[0] else "a merge"
+        message = f"its hooks are not installed in this clone ({', '.join(missing)}): nothing is checked at {when}"
+        yield RepositoryProblem("hooks", PRE_COMMIT, message, f"run `{INSTALL_HOOKS}`", note=True)
+
+
+def _check_removed(workspace: Workspace) -> Iterable[RepositoryProblem]:
+    """Report what is gone since the last commit: state files of open tasks, and archives that a task needs."""
+    now = timestamp(datetime.now(UTC))
+    run, remarks = open_run(workspace, workspace.config, LintRequest(now, None, remember=False))
+    with closing(run.repository):
+        for finding in removed_findings(run, [workspace.root]):
+            yield RepositoryProblem("removed", finding.path, finding.diagnostic.message, finding.diagnostic.help)
+    for remark in remarks:
+        yield RepositoryProblem("removed", "", remark, "what is gone since the last commit is not known", note=True)
 
 
 def _check_files(workspace: Workspace) -> Iterable[RepositoryProblem]:
@@ -273,6 +290,7 @@ CHECKS: dict[str, Callable[[Workspace], Iterable[RepositoryProblem]]] = {
     "kept": _check_kept,
     "temporary": _check_temporary_files,
     "files": _check_files,
+    "removed": _check_removed,
     "attention": _check_attention,
     "twice": _check_twice,
     "ids": _check_ids,

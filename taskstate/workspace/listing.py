@@ -22,6 +22,14 @@ def is_own(name: str) -> bool:
     return names.own_file(name) is not None
 
 
+def is_listed(relative: str, state_folder: str) -> bool:
+    """Return whether `own_files` would list a file at a path from the root: by its name, and by its folder."""
+    inside = relative.removeprefix(f"{state_folder}/")
+    folders = inside.split("/")[:-1] if inside != relative else []
+    hidden = bool(folders) and (folders[0] in DERIVED_FOLDERS or not IGNORED_FOLDERS.isdisjoint(folders))
+    return is_own(relative) and not hidden
+
+
 def own_files(
     folder: Path,
     state_root: Path,

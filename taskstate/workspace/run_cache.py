@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.model.chain_quotes import Upstream
-    from taskstate.storage.file_sources import Index
+    from taskstate.storage.file_sources import GitFiles
     from taskstate.syntax.document import Document
     from taskstate.workspace.workspace import Workspace
 
@@ -51,7 +51,7 @@ class RunCache:
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self.source: Disk | Index = Disk()
+        self.source: Disk | GitFiles = Disk()
         self.all_files: tuple[Path, ...] | None = None  # all our own files of the repository, if they are listed anyway
         self.objects = git.Objects(workspace.root)
         self.memo: dict[tuple[str, ...], Any] = {}  # answers that lint's queries have computed already

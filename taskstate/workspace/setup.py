@@ -23,6 +23,8 @@ IGNORED_PATHS = ("artifacts/", "private/", "lock")
 TEMPORARY_PATTERN = ".taskstate-*.tmp"  # left by a killed writer beside the file that it was writing
 PRE_COMMIT = ".pre-commit-config.yaml"
 _HOOK_ID = "taskstate-lint"
+HOOK_TYPES = ("pre-commit", "pre-merge-commit")  # a merge that git finishes itself runs only the second
+INSTALL_HOOKS = f"pre-commit install {' '.join(f'--hook-type {name}' for name in HOOK_TYPES)}"
 MERGED_PATTERNS = (
     "task-*-state.md",
     "task-*-archive.md",
@@ -178,7 +180,7 @@ def _with_hooks(text: str) -> str:
     if _HOOK_ID in text:
         return text
     if not text.strip():
-        return "repos:\n" + entry
+        return f"default_install_hook_types: [{', '.join(HOOK_TYPES)}]\nrepos:\n{entry}"
     root = _yaml(text)
     repos = root.entries[-1] if root and root.entries else None
     if repos and repos.key.text == "repos" and repos.value.items:

@@ -140,6 +140,10 @@ class Workspace(_Workspace):
             return True
         return listing.is_own(relative) and not self.excludes(self.root / relative)
 
+    def lists(self, relative: str) -> bool:
+        """Return whether a file at a path from the root would be among `own_files`, if git does not ignore it."""
+        return listing.is_listed(relative, self.config.root) and not self.excludes(self.root / relative)
+
     def excludes(self, path: Path) -> bool:
         """Return whether the configuration excludes a file although it has one of our names."""
         if not self.config.exclude or not path.is_relative_to(self.root):

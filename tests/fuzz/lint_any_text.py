@@ -34,7 +34,7 @@ class CaseQueries(Queries):
         """Return whether a timestamp lies behind the year 2026."""
         return moment > "2027"
 
-    def earlier(self) -> tuple[Document, ...] | None:
+    def earlier(self, now: Document | None = None) -> tuple[Document, ...] | None:  # noqa: ARG002 - the past is given
         """Return the earlier form."""
         return (self._earlier,)
 

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.lint.compared_revision import ComparedRevision, open_revision
+from taskstate.lint.compared_commits import Trees, Wanted, open_history
+from taskstate.lint.compared_revision import ComparedRevision, CurrentFiles
 from taskstate.storage.git import client as git
+from taskstate.storage.git.index import DISK, INDEX
+from taskstate.workspace.listing import is_own
 from tests.support.place import Place
 
 if TYPE_CHECKING:
@@ -57,7 +60,11 @@ class Opened:
     def open(self, root: Path, revision: str = "HEAD", *, staged: bool = False) -> ComparedRevision | str:
         """Return the repository at a revision, or why there is none."""
         self.objects.append(git.Objects(root))
-        return open_revision(root, revision, self.objects[-1], staged=staged)
+        place, trees = INDEX if staged else DISK, Trees(root)
+        now = CurrentFiles(root, self.objects[-1], place, trees.at(place) if staged else {}, is_own)
+        history = open_history(now, trees, Wanted(revision))
+        assert history is not None
+        return history
 
 
 @pytest.fixture
@@ -186,7 +193,7 @@ def test_a_renumbered_task_is_followed(place: Place, opened: Opened, staged: boo
     history = opened(place.root, staged=staged)
     assert texts(history, target) == [before]
     assert texts(history, archive) == [archived]
-    assert history.removed == ()
+    assert [each.path for each in history.removed] == [place.archive_path]  # whether one needs it says the state file
 
 
 def test_a_new_task_does_not_follow_one_that_went(place: Place, opened: Opened) -> None:
@@ -205,7 +212,7 @@ def test_a_new_task_does_not_follow_one_that_went(place: Place, opened: Opened) 
 
 @pytest.mark.parametrize("staged", [True, False])
 def test_a_file_that_is_gone(place: Place, opened: Opened, staged: bool) -> None:  # noqa: FBT001 - both ways
-    """A removed state file is listed with its former content; other files of ours are not."""
+    """A removed state file is listed with its former content, and an archive; other files of ours are not."""
     place.archive_path.parent.mkdir(exist_ok=True)
     place.archive_path.write_text("# Task #101 Archive - Full Session History\n", encoding="utf-8")
     commit(place.root)
@@ -214,7 +221,8 @@ def test_a_file_that_is_gone(place: Place, opened: Opened, staged: bool) -> None
     place.archive_path.unlink()
     if staged:
         call(place.root, "add", "--all")
-    (gone,) = opened(place.root, staged=staged).removed
+    archive, gone = opened(place.root, staged=staged).removed
+    assert archive.path == place.archive_path
     assert (gone.path, gone.name, gone.document.text) == (place.path, STATE, before)
 
 
@@ -440,13 +448,51 @@ def test_a_shallow_clone(place: Place, opened: Opened, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("revision", ["nope", "--output=x", "-h", "", "HEAD:README.md", "HEAD^{tree}", "a b", "0" * 40])
+@pytest.mark.parametrize("revision", ["nope", "--output=x", "-h", "", "HEAD:README.md", "HEAD^{tree}", "a b", "1" * 40])
 def test_what_names_no_commit(place: Place, opened: Opened, revision: str) -> None:
     """A name of no commit gives a message of one line, and is never taken for an option."""
     commit(place.root)
     message = opened.open(place.root, revision)
     assert message == f"not compared with {revision}: there is no such commit here; name another one, or fetch it first"
     assert not (place.root / "x").exists()
+
+
+def test_a_new_branch(place: Place, opened: Opened) -> None:
+    """Services give the commit before a new branch as zeros, and the message says what that means."""
+    message = opened.open(place.root, "0" * 40)
+    assert isinstance(message, str)
+    assert message.endswith("the id of no commit; a branch that is new is compared with the one that it left")
+
+
+def test_a_branch_that_went_on(place: Place, opened: Opened) -> None:
+    """A branch that has gone on meanwhile is compared with where it was left."""
+    before = place.text
+    call(place.root, "switch", "--quiet", "--create", "work")
+    call(place.root, "commit", "--quiet", "--allow-empty", "--message", "work")
+    call(place.root, "switch", "--quiet", "main")
+    place.add("theirs")
+    commit(place.root)
+    call(place.root, "switch", "--quiet", "work")
+    assert texts(opened(place.root, "main"), place.path) == [before]
+    assert texts(opened(place.root, "main"), place.path) == [before]
+
+
+def test_a_commit_that_was_made_anew(place: Place, opened: Opened) -> None:
+    """A former place of this very branch is compared with as it was: what was amended is seen."""
+    place.add("more")
+    was = commit(place.root)
+    before = place.text
+    place.text = before.replace("- more", "- else")
+    call(place.root, "commit", "--quiet", "--all", "--amend", "--message", "work")
+    assert texts(opened(place.root, was), place.path) == [before]
+
+
+def test_without_a_commit_in_common(place: Place, opened: Opened) -> None:
+    """A history of its own is no measure."""
+    call(place.root, "switch", "--quiet", "--orphan", "alone")
+    call(place.root, "commit", "--quiet", "--allow-empty", "--message", "alone")
+    message = opened.open(place.root, "main")
+    assert message == "not compared with main: it has no commit in common with what is checked"
 
 
 def test_a_name_with_controls_is_told_on_one_line(place: Place, opened: Opened) -> None:

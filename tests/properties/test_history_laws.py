@@ -37,7 +37,7 @@ class Past(Queries):
         self._earlier = tuple(parse(text) for text in earlier)
         self._archive = (parse(archive),) if archive else ()
 
-    def earlier(self) -> tuple[Document, ...] | None:
+    def earlier(self, now: Document | None = None) -> tuple[Document, ...] | None:  # noqa: ARG002 - the past is given
         """Return the earlier texts."""
         return self._earlier
 

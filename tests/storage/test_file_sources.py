@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.storage.file_sources import Disk, Index
+from taskstate.storage.file_sources import Disk, GitFiles
 from taskstate.storage.git import client as git
+from taskstate.storage.git.index import blobs_in_index
 from tests.support.place import refusal
 
 if TYPE_CHECKING:
@@ -42,10 +43,10 @@ def objects(repository: Path) -> Iterator[git.Objects]:
 
 
 @pytest.fixture
-def index(repository: Path, objects: git.Objects) -> Index:
+def index(repository: Path, objects: git.Objects) -> GitFiles:
     """Return the index of a repository in which one text is staged and another one is on disk."""
     stage(repository, "staged").write_text("on disk", encoding="utf-8")
-    return Index(repository, objects)
+    return GitFiles(repository, objects, blobs_in_index(repository))
 
 
 def test_a_mark_differs_whenever_the_bytes_do(tmp_path: Path) -> None:
@@ -89,7 +90,7 @@ def test_what_cannot_be_read_is_told_when_it_is_read(tmp_path: Path) -> None:
     assert refusal(lambda: Disk().read(tmp_path / NAME)).code == "not-a-file"
 
 
-def test_the_index_gives_what_is_staged(repository: Path, index: Index) -> None:
+def test_the_index_gives_what_is_staged(repository: Path, index: GitFiles) -> None:
     """The staged content is read, whatever is on disk."""
     path = repository / NAME
     assert index.read(path) == b"staged"
@@ -99,7 +100,7 @@ def test_the_index_gives_what_is_staged(repository: Path, index: Index) -> None:
     assert index.read(path) == b"staged"
 
 
-def test_what_is_not_staged_is_read_from_the_disk(repository: Path, index: Index, tmp_path: Path) -> None:
+def test_what_is_not_staged_is_read_from_the_disk(repository: Path, index: GitFiles, tmp_path: Path) -> None:
     """An untracked file, and one outside the repository, is read from the disk."""
     new, outside = _written(repository / "task-7-state.md", "new"), _written(tmp_path / "task-8-state.md", "outside")
     assert (index.read(new), index.read(outside)) == (b"new", b"outside")
@@ -118,4 +119,4 @@ def test_a_file_in_conflict_is_read_from_the_disk(repository: Path, objects: git
     stage(repository, "ours")
     git.run(["commit", "-qm", "ours"], repository)
     subprocess.run(["git", "merge", "side"], cwd=repository, check=False, capture_output=True)
-    assert Index(repository, objects).read(path).startswith(b"<<<<<<< ")
+    assert GitFiles(repository, objects, blobs_in_index(repository)).read(path).startswith(b"<<<<<<< ")

@@ -118,7 +118,7 @@ class CaseQueries(Queries):
         texts = [text for key, text in self.parts if key == name]
         return tuple(parse(text) for text in texts if text) if texts else None
 
-    def earlier(self) -> tuple[Document, ...] | None:
+    def earlier(self, now: Document | None = None) -> tuple[Document, ...] | None:  # noqa: ARG002 - the past is given
         """Return the earlier texts of the case."""
         return self._documents("earlier")
 

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from taskstate.cli import hook_scope
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.commands.archive_actions import VERBS
 from taskstate.cli.invocation import Invocation, outcome_shape
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 
     from taskstate.archive.archiver import Summarizing
     from taskstate.workspace.change import Outcome
+
+
+_NONE_OVER = "no task is over the limit"
 
 
 def configure(parser: Parser) -> None:
@@ -56,6 +60,8 @@ def configure(parser: Parser) -> None:
 
 def run(invocation: Invocation) -> int:
     """Archive, check for tasks over the limit, or run the action that the first word names."""
+    if invocation.args.check and hook_scope.is_commit_hook() and not invocation.any_workspace.state_root.is_dir():
+        return invocation.print_result({"over": []}, _NONE_OVER)  # hooks may be shared by repositories without tasks
     # argparse cannot mix sub-commands with plain ids, so the first word decides.
     if invocation.args.ids and invocation.args.ids[0] in VERBS:
         return VERBS[invocation.args.ids[0]](invocation, *invocation.args.ids[1:])
@@ -84,9 +90,7 @@ def _archive(invocation: Invocation, keep: int) -> int:
     if len(tasks) == 1:
         return invocation.print_outcome(outcomes[0], "archived")
     data = [{**outcome_shape(each), "notes": list(each.notes), "diff": each.diff} for each in outcomes]
-    return invocation.print_result(
-        data, "\n".join(_line(invocation, outcome) for outcome in outcomes) or "no task is over the limit"
-    )
+    return invocation.print_result(data, "\n".join(_line(invocation, outcome) for outcome in outcomes) or _NONE_OVER)
 
 
 def _archived(invocation: Invocation, tasks: list[str], keep: int) -> list[Outcome]:
@@ -139,7 +143,8 @@ def _line(invocation: Invocation, outcome: Outcome) -> str:
 def _check(invocation: Invocation, keep: int) -> int:
     from taskstate.archive.archiver import tasks_over_limit
 
-    paths = [_state_file(invocation, name) for name in invocation.args.ids] or invocation.workspace.state_files()
+    named = [_state_file(invocation, name) for name in invocation.args.ids]
+    paths = named or hook_scope.in_commit(invocation.workspace, invocation.workspace.state_files())
     paths = [path for path in paths if not invocation.workspace.excludes(path)]
     over, unreadable = tasks_over_limit(invocation.workspace, paths, keep=keep)
     invocation.print_problems(unreadable)
@@ -147,7 +152,7 @@ def _check(invocation: Invocation, keep: int) -> int:
         return _fix(invocation, over, keep, status=2 if unreadable else 0)
     text = "\n".join(f"task {task} is over the limit: run `taskstate archive {task}`" for task in over)
     status = 1 if over else 2 if unreadable else 0
-    return invocation.print_result({"over": over}, text or "no task is over the limit", status=status)
+    return invocation.print_result({"over": over}, text or _NONE_OVER, status=status)
 
 
 def _fix(invocation: Invocation, tasks: list[str], keep: int, *, status: int) -> int:
@@ -162,7 +167,7 @@ def _fix(invocation: Invocation, tasks: list[str], keep: int, *, status: int) ->
         "staged": list(staged),
     }
     text = "\n".join([*(_line(invocation, outcome) for outcome in outcomes), *(f"staged {path}" for path in staged)])
-    return invocation.print_result(data, text or "no task is over the limit", status=status)
+    return invocation.print_result(data, text or _NONE_OVER, status=status)
 
 
 def _state_file(invocation: Invocation, name: str) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from taskstate.cli.arguments import Parser
 from taskstate.cli.invocation import Invocation
+from taskstate.workspace.setup import INSTALL_HOOKS
 
 
 def configure(parser: Parser) -> None:
@@ -33,4 +34,4 @@ def run(invocation: Invocation) -> int:
     )
 
 
-PRE_COMMIT_STEP = "next: `pre-commit install`, so that git runs the hooks"
+PRE_COMMIT_STEP = f"next: `{INSTALL_HOOKS}` (or `prek …`), so that git runs the hooks, at merges too"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.commands.lint_report import _now, check_flags, checking, print_report
+from taskstate.cli.hook_scope import is_commit_hook
 from taskstate.cli.invocation import Invocation
 from taskstate.cli.paths import real
 from taskstate.errors import TaskstateError
@@ -49,10 +50,15 @@ def configure(parser: Parser) -> None:
         "--statistics", action="store_true", help="print the number of findings per rule instead of the findings"
     )
     parser.add_argument(
-        "--against", metavar="REV", help="also compare with this revision, whose records must not be rewritten"
+        "--against",
+        metavar="REV",
+        help="compare with the place where this revision was left, whose records must not be rewritten; none: with "
+        "nothing (default: HEAD, see `append-only`)",
     )
     parser.add_argument(
-        "--staged", action="store_true", help="check the staged files, compared with HEAD (for git hooks)"
+        "--staged",
+        action="store_true",
+        help="check the staged files instead, in a commit hook only those that change (for git hooks)",
     )
     parser.add_argument("--no-cache", action="store_true", help="disable the cache")
     parser.add_argument("--jobs", metavar="N", type=int, default=0, help="number of processes (default: one per core)")
@@ -132,22 +138,38 @@ def _selectors(text: str) -> tuple[str, ...]:
 def _check_paths(invocation: Invocation, config: Config) -> tuple[Report, str]:
     """Return the report, and the diff of the fixes in a dry run."""
     from taskstate.cli.progress import Bar
-    from taskstate.lint.runner import check_files, own_files_in, with_removed
+    from taskstate.lint.removed import removed_findings
+    from taskstate.lint.runner import check_files
 
-    own_files, others = own_files_in(invocation.any_workspace, _paths(invocation))
-    invocation.print_notes(others)
+    args = invocation.args
     with checking(invocation, config) as settings:
-        settings.repository.all_files = None if invocation.args.paths else own_files
-        diff = _write(invocation, own_files, settings) if invocation.args.fix or invocation.args.add_ignores else ""
+        own_files = _files(invocation, settings)
+        settings.repository.all_files = None if args.paths or settings.place else own_files
+        diff = _write(invocation, own_files, settings) if args.fix or args.add_ignores else ""
         settings.repository.forget()
         settings.repository.now = _now()  # files fixed just now have a later time than the start of the run
         with Bar(
             "checking", enabled=not (invocation.args.quiet or invocation.as_json), no_color=invocation.args.no_color
         ) as bar:
             report = check_files(own_files, settings, bar)
-        if settings.cache and not invocation.args.paths:
+        if settings.cache and not (args.paths or settings.place):
             settings.cache.keep(settings.name(path) for path in own_files)
-        return with_removed(report, settings, _paths(invocation)), diff
+        removed = tuple(removed_findings(settings, _paths(invocation)))
+        read = report.files + len({finding.path for finding in removed})
+        return report._replace(files=read, findings=(*report.findings, *removed)), diff
+
+
+def _files(invocation: Invocation, settings: LintRun) -> tuple[Path, ...]:
+    """Return the files to check: those that are named, all, or in a commit hook those that the commit changes."""
+    from taskstate.lint.runner import own_files_in, own_files_in_git
+
+    if settings.place and not invocation.args.paths:
+        return own_files_in_git(settings, changed=is_commit_hook())
+    if settings.repository.history and not invocation.args.paths:
+        settings.repository.history.start()  # git looks at the files while they are listed
+    own_files, others = own_files_in(invocation.any_workspace, _paths(invocation))
+    invocation.print_notes(others)
+    return own_files
 
 
 def _write(invocation: Invocation, paths: tuple[Path, ...], settings: LintRun) -> str:

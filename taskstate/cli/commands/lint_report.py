@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from taskstate.cli.arguments import usage_error
+from taskstate.cli.hook_scope import is_last_commit, place_and_base
 from taskstate.cli.invocation import Invocation
 from taskstate.cli.paths import real
 from taskstate.cli.terminal import shows_colour
@@ -28,10 +29,12 @@ def checking(invocation: Invocation, config: Config) -> Iterator[LintRun]:
     from taskstate.lint.runner import LintRequest, open_run
 
     args = invocation.args
+    place, against = place_and_base(args, invocation.any_workspace.root)
     lint_request = LintRequest(
         now=_now(),
-        against=args.against or ("HEAD" if args.staged else ""),
-        staged=args.staged,
+        against=against,
+        place=place,
+        last_commit=is_last_commit(args),
         remember=not args.no_cache,
         jobs=args.jobs,
     )
@@ -58,6 +61,24 @@ def check_flags(invocation: Invocation) -> None:
         TaskstateError: code "usage".
     """
     args = invocation.args
+    _check_output(invocation)
+    if args.diff:
+        args.fix = args.dry_run = True
+    if args.staged and args.fix:
+        raise _clash("the index cannot be mended", "leave out --staged, mend the files, and stage them again")
+    if args.add_ignores and (args.fix or args.diff or args.staged or "-" in args.paths):
+        raise _clash(
+            "--add-ignores writes into the files", "leave out --fix, --diff, --staged and -; --dry-run shows it"
+        )
+    if args.against is not None and not args.against.strip():  # a variable that is not set, in a script
+        raise _clash("--against names no revision", "name one, or `none` to compare with nothing")
+    if args.jobs < 0:
+        raise _clash(f"--jobs {args.jobs} is no number of processes", "leave it out for one on each core")
+
+
+def _check_output(invocation: Invocation) -> None:
+    """Refuse flags about the output that do not go together."""
+    args = invocation.args
     output = args.output_format or "text"
     if args.diff and output not in FOR_PEOPLE:
         raise _clash("--diff prints a diff", f"leave out --diff or --output-format {output}")
@@ -67,19 +88,9 @@ def check_flags(invocation: Invocation) -> None:
         raise _clash("--watch cannot watch standard input", "name a file or folder instead of -")
     if args.statistics and output not in STATISTICS:
         raise _clash(f"there are no statistics in the format {output}", f"use one of {', '.join(STATISTICS)}")
-    if args.diff:
-        args.fix = args.dry_run = True
-    if args.staged and args.fix:
-        raise _clash("the index cannot be mended", "leave out --staged, mend the files, and stage them again")
-    if args.add_ignores and (args.fix or args.diff or args.staged or "-" in args.paths):
-        raise _clash(
-            "--add-ignores writes into the files", "leave out --fix, --diff, --staged and -; --dry-run shows it"
-        )
     if args.output_file is not None and (args.diff or invocation.as_json):
         given = "--diff" if args.diff else "--format json"
         raise _clash(f"{given} prints on standard output", "leave out --output-file, or use --output-format")
-    if args.jobs < 0:
-        raise _clash(f"--jobs {args.jobs} is no number of processes", "leave it out for one on each core")
 
 
 def _clash(problem: str, help_: str) -> TaskstateError:

@@ -71,11 +71,16 @@ class Facts(_Facts):
     @cached_property
     def past(self) -> tuple[Facts, ...] | None:
         """The facts at the compared revision, while merging at each parent; None where nothing is compared."""
-        earlier, text = self.queries.earlier(), self.document.text
+        earlier, text = self.queries.earlier(self.document), self.document.text
         if earlier is None:
             return None
         # Equal texts share their facts, so that nothing is computed twice, and rules can compare by identity.
         return tuple(self if each.text == text else self._replace(document=each) for each in earlier)
+
+    @cached_property
+    def unchanged(self) -> bool:
+        """Whether the file is the same at the compared revision, or nothing is compared: most files, in most runs."""
+        return all(then is self for then in self.past or ())
 
     # What can be read at all
 

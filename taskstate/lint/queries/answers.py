@@ -82,13 +82,13 @@ class RepositoryQueries(Queries):
         self._record("archive")
         return tasks.archive(self.file)
 
-    def earlier(self) -> tuple[Document, ...] | None:
+    def earlier(self, now: Document | None = None) -> tuple[Document, ...] | None:
         """Read the file at the compared revision."""
         history = self.file.repository.history
         if history is None:
             return None
         self._record("earlier")
-        return history.documents(self.file.path)
+        return history.documents(self.file.path, now)
 
     def earlier_names(self) -> tuple[str, ...] | None:
         """Return git's names for the results of `earlier`, whose mark includes the names."""
@@ -104,7 +104,7 @@ class RepositoryQueries(Queries):
         if history is None or path is None:
             return None
         self._record("earlier_archive")
-        return history.documents(path)
+        return history.documents(path, *(tasks.archive(self.file) or ()))
 
     def changed_paths(self) -> tuple[str, ...] | None:
         """List the files that differ from the compared revision."""

@@ -33,10 +33,11 @@ class Queries:
         """Return whether a timestamp (`YYYY-MM-DDTHH:MM:SSZ`) is in the future."""
         return None
 
-    def earlier(self) -> tuple[Document, ...] | None:
+    def earlier(self, now: Document | None = None) -> tuple[Document, ...] | None:  # noqa: ARG002 - nothing is answered
         """Return the file at the compared revision: one document, while merging one for each parent.
 
-        Empty for a new file; None where nothing is compared. Renames are followed.
+        Empty for a new file; None where nothing is compared. Renames are followed. `now` is the file as it is, and is
+        returned itself for a version that is the same.
         """
         return None
 

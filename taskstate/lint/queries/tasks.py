@@ -59,7 +59,7 @@ def _mark_at_revision(file: File, path: Path | None) -> str:
 def changed_paths_mark(file: File) -> str:
     """Return a hash of the paths that differ from the compared revision."""
     history = file.repository.history
-    return files.digest("\0".join(history.changed_paths).encode("utf-8", "replace")) if history else ""
+    return history.changed_digest if history else ""
 
 
 def same_id_mark(file: File, task_id: str) -> str:

@@ -6,13 +6,14 @@ import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.storage.git.client import OWN_PATTERNS, run
+from taskstate.storage.git.client import OWN_PATTERNS, run, start
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
-# Paths relative to the current folder, and nothing that the user's configuration could change.
+# Nothing that the user's configuration could change; the paths of `diff` are relative to the current folder.
+_STATUS = ("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
 _DIFF_OPTIONS = ("--relative", "--no-ext-diff", "--ignore-submodules=dirty")
 
 
@@ -72,10 +73,13 @@ class ChangedFile(NamedTuple):
     origin: str = ""
 
 
-def changes(root: Path, commit: str, *, staged: bool = False) -> tuple[ChangedFile, ...]:
-    """Return the tracked files under `root` that differ from a commit: on disk, or with `staged` in the index."""
-    where = ["--cached"] if staged else []
-    output = run(["diff", "--name-status", "-z", "-M", *_DIFF_OPTIONS, *where, commit, "--"], root)
+DISK, INDEX = "", ":"  # where files are now; instead of these, a commit's id
+
+
+def changes(root: Path, commit: str, now: str = DISK) -> tuple[ChangedFile, ...]:
+    """Return the tracked files under `root` that differ from a commit: on disk, in the index, or in commit `now`."""
+    where = {DISK: [commit], INDEX: ["--cached", commit]}.get(now, [commit, now])
+    output = run(["diff", "--name-status", "-z", "-M", *_DIFF_OPTIONS, *where, "--"], root)
     fields = (os.fsdecode(field) for field in output.split(b"\0"))  # with -z: status, path; after R or C two paths
     changed = []
     for status in fields:
@@ -86,6 +90,20 @@ def changes(root: Path, commit: str, *, staged: bool = False) -> tuple[ChangedFi
         elif letter:
             changed.append(ChangedFile(letter, next(fields)))
     return tuple(changed)
+
+
+def start_changes_since_head(root: Path, prefix: str) -> Callable[[], frozenset[str]]:
+    """Start looking for the files under `root` that differ from HEAD or are untracked; returns a function that waits.
+
+    `prefix` is the path of the root from the top of the working tree, with a final slash.
+    """
+    output = start(["-c", "core.fsmonitor=false", *_STATUS, "--", "."], root)
+
+    def wait() -> frozenset[str]:
+        names = (os.fsdecode(entry[3:]) for entry in output().split(b"\0") if entry)
+        return frozenset(name.removeprefix(prefix) for name in names)
+
+    return wait
 
 
 def untracked(root: Path) -> tuple[str, ...]:

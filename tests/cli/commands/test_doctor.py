@@ -110,11 +110,33 @@ def test_hooks_that_are_not_installed_are_a_note(git: Place, cli: Cli) -> None:
     """The repository asks for hooks, and this clone has none."""
     cli.ok("init", "--pre-commit")
     (note,) = cli.json("doctor")["ailments"]
-    assert (note["check"], note["note"], note["help"]) == ("hooks", True, "run `pre-commit install`")
+    install = "run `pre-commit install --hook-type pre-commit --hook-type pre-merge-commit`"
+    assert (note["check"], note["note"], note["help"]) == ("hooks", True, install)
     hook = git.root / ".git/hooks/pre-commit"
     hook.parent.mkdir(exist_ok=True)
     hook.touch()
+    (note,) = cli.json("doctor")["ailments"]
+    assert "(pre-merge-commit): nothing is checked at a merge" in note["message"]
+    hook.with_name("pre-merge-commit").touch()
     assert cli.json("doctor")["ailments"] == []
+
+
+@pytest.mark.parametrize("what", ["state file", "archive"])
+def test_a_committed_file_that_is_gone_is_found(git: Place, cli: Cli, what: str) -> None:
+    """The state file of an open task, or an archive that it needs, is missed though the last commit has it."""
+    for _ in range(3):
+        git.add("work")
+    git.archive()
+    run = ["git", "-C", str(git.root), "-c", "user.name=x", "-c", "user.email=x@localhost"]
+    subprocess.run([*run, "add", "--all"], check=True)
+    subprocess.run([*run, "commit", "--quiet", "--message", "work"], check=True)
+    assert found(cli, status=0) == []
+    path = git.path if what == "state file" else git.archive_path
+    path.unlink()
+    gone = next(each for each in found(cli) if each["check"] == "removed")
+    assert gone["path"] == path.relative_to(git.root).as_posix()
+    assert f"the {what} of task 101 is gone" in gone["message"]
+    assert "`git checkout HEAD -- :/" in gone["help"]
 
 
 @pytest.mark.parametrize("kind", ["bytes", "link", "fifo", "folder"])

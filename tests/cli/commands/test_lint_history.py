@@ -1,4 +1,4 @@
-"""`lint --against REV` and `lint --staged` on real repositories: what was committed may not be rewritten."""
+"""`lint` and `lint --staged` on real repositories: what was committed may not be rewritten."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.storage.git import client
 from tests.support.place import SESSION, Place, said
 
 if TYPE_CHECKING:
@@ -68,9 +69,9 @@ def _findings(cli: Cli, *arguments: str | Path) -> list[dict[str, str]]:
 def test_an_edited_session(cli: Cli, place: Place) -> None:
     """A committed session that was edited is an error where it stands, and the help says how to get it back."""
     place.text = place.text.replace(*WRONG)
-    assert codes(cli) == []
-    assert codes(cli, "--against", "HEAD") == ["TS405"]
-    output = cli("lint", "--against", "HEAD").out
+    assert codes(cli, "--against", "none") == []
+    assert codes(cli) == codes(cli, place.path) == codes(cli, "--against", "HEAD") == ["TS405"]
+    output = cli("lint").out
     line = place.text[: place.text.index("### Session 2")].count("\n") + 1
     assert f"{STATE}:{line}:1 TS405" in output
     assert "session 2 (2026-01-03 10:00) was rewritten" in output
@@ -213,7 +214,7 @@ def test_a_number_given_twice_is_mended_where_it_is_new(cli: Cli, place: Place) 
         "Session 3 - 2026-01-05", "Session 3 - 2026-01-04", 1
     )
     assert "TS402" in codes(cli, "--against", "HEAD")
-    cli("lint", "--fix")
+    cli("lint", "--fix", "--against", "none")
     assert place.text.count("### Session 3 ") == 2
     cli("lint", "--fix", "--against", "HEAD")
     assert (place.text.count("### Session 3 "), place.text.count("### Session 4 ")) == (1, 1)
@@ -246,21 +247,121 @@ def test_an_archive_that_is_not_staged(cli: Cli, place: Place) -> None:
     assert codes(cli, "--staged") == []
 
 
+def test_a_file_that_has_not_changed_costs_no_git(
+    cli: Cli, place: Place, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A result from the cache holds as long as file and HEAD are the same, without git; a new HEAD is noticed."""
+    place.text = place.text.replace(*WRONG)
+    expected = codes(cli, place.path)
+    with monkeypatch.context() as patch:
+        patch.setenv("PATH", str(tmp_path / "nothing"))
+        assert codes(cli, place.path) == expected == ["TS405"]
+    commit(place)
+    assert codes(cli, place.path) == []
+    git(place.root, "reset", "--quiet", "--soft", "HEAD~1")
+    assert codes(cli, place.path) == ["TS405"]
+
+
+def test_only_what_differs_is_read_from_git(cli: Cli, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file is compared by its hash; where that is HEAD's, git is not asked for the content."""
+    read: list[str] = []
+    monkeypatch.setattr(client.Objects, "read", lambda _, name: read.append(name))
+    assert codes(cli, "--no-cache") == []
+    assert read == []
+    place.add("more")
+    codes(cli, "--no-cache")
+    assert read
+
+
+def test_an_empty_revision_is_refused(cli: Cli, place: Place) -> None:
+    """A variable of a script that is not set must not switch the comparison off."""
+    assert "--against names no revision" in cli.refused("lint", "--against", "")
+    assert place.text
+
+
+def test_what_is_not_pushed_may_be_amended(cli: Cli, place: Place) -> None:
+    """With `append-only = "pushed"` a committed session may be changed until it is pushed."""
+    place.configure('[lint]\nappend-only = "pushed"\n')
+    place.text = place.text.replace(*WRONG)
+    assert codes(cli) == []
+    assert codes(cli, "--against", "HEAD") == ["TS405"]
+    remote = place.root.parent / "remote.git"
+    git(place.root, "init", "--quiet", "--bare", str(remote))
+    git(place.root, "remote", "add", "origin", str(remote))
+    git(place.root, "push", "--quiet", "--set-upstream", "origin", "main")
+    assert codes(cli) == ["TS405"]
+    assert "append-only" not in cli("lint").out
+    git(place.root, "commit", "--quiet", "--all", "--amend", "--message", "amended")
+    assert codes(cli) == ["TS405"]
+
+
 # Other rules
 
 
 def test_a_state_file_that_is_gone(cli: Cli, place: Place) -> None:
-    """A state file that is missing is a warning, where its folder is checked."""
+    """A state file that is missing is an error, where its folder is checked; the command named brings it back."""
     place.new("102")
     commit(place)
     place.path.unlink()
-    assert codes(cli) == []
-    assert codes(cli, "--against", "HEAD") == ["TS012"]
-    assert codes(cli, "--against", "HEAD", place.path.with_name("task-102-state.md")) == []
-    assert cli("lint", "--against", "HEAD", "--strict").status == 1
+    assert codes(cli, "--against", "none") == []
+    assert codes(cli) == codes(cli, place.path.parent) == ["TS012"]
+    assert codes(cli, place.path.with_name("task-102-state.md")) == []
     assert codes(cli, "--staged") == []
     git(place.root, "add", "--all")
     assert codes(cli, "--staged") == ["TS012"]
+    cure = f"git checkout HEAD -- :/{STATE}"
+    assert f"`{cure}` takes it back" in cli("lint").out
+    git(place.path.parent, *shlex.split(cure)[1:])
+    assert codes(cli) == codes(cli, "--staged") == []
+
+
+def test_an_archive_that_is_gone(cli: Cli, place: Place) -> None:
+    """An archive that the state file stands for is an error once it is missing, wherever the task is checked."""
+    cli.ok("archive", "101", "--force", "--keep", "1")
+    commit(place)
+    place.archive_path.unlink()
+    assert codes(cli) == codes(cli, place.path) == codes(cli, place.archive_path.parent) == ["TS012"]
+    git(place.root, "add", "--all")
+    assert codes(cli, "--staged") == ["TS012"]
+    cure = f"git checkout HEAD -- :/.taskstate/archives/{place.archive_path.name}"
+    assert f"`{cure}` takes it back" in cli("lint").out
+    git(place.root, *shlex.split(cure)[1:])
+    assert codes(cli) == []
+    cli.ok("archive", "restore", "101", "--all")
+    place.archive_path.unlink(missing_ok=True)
+    assert "TS012" not in codes(cli)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("notes.md", "task-101.md", "old/task-101-state.md", "task-101-archive.md"),
+        ".taskstate/artifacts/task-101-state.md",
+    ],
+)
+def test_a_state_file_out_of_reach(cli: Cli, place: Place, target: str) -> None:
+    """A state file is gone, too, under a name or in a folder where it is not looked for."""
+    place.configure('exclude = ["old/**"]\n')
+    commit(place)
+    (place.root / target).parent.mkdir(exist_ok=True, parents=True)
+    place.path.rename(place.root / target)
+    assert "TS012" in codes(cli)
+    git(place.root, "add", "--all", "--force")
+    assert "TS012" in codes(cli, "--staged")
+
+
+@pytest.mark.parametrize("command", [("complete", "101", "--force"), ("drop", "101", "--note", "the library does it")])
+def test_a_task_that_is_closed_may_go(cli: Cli, place: Place, command: tuple[str, ...]) -> None:
+    """The state file of a task that is closed may be deleted, its archive with it."""
+    cli.ok("archive", "101", "--force", "--keep", "1")
+    if command[0] == "drop":
+        cli.ok(*command)
+    else:
+        place.text = place.text.replace("status: in_progress", "status: complete")
+    commit(place)
+    place.path.unlink()
+    place.archive_path.unlink()
+    assert codes(cli) == []
 
 
 def test_work_without_a_session(cli: Cli, place: Place) -> None:

@@ -2,7 +2,7 @@
 
 ## What
 
-A feature of the compared revision (`--against REV`; in the pre-commit hook HEAD) has another description or another id
+A feature of the compared revision (HEAD, or `--against REV`) has another description or another id
 now, or was removed. Only `passes`, `tested_at`, `evidence`, `notes`, `moved_to` and keys of your own (`x-…`) of a
 feature may change. A feature that is not committed yet may be changed freely, and new ones may be added at any time.
 
@@ -56,6 +56,8 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield a finding for each feature that was reworded or got another id, and one for all that were removed."""
+    if facts.unchanged:
+        return
     now = stable_entries(facts.checklist_value, "features")
     then = [found for past in comparable(facts) if (found := stable_entries(past.checklist_value, "features"))]
     if now and then:

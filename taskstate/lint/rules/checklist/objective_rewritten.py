@@ -2,7 +2,7 @@
 
 ## What
 
-In a phase of the compared revision (`--against REV`; in the pre-commit hook HEAD) an objective has another description
+In a phase of the compared revision (HEAD, or `--against REV`) an objective has another description
 or another id now, or was removed; or an entry of `approaches_tried` was removed or changed; or the whole phase was
 removed. Only `status`, `note` and keys of your own (`x-…`) of an objective may change. Objectives and approaches may be
 added at any time.
@@ -60,7 +60,7 @@ _TRIED = "approaches_tried"
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield a finding for each change of a committed phase that is not allowed."""
     committed: dict[str, list[JsonValue]] = {}
-    for past in comparable(facts):
+    for past in () if facts.unchanged else comparable(facts):
         for phase in past.phases:
             if phase.value:
                 committed.setdefault(phase.name.casefold(), []).append(phase.value)

@@ -1,15 +1,18 @@
-"""state-removed: a state file is gone, and its task was neither complete nor dropped.
+"""state-removed: a state file is gone whose task was neither complete nor dropped, or an archive that a task needs.
 
 ## What
 
-The compared revision (`--against REV`) has a state file that no longer exists, neither there nor under another name,
-and its task was neither complete nor dropped. The finding names the removed file; it is reported where the folder of
-that file is linted. Moved files are recognised, and tasks that got another id.
+The compared revision (HEAD, or `--against REV`) has a state file that no longer exists, neither there nor under another
+name of a state file, and its task was neither complete nor dropped. Or it has an archive that no longer exists, and the
+Archived Summary of a state file stands for sessions in it. The finding names the removed file; it is reported where the
+folder of that file is linted, for an archive also with the state file. Tasks that moved or got another id are
+recognised. A file counts as removed, too, where taskstate does not look for it: in an excluded folder, in `artifacts`,
+or under a name that is none of its own.
 
 ## Why
 
 With the state file, all knowledge about the task is removed: what was tried, what was decided, what is left to do. Git
-still has it, but nobody looks there for a task that no list shows any more.
+still has it, but nobody looks there for a task that no list shows any more. The same is true of archived sessions.
 
 ## Example
 
@@ -19,8 +22,9 @@ $ git rm .taskstate/tasks/task-101-state.md     # while 101 is in progress
 
 ## Instead
 
-Restore the file with `git checkout REV -- path`. A task that is finished should be completed first, `taskstate complete
-101`, and one that is given up dropped: `taskstate drop 101 --note "the library does it now"`. Then its file may go.
+Restore the file with `git checkout REV -- path`, as the finding says. A task that is finished should be completed
+first, `taskstate complete 101`, and one that is given up dropped: `taskstate drop 101 --note "the library does it"`.
+Then its file may go.
 
 ## Configuration
 
@@ -29,9 +33,11 @@ Restore the file with `git checkout REV -- path`. A task that is finished should
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostics import WARNING, WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.model.names import own_file
 from taskstate.model.statuses import CLOSED
 
 if TYPE_CHECKING:
@@ -43,22 +49,32 @@ if TYPE_CHECKING:
 RULE = Rule(
     code="TS012",
     name="state-removed",
-    severity=WARNING,
-    summary="a state file of the compared revision is gone, and its task was neither complete nor dropped",
+    summary="a state file is gone whose task was neither complete nor dropped, or an archive that a task needs",
     reads=WHOLE,
 )
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
-    """Yield a finding for the removed file, at its first line, unless its task was complete or dropped."""
+    """Yield a finding for the removed file, at its first line, unless it is of a task that was complete or dropped."""
+    own = own_file(facts.name)
     status = facts.values.get("status")
-    if status not in CLOSED:
-        names = facts.queries.earlier_names()
-        import shlex
+    if own is not None and own.type == "archive":
+        message = f"the archive of task {facts.shown_id} is gone, and its state file stands for sessions in it"
+        yield RULE.at(facts.first_line, message, help=_cure(facts))
+    elif status not in CLOSED:
+        message = f"the state file of task {facts.shown_id} is gone, and the task was {_words(status)}"
+        yield RULE.at(facts.first_line, message, help=f"{_cure(facts)}; complete or drop the task before its file goes")
 
-        shown = f"; `git show {shlex.quote(names[0])}` prints it" if names else ""
-        yield RULE.at(
-            facts.first_line,
-            f"the state file of task {facts.shown_id} is gone, and the task was {status or 'not complete'}",
-            help=f"take it back, and complete or drop the task before its file goes{shown}",
-        )
+
+def _words(status: object) -> str:
+    return str(status).replace("_", " ") if status else "not complete"
+
+
+def _cure(facts: Facts) -> str:
+    """Return the command that brings the file back; the path in it holds in every folder of the repository."""
+    names = facts.queries.earlier_names()
+    if not names:
+        return "take it back from git"
+    path = f"{facts.folder}/{facts.name}".lstrip("/")
+    revision, _, prefix = names[0].removesuffix(path).rpartition(":")
+    return f"`git checkout {shlex.quote(revision)} -- {shlex.quote(f':/{prefix}{path}')}` takes it back"

@@ -2,7 +2,7 @@
 
 ## What
 
-Since the compared revision (`--against REV`; in the pre-commit hook HEAD) the status went back to `created`, or a task
+Since the compared revision (HEAD, or `--against REV`) the status went back to `created`, or a task
 that was `complete` or `dropped` is so no more without `taskstate reopen` having recorded it, or it is `dropped` without
 `taskstate drop` having recorded that. A task goes from `created` to `in_progress`, from there to `blocked` and back any
 number of times, and to `complete`; it can be `dropped` at any time before that. There may be several steps between two
@@ -55,7 +55,7 @@ _REOPENED, _DROPPED = "reopened", "dropped"  # the audit events of `taskstate re
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield at most one finding, at a status that the lifecycle does not allow after the earlier one."""
     now = facts.values.get("status")
-    if now is None:
+    if now is None or facts.unchanged:
         return
     past = [then for then in facts.past or () if not then.newer and then.kind.name == facts.kind.name]
     before = {_status(then) for then in past if not _is_reopened(facts, then)} - {CREATED, now}

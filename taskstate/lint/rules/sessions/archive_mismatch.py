@@ -99,7 +99,9 @@ def _path(facts: Facts) -> Iterator[Diagnostic]:
 
 
 def _missing(facts: Facts) -> Iterator[Diagnostic]:
-    """Yield a finding if the state file refers to an archive file that does not exist."""
+    """Yield a finding if the state file refers to an archive file that never existed (TS012 reports a removed one)."""
+    if facts.queries.earlier_archive() and facts.state.archived:
+        return
     if facts.summary:
         message = f"there is no archive file {_file(facts)} with the sessions of this summary"
         yield RULE.at(_span(facts), message, help=_HELP)
@@ -161,7 +163,10 @@ def _missing_runs(expected: range, archive: ArchiveContents) -> tuple[range, ...
 def _changed(facts: Facts, archive: ArchiveContents) -> Iterator[int]:
     """Yield the numbers of sessions in the archive at the compared revision that neither file has now."""
     earlier = [
-        entry for document in facts.queries.earlier_archive() or () for entry in ArchiveContents(document.text).entries
+        entry
+        for document in facts.queries.earlier_archive() or ()
+        if document.text != archive.text
+        for entry in ArchiveContents(document.text).entries
     ]
     if earlier:
         text = facts.document.text

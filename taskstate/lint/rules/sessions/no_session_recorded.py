@@ -2,7 +2,7 @@
 
 ## What
 
-The task is in progress, and since the compared revision (`--against REV`; in the pre-commit hook HEAD) its features or
+The task is in progress, and since the compared revision (HEAD, or `--against REV`) its features or
 phases changed, or files under its Repository Paths; but neither the Progress Log nor the archive has a new session.
 Taskstate's own files do not count, nor does a feature that another task took over. During a merge only changes count
 that neither side had.

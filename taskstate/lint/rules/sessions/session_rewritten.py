@@ -2,7 +2,7 @@
 
 ## What
 
-A session of the compared revision (`--against REV`; in the pre-commit hook HEAD) is neither in the Progress Log nor in
+A session of the compared revision (HEAD, or `--against REV`) is neither in the Progress Log nor in
 the archive file: its text or its time was changed, or it was removed. During a merge the sessions of both sides must be
 there. Its number does not count, nor do numbers of other sessions in its text, since a merge may change both; nor do
 the level of its heading, line ends and trailing blanks. A session that is not committed yet may be changed freely.
@@ -28,6 +28,12 @@ session.
 Restore the session: `git show REV:path` prints it, with the names in the finding. Then record what is new in a session
 of its own, with `taskstate session add`. To make the file shorter use `taskstate archive`: it moves sessions and keeps
 every word.
+
+## Configuration
+
+A session counts from its commit on. With `append-only = "pushed"` in `[tool.taskstate.lint]` it counts once it was
+pushed: then the files are compared with what the upstream branch has (without one: any remote-tracking branch), and
+`git commit --amend` may still change a session of your own.
 """
 
 from __future__ import annotations
@@ -37,6 +43,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.session_history import SessionIndex, archived, entries, is_reliable
+from taskstate.model.config import COMMITTED
 from taskstate.syntax.conflict_markers import find_conflicts
 
 if TYPE_CHECKING:
@@ -155,4 +162,6 @@ def _help(facts: Facts, each: _Committed) -> str:
     import shlex
 
     shown = f"`git show {shlex.quote(names[each.parent])}`" if each.parent < len(names) else "`git show REV:path`"
-    return f"take it back as it was, {shown} prints it; what is new goes into a session of its own"
+    amend = '; what was never pushed may be amended with `append-only = "pushed"` under `[tool.taskstate.lint]`'
+    cure = f"take it back as it was, {shown} prints it; what is new goes into a session of its own"
+    return cure + (amend if facts.config.lint.append_only == COMMITTED else "")

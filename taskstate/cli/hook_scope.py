@@ -1,0 +1,76 @@
+"""Says what a check reads and compares with, by its flags and by what git and the managers of hooks tell a hook."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from taskstate.errors import GitFailed
+from taskstate.storage.git import client as git
+from taskstate.storage.git.index import DISK, INDEX, changes
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from taskstate.workspace.workspace import Workspace
+
+NONE = "none"  # of --against
+# Set by pre-commit and prek for a push, and by their --from-ref and --to-ref.
+_FROM, _TO = "PRE_COMMIT_FROM_REF", "PRE_COMMIT_TO_REF"
+_REMOTE, _REMOTE_BRANCH = "PRE_COMMIT_REMOTE_NAME", "PRE_COMMIT_REMOTE_BRANCH"  # set for a push alone
+_INDEX_OF_COMMIT = "GIT_INDEX_FILE"  # set by git for the hooks of a commit and of a merge
+
+
+def place_and_base(args: argparse.Namespace, root: Path) -> tuple[str, str | None]:
+    """Return where the files are read, and the revision to compare with (empty: none; None: what is protected)."""
+    base = "" if args.against == NONE else args.against
+    if not args.staged:
+        return DISK, base
+    if base is None and _names_a_range():
+        return os.environ[_TO], _pushed_to(root) or os.environ[_FROM]
+    return INDEX, base
+
+
+def _pushed_to(root: Path) -> str:
+    """Return the remote-tracking branch of a push, empty for a new one and where nothing is pushed.
+
+    It says more than the beginning of the range, which for some managers is an older commit if the push is forced.
+    """
+    remote, branch = os.environ.get(_REMOTE, ""), os.environ.get(_REMOTE_BRANCH, "")
+    name = f"refs/remotes/{remote}/{branch.removeprefix('refs/heads/')}"
+    try:
+        return name if remote and branch and git.resolve_commit(root, name) else ""
+    except GitFailed:
+        return ""
+
+
+def is_last_commit(args: argparse.Namespace) -> bool:
+    """Return whether the last commit is what is to be checked if nothing is staged: so it is with `--all-files`."""
+    return bool(args.staged and not is_commit_hook())
+
+
+def is_commit_hook() -> bool:
+    """Return whether a commit, a merge or a range of commits is checked: then only what they change counts."""
+    return bool(os.environ.get(_INDEX_OF_COMMIT)) or _names_a_range()
+
+
+def in_commit(workspace: Workspace, paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Return those of these files that are in the commit, merge or range of commits that a hook checks; else all.
+
+    Raises:
+        GitFailed: git refuses, or the range names no commits.
+    """
+    head = git.head(workspace.root)
+    if head is None or not is_commit_hook():
+        return tuple(paths)
+    place, base = INDEX, head
+    if _names_a_range():
+        place, base = (git.resolve_commit(workspace.root, os.environ[name]) for name in (_TO, _FROM))
+    changed = {each.path for each in changes(workspace.root, base, place)}
+    return tuple(path for path in paths if workspace.relative(path) in changed)
+
+
+def _names_a_range() -> bool:
+    return bool(os.environ.get(_FROM) and os.environ.get(_TO))

@@ -1,0 +1,61 @@
+"""Finds the state files and archives that are gone since the compared revision."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.model.names import own_id, own_type
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from taskstate.lint.compared_revision import ComparedRevision, RemovedFile
+    from taskstate.lint.diagnostics import Finding
+    from taskstate.lint.runner import LintRun
+
+
+def removed_findings(run: LintRun, under: Sequence[Path]) -> Iterator[Finding]:
+    """Yield the findings about state files and archives that were removed since the compared revision.
+
+    `under` are the files and folders that are checked; with a state file its archive is. Of the index or a commit all
+    removed files count, wherever they were: a commit is checked as a whole.
+    """
+    history = run.repository.history
+    if history is None or not (run.place or _may_lack_a_file(run, history, under)):
+        return
+    for removed in history.removed:
+        if _concerns(removed.path, run, under):
+            yield from _findings(removed, run)
+
+
+def _findings(removed: RemovedFile, run: LintRun) -> tuple[Finding, ...]:
+    from taskstate.lint import engine  # a run over files without faults, all cached, does without it
+    from taskstate.lint.queries.answers import RepositoryQueries
+
+    queries = RepositoryQueries(run.repository, removed.path)
+    return engine.findings_of_removed(removed.document, run.name(removed.path), run.config, queries)
+
+
+def _may_lack_a_file(run: LintRun, history: ComparedRevision, under: Sequence[Path]) -> bool:
+    """Return whether a removed file may concern what is checked: not where only files are, whose archives exist."""
+    if any(path.is_dir() for path in under):
+        return True
+    workspace = run.repository.workspace
+    archives = (workspace.state_root / workspace.archive_path(own_id(path.name)) for path in under)
+    return any(history.mark(path) and not path.exists() for path in archives)
+
+
+def _concerns(removed: Path, run: LintRun, under: Sequence[Path]) -> bool:
+    """Return whether a removed file is reported: it was in what is checked, and some task needs it."""
+    repository, task_id = run.repository, own_id(removed.name)
+    if repository.workspace.excludes(removed):
+        return False
+    if not (run.place or any(removed.is_relative_to(each) or own_id(each.name) == task_id for each in under)):
+        return False
+    if own_type(removed.name) == "state":
+        return True
+    from taskstate.model.task_state import read_state
+
+    states = (repository.document(path) for path in repository.state_files(task_id))
+    return any(state is not None and read_state(state).archived > 0 for state in states)
