@@ -12,6 +12,7 @@ from taskstate.merge.lines import merge_text
 from taskstate.merge.progress_log import merge_log
 from taskstate.merge.three_way import Versions, interleave, trivial_merge
 from taskstate.model.document_kinds import kind, section_key
+from taskstate.model.impact_map import link_in
 from taskstate.model.names import id_key
 from taskstate.model.permanent import CONTENT, DECISIONS, IMPACT_MAP, PERMANENT
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
@@ -110,6 +111,7 @@ def _merge_section(versions: Versions[str], title: str, prefer: Prefer) -> str:
     """Return the merged section, where both sides have changed it."""
     if title in _LISTS:
         return _LISTS[title](versions, prefer)
+    versions = _with_one_link(versions) if title == section_key(IMPACT_MAP) else versions
     parts = versions.each(lambda text: _subsections(text, title))
     names = parts.each(list)
     if title not in _GROWING and not names.base == names.ours == names.theirs:
@@ -119,6 +121,18 @@ def _merge_section(versions: Versions[str], title: str, prefer: Prefer) -> str:
     if all_names == names.ours == names.theirs:
         return "".join(merged)
     return _as_paragraphs(merged)
+
+
+def _with_one_link(versions: Versions[str]) -> Versions[str]:
+    """Return the versions of a section whose map has a file of its own with our link in all of them.
+
+    That file is merged by itself, so neither hash is that of the result: whoever reads the map next is told the command
+    that makes it a version.
+    """
+    links = versions.each(link_in)
+    if not links.ours or not links.theirs:
+        return versions
+    return versions.each(lambda text: text.replace(link_in(text), links.ours) if link_in(text) else text)
 
 
 def _merge_content(versions: Versions[str], title: str, prefer: Prefer) -> str:

@@ -138,6 +138,12 @@ def digest_of_file(data: bytes) -> str:
     return hashlib.sha256(data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")).hexdigest()
 
 
+def link_in(text: str) -> str:
+    """Return the line of a section that names the file of its map; empty where there is none."""
+    link = re.compile(_LINK).search(text)
+    return link[0] if link else ""
+
+
 def read_map(text: str, name: str) -> ImpactMap:
     """Return the map in a JSON text, or in the json fence of a Markdown text; errors call it `name`.
 

@@ -274,7 +274,7 @@ SAMPLES: dict[str, Any] = {
     "impact-map": {
         "modules": [
             {"id": "auth", "paths": ["src/auth/**"], "depends_on": ["store"]},
-            {"id": "store", "paths": [], "depends_on": [], "planned": True},
+            {"id": "store", "paths": [], "depends_on": [], "planned": True, "circle_allowed": True},
         ],
         "interfaces": [{"id": "token", "between": ["auth", "store"], "contract": "TokenPayload {userId, exp}"}],
         "ripple_paths": [{"id": "schema-change", "path": ["store", "auth"], "note": "a column reaches the payload"}],

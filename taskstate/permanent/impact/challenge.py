@@ -66,10 +66,13 @@ def _boundaries(answer: Answer) -> Iterator[Question]:
         promise = f"{each.id} stands between {ends}: \u201c{each.contract}\u201d."
         text = f"{promise} Does that still hold after your change?{side}"
         yield Question(SCOPE, text, (f"interface {each.id}",))
+    tasks: dict[tuple[str, ...], list[str]] = {}
     for neighbour in answer.neighbours:
-        modules = first_of(neighbour.modules, _NAMED)
-        text = f"Task {neighbour.task} stands on {modules} as well: which of you changes what?"
-        yield Question(SCOPE, text, tuple(f"module {name}" for name in neighbour.modules))
+        tasks.setdefault(neighbour.modules, []).append(neighbour.task)
+    for modules, ids in tasks.items():
+        who = f"Tasks {first_of(ids, _NAMED)} stand" if len(ids) > 1 else f"Task {ids[0]} stands"
+        text = f"{who} on {first_of(modules, _NAMED)} as well: which of you changes what?"
+        yield Question(SCOPE, text, tuple(f"module {name}" for name in modules))
 
 
 def _dependencies(answer: Answer) -> Iterator[Question]:

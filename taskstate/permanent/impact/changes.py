@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
-_BY_HAND = "its file was edited by hand"
+_BY_HAND = "its file was edited by hand, or merged"
 
 
 class NewMap(NamedTuple):

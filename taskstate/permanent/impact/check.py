@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model import impact_graph, permanent
+from taskstate.model.names import id_key
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import CLOSED, IN_PROGRESS
 from taskstate.model.write_metadata import blocks_of
@@ -159,7 +160,7 @@ def _files_of(map_: ImpactMap, modules: Collection[str], paths: Collection[str])
 def _others(workspace: Workspace, loaded: Loaded, files: Mapping[str, list[str]]) -> Iterator[tuple[Neighbour, Scope]]:
     """Yield the other open tasks that name Repository Paths, with the modules that these reach into."""
     open_tasks = (each for each in task_index.all_tasks(workspace) if not each.problem and each.status not in CLOSED)
-    for each in sorted(open_tasks, key=lambda task: task.id):
+    for each in sorted(open_tasks, key=lambda task: id_key(task.id)):
         if each.kind == PERMANENT or each.id.casefold() == loaded.state.id.casefold():
             continue
         other = workspace.load(workspace.root / each.path)

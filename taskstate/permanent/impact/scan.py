@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from taskstate.errors import TaskstateError
 from taskstate.model import impact_graph
 from taskstate.model.impact_map import MODULES, map_of
-from taskstate.syntax.spans import printable
+from taskstate.syntax.spans import CONTROLS, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 DEPTH = 2  # folders in the name of a proposed module
 _SOURCE_FOLDERS = frozenset({"src", "lib", "python"})  # hold packages, and are part of no name
-_SPECIAL = r"[*?\[\]{}\\]"  # in a glob; `?` stands for each
+_SPECIAL = rf"[*?\[\]{{}}\\]|{CONTROLS}"  # what a glob cannot hold as itself; `?` stands for each
 _SUFFIX = ".py"
 _INIT = "__init__"
 

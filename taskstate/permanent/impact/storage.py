@@ -22,7 +22,7 @@ from taskstate.storage.git import client as git
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import json_text
 from taskstate.syntax.spans import with_newlines
-from taskstate.workspace import listing
+from taskstate.workspace import damage, listing, told
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,8 +50,10 @@ def load_map(workspace: Workspace, loaded: Loaded, *, even_edited: bool = False)
 
     Raises:
         TaskstateError: code "impact-map": the map cannot be read, or its file is missing or is not what the section
-            says; code "unreadable": there is no section for it.
+            says; code "unreadable": there is no section for it; code "damaged".
     """
+    if not told.is_quiet(workspace, loaded.state.id.casefold()):  # else it was looked at, and has not changed since
+        damage.require_undamaged(workspace, loaded)
     stored = _require_section(loaded)
     if stored.sha256 is not None:
         return _map_in_file(workspace, loaded, stored.sha256, even_edited=even_edited)
@@ -74,7 +76,9 @@ def require_map(workspace: Workspace, loaded: Loaded) -> ImpactMap:
     wrong = faults(map_)
     if wrong:
         message = f"the Impact Map of task {loaded.state.id} is wrong: {first_of(wrong, _NAMED, separator='; ')}"
-        raise TaskstateError(message, help=f"mend it in {loaded.relative}", code="impact-map")
+        stored, path = stored_in(loaded.state), workspace.relative(workspace.map_file(loaded.state.id))
+        place = path if stored and stored.sha256 is not None else loaded.relative
+        raise TaskstateError(message, help=f"mend it in {place}", code="impact-map")
     return map_
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from taskstate.messages import counted
+from taskstate.messages import counted, first_of
 from taskstate.tasks.dependency_graph import mermaid_label
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from taskstate.permanent.impact.check import Answer, Neighbour
 
 _ARROW = " -> "
+_SHOWN, _NAMED = 20, 5  # lines of a list, and files in a line
 
 
 def map_lines(map_: ImpactMap) -> Iterator[str]:
@@ -54,7 +55,7 @@ def as_mermaid(map_: ImpactMap, marked: Collection[str] = ()) -> str:
 def answer_lines(answer: Answer) -> Iterator[str]:
     """Yield what the map says of a claim, in lines; the last one says whether it is complete."""
     yield f"task {answer.task} claims {counted(len(answer.files), 'file')}; PT-v{answer.version} says:"
-    yield from _listed("modules", [f"{name}: {', '.join(_files_in(answer, name))}" for name in answer.modules])
+    yield from _listed("modules", [f"{name}: {first_of(_files_in(answer, name), _NAMED)}" for name in answer.modules])
     yield from _listed("in no module", answer.outside)
     yield from _listed("files of the same change that are not claimed", _with_modules(answer))
     foreign = [f"{path}: task {task}" for path, task in answer.foreign_files.items()]
@@ -89,7 +90,8 @@ def neighbour_line(each: Neighbour) -> str:
 
 def _listed(title: str, items: Collection[str] | Iterator[str]) -> Iterator[str]:
     lines = [f"  {each}" for each in items]
-    yield from (f"{title}:", *lines) if lines else ()
+    more = [f"  \u2026 {len(lines) - _SHOWN} more (`--format json` has all)"] if len(lines) > _SHOWN else []
+    yield from (f"{title}:", *lines[:_SHOWN], *more) if lines else ()
 
 
 def _files_in(answer: Answer, module: str) -> list[str]:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Cli
     from tests.support.place import Place
 
-TOKENS = {"id": "tokens", "between": ["api", "core"], "contract": "verify(token) -> user"}
+TOKENS: dict[str, Any] = {"id": "tokens", "between": ["api", "core"], "contract": "verify(token) -> user"}
 LOGIN = {"id": "login", "path": ["db", "core", "api"], "note": "columns"}
 MAP = chain("api", "core", "db", interfaces=[TOKENS], ripple_paths=[LOGIN])
 CHECK = ("impact", "check", "101")
@@ -224,6 +224,12 @@ def test_other_tasks_that_stand_on_the_modules(mapped: Cli) -> None:
         ("102", ["implementer"], ["core"])
     ]
     assert "102 JWT Service (implementer): core" in mapped.ok(*CHECK, "--files", "db/db.py")
+    for number in range(105, 130):
+        mapped.place.new(str(number), paths=("db/**",))
+    assert "  \u2026 6 more (`--format json` has all)\n" in mapped.ok(*CHECK, "--files", "db/db.py")
+    said = mapped.ok("impact", "challenge", "101", "--files", "db/db.py")
+    assert "Task 102 stands on core as well: which of you changes what?" in said
+    assert "Tasks 105, 106, 107, 108, 109 and 20 more stand on db as well" in said
 
 
 def test_paths_from_standard_input(mapped: Cli) -> None:

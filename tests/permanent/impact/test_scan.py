@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
     from taskstate.model.impact_map import ImpactMap
     from taskstate.permanent.impact.scan import Scan
+
+
+FOLDERS = ("with space", "a[b]", "a,b", "{x,y}", "e\x1b")
 
 
 class Code:
@@ -125,13 +129,13 @@ def test_files_that_do_not_parse(code: Code, text: str) -> None:
 
 def test_names_that_a_glob_or_an_id_cannot_hold(code: Code) -> None:
     """A proposal is always a map that can be taken."""
-    for folder in ("with space", "a[b]", "a,b", "{x,y}"):
+    for folder in (*FOLDERS, os.fsdecode(b"x\xff")):
         (code.place.root / folder).mkdir()
         (code.place.root / folder / "m.py").write_text("")
     result = code.scan({})
     assert faults(result.proposed) == ()
-    assert sorted(found(result)) == ["a-b", "a[b]", "with-space", "{x-y}"]
-    for folder in ("with space", "a[b]", "a,b", "{x,y}"):
+    assert sorted(found(result)) == ["a-b", "a[b]", "e\\x1b", "with-space", "x\\udcff", "{x-y}"]
+    for folder in FOLDERS:
         assert len(result.proposed.modules_of(f"{folder}/m.py")) == 1
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shlex
 import shutil
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -184,3 +186,30 @@ def test_a_kill_at_any_step_of_moving_the_map(shared: SharedContext, tmp_path: P
         assert map_file(shared).exists() == (command == BIG)
         number += 1
     assert number > 10
+
+
+def test_two_branches_that_changed_a_map_in_its_own_file(spilled: SharedContext) -> None:
+    """The file holds the entries of both; the merged map is read once it has a version, which one command gives it."""
+    place, cli = spilled.place, spilled.cli
+    place.git("checkout", "-q", "-b", "left")
+    cli.ok("impact", "add", "module", "left", "--planned")
+    place.commit("left")
+    place.git("checkout", "-q", "main")
+    cli.ok("impact", "add", "module", "right", "--planned")
+    place.commit("right")
+    driver = f"{sys.executable} -m taskstate merge-driver %O %A %B %P"
+    place.git("config", "merge.taskstate.driver", driver)
+    place.git("merge", "-q", "--no-edit", "left")
+    said = cli.refused("impact", "show")
+    cure = said.rpartition(" makes it the next version")[0].rpartition("`taskstate ")[2].rstrip("`")
+    cli.ok(*shlex.split(cure))
+    assert {"left", "right"} <= {each["id"] for each in loaded_map(spilled)["modules"]}
+    cli.ok("lint")
+
+
+def test_a_merge_conflict_in_the_map_is_told(spilled: SharedContext) -> None:
+    """No command takes a section with conflict markers for one without a map."""
+    link = shared_link(spilled)
+    spilled.text = spilled.text.replace(link, f"<<<<<<< ours\n{link}\n=======\n{link}0\n>>>>>>> theirs")
+    for command in (("impact", "show"), ("impact", "scan"), ("impact", "check", "101", "--files", "a.txt")):
+        assert "it holds a merge conflict" in spilled.cli.refused(*command)
