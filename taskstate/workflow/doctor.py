@@ -18,14 +18,17 @@ from taskstate.lint.runner import LintRequest, open_run
 from taskstate.merge.recovery import standing_twice
 from taskstate.messages import counted, decoded
 from taskstate.model import names
+from taskstate.model.permanent import PERMANENT
+from taskstate.model.statuses import CLOSED
 from taskstate.model.write_metadata import check_seal, timestamp
+from taskstate.permanent.impact import storage as impact_storage
 from taskstate.storage import files, journal, kept, lock
 from taskstate.storage.git import client as git
 from taskstate.storage.private import FALLBACK
 from taskstate.storage.transaction import paths_of
 from taskstate.workflow.attention import attention
 from taskstate.workflow.status import active_tasks
-from taskstate.workspace import damage, losses
+from taskstate.workspace import damage, losses, task_index
 from taskstate.workspace.setup import HOOK_TYPES, INSTALL_HOOKS, PRE_COMMIT, merge_driver_state, set_up
 
 if TYPE_CHECKING:
@@ -186,6 +189,23 @@ def _check_ids(workspace: Workspace) -> Iterable[RepositoryProblem]:
             yield RepositoryProblem("ids", paths[0], f"{len(paths)} state files have the id {task_id}: {shown}", help_)
 
 
+def _check_permanent(workspace: Workspace) -> Iterable[RepositoryProblem]:
+    """Report several active permanent tasks, and an Impact Map in a file that is not what its section says."""
+    indexed = (each for each in task_index.all_tasks(workspace) if each.kind == PERMANENT and not each.problem)
+    active = sorted((each for each in indexed if each.status not in CLOSED), key=lambda each: names.id_key(each.id))
+    for task in active[1:]:
+        message = f"there are several active permanent tasks; everybody reads {active[0].id}"
+        help_ = f"move what counts there, and close this one: `taskstate permanent close {task.id}`"
+        yield RepositoryProblem("permanent", task.path, message, help_, note=True)
+    for task in active:
+        try:
+            loaded = workspace.load(workspace.root / task.path)
+            impact_storage.load_map(workspace, loaded)
+        except TaskstateError as error:
+            if error.code == "impact-map":
+                yield RepositoryProblem("permanent", task.path, error.message, error.help)
+
+
 def _check_orphans(workspace: Workspace) -> Iterable[RepositoryProblem]:
     """Report archives, handoffs and artifacts whose task does not exist."""
     ids = {(own.id or "").casefold() for path in workspace.state_files() if (own := names.own_file(path.name))}
@@ -294,6 +314,7 @@ CHECKS: dict[str, Callable[[Workspace], Iterable[RepositoryProblem]]] = {
     "attention": _check_attention,
     "twice": _check_twice,
     "ids": _check_ids,
+    "permanent": _check_permanent,
     "orphans": _check_orphans,
     "cache": _check_cache,
 }

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
-from taskstate.model.permanent import change_log, content_of, decisions, edited_sections, version_of
+from taskstate.model.permanent import CONTENT, change_log, content_of, decisions, edited_sections, version_of
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.syntax.document import parse
 from tests.cli.conftest import Cli
 from tests.support.git_place import GitPlace
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SOURCE = """\
 ---
@@ -152,3 +149,18 @@ def test_a_map_that_is_none_goes_under_notes(cli: Cli) -> None:
         assert f"Codebase Impact Map -> {place}" in cli.ok("permanent", "import", "gc.md", "--id", str(number + 1))
         assert "No findings" in cli.ok("lint", "--ignore", "TS906")
         cli.ok("permanent", "close")
+
+
+def test_a_real_shared_context_is_taken_over_whole(cli: Cli) -> None:
+    """Its five sections are those of the permanent task, with nothing but the front matter under Notes."""
+    text = (Path(__file__).parents[1] / "cases" / "permanent" / "shared-context.md").read_text(encoding="utf-8")
+    (cli.place.root / "gc.md").write_text(text)
+    cli.ok("permanent", "import", "gc.md")
+    taken = state(cli)
+    assert [each.number for each in decisions(taken)] == [7, 8, 9]
+    for name in CONTENT:
+        assert content_of(taken, name).strip() == text.partition(f"## {name}\n")[2].partition("\n## ")[0].strip()
+    assert content_of(taken, "Notes").strip() == ("### Front matter of gc.md\n\n```yaml\nversion: GC-v3\nphase: 3\n```")
+    cli.ok("permanent", "decide", "--title", "Tasks have numbers", "--decision", "Task 1.", "--supersedes", "7")
+    assert version_of(state(cli)) == 4
+    assert "No findings" in cli.ok("lint")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -83,3 +84,29 @@ def test_fmt_leaves_its_content_and_version(shared: SharedContext) -> None:
     assert "\n## 5. Constraints\n" in shared.text
     assert shared.version == 2
     assert "No findings" in shared.cli.ok("lint", "--against", "none")
+
+
+def test_doctor_names_a_second_one_and_a_map_that_is_another(shared: SharedContext) -> None:
+    """Several active ones are a note, each with the command that closes it; a map file that differs is wrong."""
+    shared.cli.ok("new", "7", "--kind", "permanent", "--title", "Another", "--another")
+    assert "`taskstate permanent close 7`" in shared.cli("doctor").out
+    shared.cli.ok("permanent", "close", "7")
+    assert "permanent" not in shared.cli("doctor").out
+    modules = [{"id": f"module-{number}", "paths": ["src/**"], "depends_on": []} for number in range(400)]
+    shared.update("Codebase Impact Map", json.dumps({"modules": modules, "interfaces": [], "ripple_paths": []}))
+    path = shared.place.workspace.map_file("1")
+    assert "permanent" not in shared.cli("doctor").out
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert "permanent" not in shared.cli("doctor").out
+    path.write_bytes(path.read_bytes().replace(b"module-399", b"module-x"))
+    assert "its SHA-256 differs" in shared.cli("doctor").out
+    assert "TSP01" in shared.cli("lint").out
+
+
+def test_lint_names_a_second_one_and_is_told_when_it_closes(shared: SharedContext) -> None:
+    """What is remembered of the file with the higher id is looked up again when the other one is closed."""
+    shared.cli.ok("new", "7", "--kind", "permanent", "--title", "Another", "--another", "--description", "x")
+    for _ in range(2):
+        assert shared.cli("lint").out.count("TSP06") == 1
+    shared.cli.ok("permanent", "close", "1")
+    assert "TSP06" not in shared.cli("lint").out

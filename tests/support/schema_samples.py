@@ -109,6 +109,7 @@ commits = "held"
 
 [permanent]
 writers = ["lead"]
+require-ack = "interface"
 
 [archive]
 summarizer = "summarise --short"
@@ -143,6 +144,7 @@ SAMPLES: dict[str, Any] = {
         "updated_at": _TIME,
         "revision": 14,
         "version": 2,
+        "version_seal": "2-00000000-11111111-22222222-33333333-44444444",
         "sessions": {"total": 4, "archived": 2, "recent": 2},
         "file_size_kb": 6,
         "archive_path": None,

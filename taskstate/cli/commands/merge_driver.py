@@ -2,7 +2,8 @@
 
 git reads only the exit status: 0 for merged, 1 for conflicts marked in the file, anything else for a failure, after
 which git keeps our version in the working tree as unmerged. The configuration is not read, since it may be unreadable
-in the middle of a merge; of the repository only archives are, for the sessions that one side archived.
+in the middle of a merge; of the repository only archives are, for the sessions that one side archived, and the Impact
+Map that a section names.
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ def run(invocation: Invocation) -> int:
     """Merge, overwrite our version, and return whether there are conflicts."""
     from taskstate.merge.conservation import lost_sessions
     from taskstate.merge.files import merge_files
+    from taskstate.merge.linked_maps import with_merged_links
     from taskstate.merge.three_way import Versions
     from taskstate.storage import files
 
     args = invocation.args
     versions = Versions(*(files.read(Path(path)) for path in (args.base, args.ours, args.theirs)))
-    merged = merge_files(versions, args.name)
+    merged = merge_files(with_merged_links(versions, args.name, Path()), args.name)
     lost = () if merged.conflicts else lost_sessions(versions, merged.data, args.name, Path())
     if lost:
         numbers = ", ".join(map(str, lost))
