@@ -5,6 +5,7 @@ The linter reports them in the archive file, and in the state file that it belon
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from taskstate.model.archive_format import ArchivedSession, BatchContents
 
 
+_TITLE = r"\ufeff?# Task #\S+ Archive\b"  # of an archive in our form, where lines close each batch
 _PAIR = 2  # a run of two is written as its two numbers
 
 
@@ -53,17 +55,17 @@ class ArchiveContents(_Archived):
     @cached_property
     def faults(self) -> tuple[ArchiveFault, ...]:
         """The faults, in the order of the text."""
-        closed = any(batch.trailer is not None for batch in self.batches)
+        closed = re.match(_TITLE, self.text) or any(batch.trailer is not None for batch in self.batches)
         faults: list[ArchiveFault] = []
         last = 0
         for batch in self.batches:
             faults += _missing_batch(batch, last)
             for entry in batch.entries:
-                message = _entry_fault(batch, entry, last, closed=closed)
+                message = _entry_fault(batch, entry, last)
                 if message:
                     faults.append(ArchiveFault(entry.start, (entry.number,), message))
                 last = max(last, entry.number)
-            faults += _trailer_fault(batch)
+            faults += _trailer_fault(batch) if batch.trailer is not None else _open_batch(batch) if closed else ()
             last = max((last, *batch.numbers))
         return tuple(faults)
 
@@ -100,21 +102,32 @@ def _missing_batch(batch: BatchContents, last: int) -> Iterator[ArchiveFault]:
         yield ArchiveFault(batch.start, numbers, f"the batch with {describe_runs(numbers)} is gone")
 
 
-def _entry_fault(batch: BatchContents, entry: ArchivedSession, last: int, *, closed: bool) -> str:
-    """Return what is wrong with an entry, or ""; without any trailer (not `closed`) only the order can be checked."""
+def _entry_fault(batch: BatchContents, entry: ArchivedSession, last: int) -> str:
+    """Return what is wrong with an entry, or ""; without hashes only the order can be checked."""
     if entry.number <= last:
         where = f"stands behind session {last}" if entry.number < last else "is there twice"
         return f"session {entry.number} {where}"
-    if batch.trailer is None:
-        return f"session {entry.number} stands behind the last batch, and no lines close it" if closed else ""
+    if not batch.is_hashed:
+        return ""
     if not entry.listed_sha:
         return f"session {entry.number} stands in a batch whose closing lines do not name it"
     return "" if entry.listed_sha == entry.sha else f"session {entry.number} was altered: its SHA-256 is another one"
 
 
+def _open_batch(batch: BatchContents) -> Iterator[ArchiveFault]:
+    """Yield a fault where sessions stand behind the last trailer: theirs was removed, or never was there."""
+    if batch.entries:
+        verb, pronoun = ("stands", "it") if len(batch.numbers) == 1 else ("stand", "them")
+        message = f"{describe_runs(*runs_of(batch.numbers))} {verb} behind the last batch, and no lines close {pronoun}"
+        yield ArchiveFault(batch.start, batch.numbers, message)
+
+
 def _trailer_fault(batch: BatchContents) -> Iterator[ArchiveFault]:
     """Yield a fault where a trailer lists sessions that are missing, or a range that its hashes contradict."""
     if batch.trailer is None:
+        return
+    if not batch.is_hashed:
+        yield from _unhashed_fault(batch, batch.trailer)
         return
     missing = tuple(number for number in batch.numbers if all(entry.number != number for entry in batch.entries))
     if missing:
@@ -126,3 +139,19 @@ def _trailer_fault(batch: BatchContents) -> Iterator[ArchiveFault]:
         listed = describe_runs(*runs_of(batch.numbers))
         message = f"the closing lines of a batch say {first}-{last}, and have the hashes of {listed}"
         yield ArchiveFault(batch.trailer, batch.numbers, message)
+
+
+def _unhashed_fault(batch: BatchContents, trailer: int) -> Iterator[ArchiveFault]:
+    """Yield a fault where a trailer lost its hashes, or names a range of which sessions are missing.
+
+    An archive that was written by hand has none, and is taken as it is.
+    """
+    if batch.is_cut:
+        yield ArchiveFault(trailer, batch.numbers, "the closing lines of a batch have lost their hashes")
+        return
+    first, last = batch.range or (1, 0)
+    present = [number for number in batch.numbers if first <= number <= last]
+    if len(present) < len(batch.numbers) or (last - first + 1) > len(present):
+        held = describe_runs(*runs_of(batch.numbers)) if batch.numbers else "no session"
+        message = f"the closing lines of a batch say {first}-{last}, and it has {held}"
+        yield ArchiveFault(trailer, batch.numbers, message)

@@ -43,10 +43,10 @@ def fix_file(run: LintRun, path: Path, request: Request, *, unsafe: bool = False
     """
 
     def job(loaded: Loaded) -> Change:
-        if loaded.document.front_matter:  # one that cannot be read may be what is to be fixed
-            damage.require_undamaged(run.repository.workspace, loaded)
         name, queries = loaded.relative, RepositoryQueries(run.repository, path)
         fixed = engine.fix(loaded.document.text, name, run.config, queries, unsafe=unsafe)
+        if loaded.document.front_matter and damage.damage_of(run.repository.workspace, loaded.with_text(fixed.text)):
+            damage.require_undamaged(run.repository.workspace, loaded)  # else the damage is what was fixed
         change, left = Change(text=fixed.text, notes=_fix_notes(fixed.applied, request)), fixed.diagnostics
         for name_of_job, do in _JOBS.items():
             subjects = _subjects(left, name_of_job)

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 _LINE_ENDS = {"LF": "\n", "CRLF": "\r\n", "CR": "\r"}
 ENTRY_LEVEL = 2  # of a session's heading in the archive
 _TRAILER = (
-    r"(?m)^---\r?\n\r?\nArchived on: [^\r\n]*\r?\nReason: [^\r\n]*\r?\nSessions archived: [0-9-]+\r?\n"
+    r"(?m)^---\r?\n(?:\r?\n)?Archived on: [^\r\n]*\r?\nReason: [^\r\n]*\r?\nSessions archived: [0-9-]+(?:\r?\n|\Z)"
     r"(?:Size: (\d+) bytes\r?\n)?(?:Offsets: [0-9 -]+\r?\n)?(?:Ends: [A-Z ]+\r?\n)?"
-    r"Entries SHA-256:\r?\n\r?\n(?:- \d+: [0-9a-f]{64}(?:\r?\n|\Z))+"
+    r"(?:Entries SHA-256:\r?\n\r?\n(?:- \d+: [0-9a-f]{64}(?:\r?\n|\Z))+)?"
 )
+_SIZE_LINE = "\nSize: "  # in each trailer that the tool wrote, and always with hashes
 _HEAD = r"\ufeff?# [^\r\n]*"
 BATCH_LINE = r"(?m)^Sessions archived: (\d{1,9})(?:-(\d{1,9}))?[ \t]*\r?$"
 _SUMMARY = r"(?i)##[ \t]+archived summary\b[^\r\n]*?\(sessions?\s+(\d{1,9})(?:\s*[-\u2013]\s*(\d{1,9}))?\)"
@@ -69,7 +70,7 @@ class BatchContents(NamedTuple):
     `numbers` are the sessions that the trailer lists (in a batch without a trailer, those of the entries), `range` is
     the first and last session of its line "Sessions archived", `trailer` its offset (None: there is none), `before` the
     last session of the Archived Summary that the batch replaced and contains (None: it has none), `start` the offset of
-    its first entry.
+    its first entry, `is_hashed` whether the trailer lists hashes, `is_cut` whether it did: the tool wrote it.
     """
 
     entries: tuple[ArchivedSession, ...]
@@ -78,6 +79,8 @@ class BatchContents(NamedTuple):
     trailer: int | None
     before: int | None
     start: int
+    is_hashed: bool
+    is_cut: bool
 
 
 def entry_hash(entry: str) -> str:
@@ -98,8 +101,9 @@ def find_batches(text: str) -> list[Batch]:
 
     An entry may quote text that looks like a trailer, so numbers and hashes decide: a batch ends at the first trailer
     that lists exactly the sessions before it with their hashes; in a damaged archive at the one with the most right
-    hashes, or else at the first. Text behind the last trailer is a batch without a trailer, and so is a list that was
-    moved out of the state file (Git History, Events, Change Log).
+    hashes. One without hashes, as people write it, closes the sessions that its range names; or else the first one
+    does. Text behind the last trailer is a batch without a trailer, and so is a list that was moved out of the state
+    file (Git History, Events, Change Log).
     """
     batches: list[Batch] = []
     title = re.compile(_HEAD).match(text)
@@ -206,15 +210,22 @@ def _contents(text: str, batch: Batch, all_headings: list[tuple[int | None, int]
         entries.append(
             ArchivedSession(number, start, stop, entry_hash(entry), listed.get(number, ""), content_hash(entry))
         )
-    range_line = re.compile(BATCH_LINE).search(batch.trailer)
     return BatchContents(
         entries=tuple(entries),
         numbers=tuple(listed) or tuple(entry.number for entry in entries),
-        range=(int(range_line[1]), int(range_line[2] or range_line[1])) if range_line else None,
+        range=_range(batch.trailer),
         trailer=end if batch.trailer else None,
         before=before,
         start=within[0][1] if within else end,
+        is_hashed=bool(listed),
+        is_cut=not listed and _SIZE_LINE in batch.trailer,
     )
+
+
+def _range(trailer: str) -> tuple[int, int] | None:
+    """Return the first and last session of the line "Sessions archived" of a trailer."""
+    line = re.compile(BATCH_LINE).search(trailer)
+    return (int(line[1]), int(line[2] or line[1])) if line else None
 
 
 def content_hash(entry: str) -> str:
@@ -246,15 +257,20 @@ def _closing(
     text: str, begin: int, trailers: list[re.Match[str]], all_headings: list[tuple[int | None, int]]
 ) -> re.Match[str]:
     """Return the trailer that closes the batch which begins at `begin`."""
-    best, best_count = trailers[0], -1
+    best, best_count = next((each for each in trailers if _listed_hashes(each[0])), trailers[0]), -1
+    unhashed: re.Match[str] | None = None
     for trailer in trailers:
         within = _headings_between(begin, trailer.start(), all_headings)
         entries = {number: text[start:stop] for number, start, stop in within if number}
         listed = _listed_hashes(trailer[0])
-        if list(entries) != list(listed):
+        if not listed and unhashed is None and entries and _range(trailer[0]) == (min(entries), max(entries)):
+            unhashed = trailer
+        if not listed or list(entries) != list(listed):
             continue
         count = sum(entry_hash(entries[number].replace("##", "###", 1)) == sha for number, sha in listed.items())
         if count == len(listed):
             return trailer
         best, best_count = (trailer, count) if count > best_count else (best, best_count)
+    if best_count < 0 and unhashed:
+        return unhashed
     return best

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 KB = 1024
 SECTION_LEVEL, PART_LEVEL = 2, 3  # of the headings of sections, and of their parts: subsections, sessions, phases
-_NUMBER = re.compile(r"session\s+#?(\d{1,9})\b", re.IGNORECASE)
+_NUMBER = re.compile(r"session\s+#?(\d{1,9})\b(?![.,]\d)", re.IGNORECASE)
 _TIME = re.compile(r"(\d{4}-\d{2}-\d{2})[T ]+(\d{2}:\d{2})")
 _SUMMARY = re.compile(
     r"archived summary\b(?:\s*\(sessions?\s+(\d{1,9})(?:\s*[-\u2013]\s*(\d{1,9}))?\))?", re.IGNORECASE
 )
 # The look-behind for the line end follows the `**`: a pattern that begins with a literal is found 20 times as fast.
 _LABEL = re.compile(r"\*\*(?<=[\r\n]\*\*)([^*\r\n:]+):\*\*[ \t]*")
-_CRITERION = re.compile(r"\[([ xX])\](?:[ \t]+|\Z|(?=[\r\n]))")
+CRITERION = re.compile(r"\[([ xX])\](?:[ \t]+|\Z|(?=[\r\n]))")
 _FIELDS = {"issues": "issues encountered"}  # a second name for the same field
 
 
@@ -371,7 +371,7 @@ def _criteria(document: Document, static: Section | None) -> tuple[Criterion, ..
     )
     criteria: list[Criterion] = []
     for item in document.items(section.body) if section else ():
-        match = _CRITERION.match(document.text, *item.content)
+        match = CRITERION.match(document.text, *item.content)
         if match:
             text = unescape_item(item_text(document.text, item.span, item.content)[match.end() - item.content.start :])
             checked = match[1] != " "

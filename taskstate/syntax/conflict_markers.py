@@ -1,4 +1,4 @@
-"""Finds merge conflicts in a text: three markers at line starts, in their order.
+"""Finds merge conflicts in a text: three markers at line starts, in their order; and markers that are left alone.
 
 Runs on the raw text before anything is parsed, because git writes its markers into code fences and front matter too.
 """
@@ -11,6 +11,9 @@ from typing import NamedTuple
 from taskstate.syntax.spans import Span
 
 _MARKER = r"(?m)(?:^|(?<=\r))(?:(<{7})(?: [^\r\n]*)?|(={7})|(>{7})(?: [^\r\n]*)?)[ \t]*(?=[\r\n]|\Z)"
+# A marker whose fellows are gone: with a name behind it, since git writes one; a divider is also the line of a heading.
+_ALONE = r"(?m)(?:^|(?<=\r))(?:<{7}(?: [^\r\n]*)?|>{7}(?: [^\r\n]*)?|\|{7} [^\r\n]*[^|\s]|={7})[ \t]*(?=[\r\n]|\Z)"
+_MARKS = ("<<<<<<<", ">>>>>>>", "|||||||", "=======")
 
 
 class Conflict(NamedTuple):
@@ -37,3 +40,25 @@ def find_conflicts(text: str) -> tuple[Conflict, ...]:
             conflicts.append(Conflict(Span(opening.start, line.end), opening))
             opening, has_divider = None, False
     return tuple(conflicts)
+
+
+def lone_markers(text: str) -> tuple[Span, ...]:
+    """Return the lines that are a conflict marker and belong to no conflict; a quote in a quote, too deep, is none."""
+    if not any(mark in text for mark in _MARKS):
+        return ()
+    conflicts = find_conflicts(text)
+    lines = (
+        Span(match.start(), match.start() + len(match[0].rstrip(" \t"))) for match in re.compile(_ALONE).finditer(text)
+    )
+    return tuple(
+        line
+        for line in lines
+        if not any(each.span.start <= line.start < each.span.end for each in conflicts) and not _is_in_quote(text, line)
+    )
+
+
+def _is_in_quote(text: str, line: Span) -> bool:
+    """Return whether a line that begins with `>` has another one above or below it."""
+    above = text[: line.start].rstrip("\r\n").rpartition("\n")[2].rpartition("\r")[2]
+    behind = text[line.end : line.end + 3].lstrip("\r\n")
+    return text.startswith(">", line.start) and (above.startswith(">") or behind.startswith(">"))

@@ -214,7 +214,7 @@ class _Builder:
         if opened.style == "block":
             begins = not before[before.rfind("\n") + 1 :].strip(" ")
         else:
-            begins = before.rstrip(" \r\n").endswith(("{", ","))
+            begins = before.rstrip(" \t\r\n").endswith(("{", ","))
         if begins and colon and key.span.start < key.span.end:
             return MapEntry(key, value)
         why = "it is not written as `key: value`"

@@ -16,6 +16,7 @@ from taskstate.handoff.document import OPEN
 from taskstate.handoff.document_files import archive_path, handoff_files
 from taskstate.model import chain, chain_quotes, roles
 from taskstate.model.document_kinds import kind_of
+from taskstate.model.malformed_criteria import malformed_criteria
 from taskstate.model.statuses import BLOCKED, COMPLETE
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import file_state, files
@@ -93,8 +94,17 @@ def gaps_in(state: TaskState, *, require_command: bool = False) -> tuple[Gap, ..
             Gap(f"criterion:{each.number}", f"criterion {each.number} is not checked: {_cut(each.text)}")
             for each in unchecked
         ),
+        *_form_gaps(state),
         *(chain_output.output_gaps(state) or _propagation_gaps(state)),
     )
+
+
+def _form_gaps(state: TaskState) -> Iterator[Gap]:
+    """Yield the lines among the criteria that are read as none, and so are neither checked nor open."""
+    for number, each in enumerate(malformed_criteria(state), start=1):
+        line = state.document.position(each.span.start).line + 1
+        words = _cut(each.span.of(state.document.text))
+        yield Gap(f"criterion-form:{number}", f"line {line} is no criterion: {words}; write `- [ ]` or `- [x]` there")
 
 
 def _status_gaps(state: TaskState) -> Iterator[Gap]:

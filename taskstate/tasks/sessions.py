@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.archive import archiver
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model.document_kinds import kind, section_key
+from taskstate.model.misplaced_sessions import misplaced_sessions
 from taskstate.model.statuses import CREATED, DROPPED, IN_PROGRESS
 from taskstate.model.task_state import Session, TaskState, read_state, session_number
 from taskstate.model.write_metadata import set_front_matter, with_write_metadata
@@ -37,6 +38,7 @@ _LOG, _LOG_LEVEL = "progress log", 2
 _TIME = "%Y-%m-%d %H:%M"
 # Errors of a file that cannot take a session: what was to be recorded is kept for when it can.
 KEPT_REFUSALS = damage.CODES | {"section-missing", "unsafe", "unreadable", "newer-format", "pending"}
+KEPT_REFUSALS |= {"session-misplaced"}
 _AGENT = r"(?ms)^\*\*Agent:\*\*.*?(?=^\*\*[^*\n]+:\*\*|\Z)"
 _STARTING = ("Task Description", "Acceptance Criteria")
 
@@ -194,7 +196,8 @@ def plan_add(state: TaskState, entry: NewSession, *, now: datetime, archived: in
     """Return the state with the next session appended, and notes; `archived` is the archive's highest session number.
 
     Raises:
-        TaskstateError: there is no Progress Log, or something unclosed in it would swallow the new session.
+        TaskstateError: there is no Progress Log, something unclosed in it would swallow the new session, or an earlier
+            session is misplaced.
     """
     document = state.document
     log = state.section("Progress Log")
@@ -204,8 +207,9 @@ def plan_add(state: TaskState, entry: NewSession, *, now: datetime, archived: in
         )
     # Never count + 1: after archiving, or with a gap in the numbers, that would repeat a number.
     number = max(archived, state.archived, _highest(document)) + 1
+    _require_none_misplaced(state)
     nl = document.newline
-    text = with_newlines(_render(entry, number, _time(state, now)), nl)
+    text = with_newlines(_render(entry, number, now.strftime(_TIME)), nl)
     end = end_of_content(document.text, log.span)
     edit = Edit(end, end, nl * 2 + text + ("" if end < len(document.text) else nl))
     notes, status = _start_of_work(state)
@@ -219,27 +223,24 @@ def plan_add(state: TaskState, entry: NewSession, *, now: datetime, archived: in
     return appended, (f"session {number} recorded", *notes)
 
 
+def _require_none_misplaced(state: TaskState) -> None:
+    """Refuse to add a session while one is where no number is looked for: the new one could get the same."""
+    misplaced = misplaced_sessions(state.document, kind(state.kind))
+    if misplaced:
+        first = misplaced[0]
+        line = state.document.position(first.span.start).line + 1
+        message = f"task {state.id}: session {first.number} in line {line} is not in the Progress Log at level 3"
+        is_taken = first.number in {0, *(session.number for session in state.sessions)}
+        unsafe = " --unsafe-fixes" if is_taken or first.number <= state.archived else ""
+        help_ = f"run `taskstate lint --fix{unsafe}`, which moves it there"
+        raise TaskstateError(message, help=help_, code="session-misplaced")
+
+
 def _highest(document: Document) -> int:
     """Return the highest session number in the document, a second Progress Log included; 0 if there is none."""
     logs = (part for part in document.sections if part.level == _LOG_LEVEL and section_key(part.title) == _LOG)
     titles = (child.title for log in logs for child in document.children(log, _LOG_LEVEL + 1))
     return max((session_number(title) or 0 for title in titles), default=0)
-
-
-def _time(state: TaskState, now: datetime) -> str:
-    """Return the current time, but never one before the last session's: the times of the log never decrease."""
-    earlier_times = (session.time for session in reversed(state.sessions) if session.time and _is_time(session.time))
-    return max(now.strftime(_TIME), next(earlier_times, ""))
-
-
-def _is_time(text: str) -> bool:
-    from datetime import datetime
-
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _start_of_work(state: TaskState) -> tuple[tuple[str, ...], tuple[Edit, ...]]:

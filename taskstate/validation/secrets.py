@@ -60,6 +60,11 @@ _NAME = (
 _UUID = r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _URL_LOGIN = r"[a-z]://[^\s/:@\"'`<>]{0,64}:(?P<value>[^\s/@\"'`<>]{6,200})\Z"  # ends before an `@`
 _MAX_LOGIN = 300
+# The address of a database that is not this machine's own: whatever its password is, somebody uses it.
+_DATABASE = (
+    r"(?i)(?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|mssql|sqlserver|clickhouse)(?:\+[a-z]{1,16})?\Z"
+)
+_OWN_HOST = r"(?i)@(?:localhost|127\.|\[?::1|(?:[a-z0-9-]+\.)*(?:example|invalid|test)\b|[^a-z0-9\[])"
 # Options on a command line: `--password VALUE`, `curl -u NAME:VALUE`. Options with `=` are found as assignments.
 _LONG_OPTION = (
     r"--(?:[a-z]{1,16}-){0,3}(?:pass(?:w(?:or)?d|phrase)?|secret|token|api-?key)[ \t]{1,8}"
@@ -77,6 +82,7 @@ _HARMLESS = (
 )
 _EXAMPLE = r"EXAMPLE|example|xxxx|XXXX|0000000|\*\*\*\*|(?i:placeholder|redacted|your[-_]?(?:api|key|secret|token))"
 _SAMPLE_SUBJECT = b'"1234567890"'  # of the sample token in the documentation of JSON Web Tokens
+_SAMPLE_SIGNATURES = ("SflKxwRJSMeKKF2QT4fwpM", "TJVA95OrM7E2cBab30RMHr", "XbPfbIHMI6arZ3Y922BhjW")
 _ALNUM_RUN = "[A-Za-z0-9]+"
 _LINE_REACH = 120  # characters before and behind a token in which its line must hold the `nearby` word
 
@@ -275,7 +281,8 @@ def _is_web_token(value: str) -> bool:
         header, payload = (urlsafe_b64decode(part + "==") for part in value.split(".")[:2])
     except (binascii.Error, ValueError):
         return False
-    return b'"alg"' in header and _SAMPLE_SUBJECT not in payload
+    is_sample = _SAMPLE_SUBJECT in payload and value.rpartition(".")[2].startswith(_SAMPLE_SIGNATURES)
+    return b'"alg"' in header and not is_sample
 
 
 def _assigned(text: str) -> Iterator[Secret]:
@@ -292,9 +299,22 @@ def _in_urls(text: str) -> Iterator[Secret]:
     end = 0
     while (at := text.find("@", end)) >= 0:
         match = _compiled(_URL_LOGIN).search(text, max(at - _MAX_LOGIN, end), at)
-        if match and _looks_random(match["value"], quoted=True):
+        if match and (_looks_random(match["value"], quoted=True) or _opens_database(text, match, at)):
             yield Secret(Span(*match.span("value")), IN_ADDRESS)
         end = at + 1
+
+
+def _opens_database(text: str, match: re.Match[str], at: int) -> bool:
+    """Return whether an address is that of a database elsewhere, with a password that is no variable or example."""
+    scheme = _compiled(_DATABASE).search(text, max(match.start() - _MAX_NAME, 0), match.start() + 1)
+    value = match["value"]
+    return (
+        scheme is not None
+        and not value.isupper()
+        and not _compiled(r"[$%{}*]").search(value)
+        and not _compiled(_HARMLESS).search(value)
+        and not _compiled(_OWN_HOST).match(text, at)
+    )
 
 
 def _in_options(text: str) -> Iterator[Secret]:

@@ -46,6 +46,11 @@ def path_for(task_id: str, stem: str, sha256: str, ending: str) -> str:
     return relative_path(task_id, f"{stem}-{sha256[:_HASH_DIGITS]}{ending}.gz")
 
 
+def has_hash(name: str, sha256: str) -> bool:
+    """Return whether a file name is one that `content_addressed` gives to content with this hash."""
+    return f"-{sha256[:_HASH_DIGITS]}." in name
+
+
 def relative_path(task_id: str, name: str = "") -> str:
     """Return the path, from the state folder, of a task's artifact, or without `name` of its artifact folder."""
     return f"{FOLDER}/task-{task_id}/{name}".rstrip("/")

@@ -68,6 +68,8 @@ def advice(loaded: Loaded) -> str:
     """Return the ways out for a damaged file; one that cannot be parsed cannot be accepted as it is."""
     if is_unreadable(loaded):
         return "mend it by hand, or run `taskstate doctor --fix`, which brings the last good text back"
+    if next(_without_heading(loaded), ""):
+        return f"`taskstate lint --fix --unsafe-fixes {loaded.relative}` writes the heading as it has to be"
     return (
         "`taskstate doctor --fix` brings back what is missing, "
         f"`taskstate doctor --let-go {loaded.state.id}` accepts the file as it is"
@@ -114,6 +116,7 @@ def _conflicts(loaded: Loaded) -> list[str]:
 def _shortened(workspace: Workspace, loaded: Loaded, *, alone: bool) -> Iterator[str]:
     """Yield in what the file, with its archive, holds less than it says."""
     state, values = loaded.state, loaded.document.front_matter
+    yield from _without_heading(loaded)
     counts = values.get(COUNTS)
     said = counts.get("total") if isinstance(counts, dict) else None
     is_short = isinstance(said, int) and said > session_counts(state).total
@@ -126,6 +129,18 @@ def _shortened(workspace: Workspace, loaded: Loaded, *, alone: bool) -> Iterator
         yield from _sessions_missing(said, archive, state)
     if not alone:
         yield from _sections_missing(workspace, loaded)
+
+
+def _without_heading(loaded: Loaded) -> Iterator[str]:
+    """Yield which required sections stand there under another heading, or under none."""
+    if all(spec.key in loaded.state.parts for spec in kind_of(loaded.state.kind).sections if spec.required):
+        return
+    from taskstate.model.lost_headings import lost_contents
+
+    for each in lost_contents(loaded.document, kind_of(loaded.state.kind)):
+        at = each.section.span.start if each.is_renamed else each.at
+        what = f"{each.spec.name} is missing, and what it holds is in {each.section.title!r}"
+        yield f"line {loaded.document.position(at).line + 1}: the section {what}"
 
 
 def is_foreign(archive: bytes, task_id: str) -> bool:

@@ -238,18 +238,19 @@ def test_what_follows_an_open_fence_is_not_judged() -> None:
         ("<<<<<<< a\r\n=======\r\n>>>>>>> b\r\n", 1),
         ("<<<<<<< a\r=======\r>>>>>>> b", 1),
         ("<<<<<<< a\n||||||| c\n=======\n>>>>>>> b\n", 1),
-        ("<<<<<<< a\n<<<<<<< a\n=======\n>>>>>>> b\n", 1),
+        ("<<<<<<< a\n<<<<<<< a\n=======\n>>>>>>> b\n", 2),
         ("<<<<<<< a\n=======\n>>>>>>> b\n" * 3, 3),
-        ("=======\n>>>>>>> b\n<<<<<<< a\n", 0),
-        ("<<<<<<< a\n>>>>>>> b\n", 0),
-        (" <<<<<<< a\n=======\n>>>>>>> b\n", 0),
-        ("<<<<<<<< a\n=======\n>>>>>>> b\n", 0),
-        ("<<<<<<< a\n======== \n>>>>>>> b\n", 0),
+        ("=======\n>>>>>>> b\n<<<<<<< a\n", 2),
+        ("<<<<<<< a\n>>>>>>> b\n", 1),
+        (" <<<<<<< a\n=======\n>>>>>>> b\n", 1),
+        ("<<<<<<<< a\n=======\n>>>>>>> b\n", 1),
+        ("<<<<<<< a\n======== \n>>>>>>> b\n", 1),
+        (" <<<<<<< a\n ========\n >>>>>>> b\n", 0),
         ("Heading\n=======\n", 0),
     ],
 )
-def test_conflicts_need_three_markers(text: str, count: int) -> None:
-    """A conflict is three markers at line starts in their order."""
+def test_a_conflict_is_markers_at_line_starts(text: str, count: int) -> None:
+    """A conflict is three markers at line starts in their order, or what is left of them."""
     assert len(engine.facts_of(parse(text), NAME, Config()).conflicts) == count
 
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskstate.lint import engine
+from taskstate.lint.queries.interface import Queries
 from taskstate.model.config import Config
 from taskstate.model.document_kinds import kind
 from taskstate.syntax.document import parse
@@ -149,15 +150,14 @@ def test_renumbering_changes_numbers_alone(numbers: list[int], archived: int) ->
 
 
 @pytest.mark.parametrize("name", REQUIRED)
-def test_a_section_is_asked_after_where_it_is_misspelt(name: str) -> None:
-    """The help names the heading that was probably meant, and nothing is added beside it."""
+def test_a_misspelt_section_is_renamed(name: str) -> None:
+    """The heading that was probably meant is named and renamed, and nothing is added beside it."""
     text = HEAD + "\n".join(section(each) for each in CONTENTS)
     slip = name[:-2] + name[-1]
     (found,) = check(text.replace(f" {name}\n", f" {slip}\n", 1))
-    line = text[: text.index(f" {name}\n")].count("\n") + 1
-    assert (found.code, found.fix) == ("TS201", None)
-    assert f"in line {line} meant?" in found.help
-    assert slip in found.help
+    misspelt = text.replace(f" {name}\n", f" {slip}\n", 1)
+    assert (found.code, slip in found.message) == ("TS209", True)
+    assert (fixed(misspelt), fixed(misspelt, unsafe=True)) == (misspelt, text)
 
 
 @pytest.mark.parametrize(("more", "severity", "is_fixed"), [(-1, "warning", True), (1, "error", False)])
@@ -191,3 +191,22 @@ def test_a_finding_says_what_to_do(case: Case) -> None:
             assert words
             assert not words.endswith(".")
             assert "\n" not in words
+
+
+class _Clock(Queries):
+    """Knows what time it is, and nothing else."""
+
+    def is_future(self, moment: str) -> bool | None:
+        """Return whether a timestamp is later than noon of that day."""
+        return moment > "2024-11-26T12:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("time", "severities"),
+    [("2024-11-26 12:00", []), ("2024-11-27 12:00", ["warning"]), ("2024-11-27 12:01", ["error"])],
+)
+def test_a_session_in_the_future_is_a_warning_for_a_day(time: str, severities: list[str]) -> None:
+    """Up to 24 hours ahead a writer may have used local time; beyond that the time is wrong."""
+    text = HEAD.replace("14:00:00Z", "11:00:00Z") + "\n".join(section(each) for each in CONTENTS)
+    found = engine.check(text.replace("2024-11-26 14:30", time), NAME, Config(), _Clock())
+    assert [(each.code, each.severity) for each in found] == [("TS412", severity) for severity in severities]

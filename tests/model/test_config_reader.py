@@ -55,6 +55,7 @@ def test_every_key_is_read() -> None:
             per_file_ignores={"old/**": ("TS4",)},
             severity={"TS503": "error", "TS2": "warning"},
             require_command_evidence=True,
+            append_only="pushed",
         ),
         size=module.Size(warn_kb=30, max_kb=40, warn_tokens=9000, max_tokens=12000, keep_sessions=3, max_sessions=12),
         standards=(
@@ -69,7 +70,7 @@ def test_every_key_is_read() -> None:
         qa=(module.QaReader(name="speed", pattern=r"took (?P<text>\d+ ms)"),),
         chain=module.Chain(max_input_kb=5),
         coordination=module.Coordination(commits="held"),
-        permanent=module.Permanent(writers=("lead",)),
+        permanent=module.Permanent(writers=("lead",), require_ack="interface"),
         archive=module.Archive(summarizer="summarise --short"),
         handoff=module.Handoff(max_lines=40, max_kb=2, minimum_progress=False),
         brief=module.Brief(budget=800),

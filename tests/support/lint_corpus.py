@@ -171,6 +171,11 @@ class CaseQueries(Queries):
         digest = self.artifact(path)
         return None if digest is None else bool(digest)
 
+    def has_log(self, sha256: str) -> bool | None:
+        """Return whether an artifact of the case has that hash."""
+        artifacts = self._listed("artifact")
+        return None if artifacts is None else any(each.split()[1] == sha256 for each in artifacts)
+
     def exists(self, path: str) -> bool | None:
         """Return whether a path exists in the case."""
         paths = self._listed("there")

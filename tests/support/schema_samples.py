@@ -64,6 +64,7 @@ extend-select = ["TS952"]
 per-file-ignores = { "old/**" = ["TS4"] }
 severity = { TS503 = "error", TS2 = "warning" }
 require-command-evidence = true
+append-only = "pushed"
 
 [size]
 warn-kb = 30

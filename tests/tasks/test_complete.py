@@ -145,6 +145,15 @@ def test_drift_is_never_forced(tmp_path: Path) -> None:
     place.complete(note="no reviewer today")
 
 
+def test_a_line_that_is_no_criterion_is_a_gap(place: Chained) -> None:
+    """What is neither checked nor open, by its form, prevents completion until it is one or the other."""
+    place.write("101", "- \\[ \\] Tokens verify", "- [] Tokens verify")
+    missing = gaps(place)
+    assert any("is no criterion: - [] Tokens verify; write `- [ ]` or `- [x]` there" in each for each in missing)
+    place.write("101", "- \\[\\] Tokens verify", "- [x] Tokens verify")
+    assert not any("is no criterion" in each for each in gaps(place))
+
+
 def test_everything_missing_is_told_at_once(place: Chained) -> None:
     """All that a task lacks is reported together, each in a line, and nothing is changed."""
     place.write("101", "Issue tokens\\.", "*To be completed.*")
@@ -475,7 +484,7 @@ def test_evidence_that_was_let_pass_is_no_finding(place: Chained) -> None:
     """Where words were let pass as evidence, the linter is content with them, until that feature fails."""
     place.configure("[lint]\nrequire-command-evidence = true\n")
     place.finish()
-    assert codes(place) == ["TS303"]
+    assert codes(place) == ["TS311"]
     place.complete(note="seen by all")
     assert (values(place)["audit"]["events"][0]["waived"], codes(place)) == (["evidence:jwt-1"], [])
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from taskstate.lint.fixer import fix_file
 from taskstate.syntax.document import parse
 from taskstate.syntax.escaping import clean
 from taskstate.syntax.spans import with_newlines
@@ -248,29 +249,45 @@ def test_numbers_go_on_after_a_second_log(place: Place) -> None:
     assert place.numbers() == [(8, False)]
 
 
-@pytest.mark.parametrize(
-    ("last", "time"),
-    [
-        ("2026-01-31 11:59", "2026-01-31 12:02"),
-        ("2026-01-31 12:02", "2026-01-31 12:02"),
-        ("2030-12-31 23:59", "2030-12-31 23:59"),
-        ("2030-12-31T23:59 (continued)", "2030-12-31 23:59"),
-        ("9999-99-99 99:99", "2026-01-31 12:02"),
-        ("someday", "2026-01-31 12:02"),
-    ],
-)
-def test_time_is_the_later_of_now_and_the_last(place: Place, last: str, time: str) -> None:
-    """Times never fall, and what is no time does not count."""
+@pytest.mark.parametrize("last", ["2026-01-31 11:59", "2026-01-31 12:02", "2062-12-31 23:59", "9999-99-99 99:99"])
+def test_time_is_now(place: Place, last: str) -> None:
+    """A time in the future, or one that is none, is not carried on to the next session."""
     place.fill(log=f"### Session 1 - {last}\n\n{said(1)}\n\n")
     place.add()
-    assert read(place, 2).time == time
+    assert read(place, 2).time == "2026-01-31 12:02"
 
 
-def test_time_looks_past_a_session_without_one(place: Place) -> None:
-    """Where the last session has no time, the one before it counts."""
-    place.fill(log="### Session 1 - 2030-01-01 10:00\n\nx\n\n### Session 2\n\ny\n\n")
+def test_a_renamed_log_is_named_with_the_command_that_renames_it(place: Place) -> None:
+    """No second log is begun beside one under another heading, and the fix of the linter is not refused."""
+    place.fill(log=f"### Session 1 - 2026-01-29 10:00\n\n{said(1)}\n\n")
+    right = place.text
+    place.text = right.replace("## 4. Progress Log", "## 4. Work Log")
+    error = refusal(place.add)
+    assert error.code == "damaged"
+    assert "the section Progress Log is missing, and what it holds is in '4. Work Log'" in error.message
+    assert "`taskstate lint --fix --unsafe-fixes .taskstate/tasks/task-101-state.md`" in (error.help or "")
+    fix_file(place.checking(), place.path, place.request(), unsafe=True)
+    assert "## 4. Progress Log\n\n### Session 1" in place.text
     place.add()
-    assert read(place, 3).time == "2030-01-01 10:00"
+    assert place.numbers() == [(1, False), (2, False)]
+
+
+@pytest.mark.parametrize(
+    ("heading", "cure"),
+    [
+        ("### Session 2 - 2026-01-30 10:00", "--fix"),
+        ("## Session 2 - 2026-01-30 10:00", "--fix"),
+        ("#### Session 1 - 2026-01-30 10:00", "--fix --unsafe-fixes"),
+    ],
+)
+def test_nothing_is_added_while_a_session_is_misplaced(place: Place, heading: str, cure: str) -> None:
+    """A session outside the log is named with the command that moves it, and the input is kept."""
+    place.fill(log=f"### Session 1 - 2026-01-29 10:00\n\n{said(1)}\n\n")
+    place.text = place.text.rstrip() + f"\n\n{heading}\n\n{said(2)}\n"
+    error = refusal(place.add)
+    assert error.code == "session-misplaced"
+    assert f"run `taskstate lint {cure}`" in (error.help or "")
+    assert "the session is kept" in (error.help or "")
 
 
 # The status

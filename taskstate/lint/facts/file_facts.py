@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.lint.diagnostics import BODY, WHOLE
+from taskstate.lint.facts.conflicts import conflicts_of
 from taskstate.lint.facts.json_values import JsonValue, json_value
 from taskstate.lint.facts.outline import Outline
 from taskstate.lint.facts.phases import Phase, phases_of
@@ -20,7 +21,6 @@ from taskstate.model.document_kinds import section_key
 from taskstate.model.static_context import is_sealed
 from taskstate.model.task_state import TaskState, json_fence, read_state
 from taskstate.model.tool_blocks import ToolBlocks, read_tool_blocks
-from taskstate.syntax.conflict_markers import Conflict, find_conflicts
 from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.nodes import Fault, Node
 from taskstate.syntax.spans import CONTROLS, Span
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from taskstate.model.config import Config
     from taskstate.model.document_kinds import Kind, SectionSpec
     from taskstate.model.task_state import Checklist, Session, Summary
+    from taskstate.syntax.conflict_markers import Conflict
     from taskstate.syntax.document import Document, Problem, Section
     from taskstate.syntax.markdown_blocks import Block
     from taskstate.syntax.nodes import MapEntry
@@ -86,8 +87,8 @@ class Facts(_Facts):
 
     @cached_property
     def conflicts(self) -> tuple[Conflict, ...]:
-        """The merge conflicts, anywhere in the file."""
-        return find_conflicts(self.document.text)
+        """The merge conflicts, anywhere in the file, and markers that are left of one."""
+        return conflicts_of(self.document)
 
     def is_conflicted(self, span: Span) -> bool:
         """Return whether a merge conflict overlaps `span`."""
@@ -290,7 +291,7 @@ class Facts(_Facts):
     def sessions_known(self) -> bool:
         """Whether the sessions can be counted: there is one readable Progress Log, and all its headings are known."""
         logs = [part for part in self.document.sections if part.level == _SECTION and section_key(part.title) == _LOG]
-        if len(logs) != 1 or self.unreadable_body is not None:
+        if len(logs) != 1 or self.unreadable_body is not None or self.outline.misplaced:
             return False
         return all(self._in_log(child) for child in self.document.children(logs[0], _SUBSECTION))
 
@@ -370,7 +371,7 @@ class Facts(_Facts):
             for spec, section in self.outline.present
             if spec.closed
             for child in self.document.children(section, _SUBSECTION)
-            if child.span not in declared
+            if child.span not in declared and not any(absent.subsection(child.title) for absent in self.outline.absent)
         )
 
     def _in_log(self, section: Section) -> bool:

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model.algorithms import longest_rising, out_of_order
 from taskstate.model.document_kinds import section_key
+from taskstate.model.lost_headings import lost_contents
+from taskstate.model.misplaced_sessions import misplaced_sessions
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.markdown_blocks import hidden_headings
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from taskstate.model.document_kinds import Kind, SectionSpec, SubsectionSpec
+    from taskstate.model.lost_headings import LostContent
+    from taskstate.model.misplaced_sessions import MisplacedSession
     from taskstate.syntax.document import Document, Section
     from taskstate.syntax.markdown_blocks import Block
 
@@ -157,6 +161,29 @@ class Outline(_Outline):
         declared = {placed.section.span.start for placed in self._declared}
         others = [each for each in self.document.sections if each.span.start not in declared] if keys else []
         return nearest_headings(keys, others, SECTION)
+
+    @cached_property
+    def lost(self) -> dict[str, LostContent]:
+        """The contents of absent sections that stand without their heading, by the key of these."""
+        found = lost_contents(self.document, self.kind) if self.absent else ()
+        return {each.spec.key: each for each in found if each.spec.key not in self.hidden}
+
+    @cached_property
+    def renamed(self) -> dict[str, Section]:
+        """The sections that the kind does not declare and that are probably absent ones, by the key of these."""
+        similar = {key: section for key, section in self.near.items() if section.level == SECTION}
+        taken = {section.span.start for section in similar.values()}
+        by_content = {
+            key: each.section
+            for key, each in self.lost.items()
+            if each.is_renamed and key not in self.near and each.section.span.start not in taken
+        }
+        return {**similar, **by_content}
+
+    @cached_property
+    def misplaced(self) -> tuple[MisplacedSession, ...]:
+        """The sessions outside the Progress Log, or at another level in it."""
+        return misplaced_sessions(self.document, self.kind)
 
     @cached_property
     def unfilled(self) -> tuple[Unfilled, ...]:

@@ -11,6 +11,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model.document_kinds import section_key
+from taskstate.model.misplaced_sessions import cut_at
 from taskstate.model.session_references import identity
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, is_summary, session_number
 from taskstate.syntax.spans import Span, with_newlines
@@ -62,14 +63,17 @@ def is_reliable(then: Facts) -> bool:
 
 
 def entries(facts: Facts) -> tuple[SessionText, ...]:
-    """Return the entries of the Progress Log that can be read, whatever their headings, but for the summary."""
+    """Return the entries that can be read, whatever their headings, but for the summary; misplaced ones too."""
     document = facts.document
     logs = (each for each in document.sections if each.level == SECTION_LEVEL and section_key(each.title) == _LOG)
-    parts = (child for log in logs for child in document.children(log, PART_LEVEL))
+    parts = [child for log in logs for child in document.children(log, PART_LEVEL) if not is_summary(child.title)]
+    if facts.outline.misplaced:
+        parts = [part._replace(body=cut_at(facts.outline.misplaced, part.body)) for part in parts]
+        parts += [
+            each.section._replace(body=Span(each.section.body.start, each.span.end)) for each in facts.outline.misplaced
+        ]
     readable_end = facts.unreadable_body.start if facts.unreadable_body else len(document.text)
-    return tuple(
-        _entry(document, part) for part in parts if not is_summary(part.title) and part.span.end <= readable_end
-    )
+    return tuple(_entry(document, part) for part in parts if part.body.end <= readable_end)
 
 
 def archived(archives: Iterable[Document]) -> SessionIndex:

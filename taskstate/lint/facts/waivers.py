@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from taskstate.model.statuses import COMPLETE
+
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from taskstate.lint.facts.file_facts import Facts
+    from taskstate.syntax.nodes import Node
 
 _WAIVED, _REOPENED = "waived", "reopened"  # events of the audit
 
@@ -19,6 +24,16 @@ class Waivers(NamedTuple):
     def covers(self, key: str) -> bool:
         """Return whether a gap is waived."""
         return self.everything or key in self.keys
+
+
+def is_waived(feature: Mapping[str, Node], facts: Facts) -> bool:
+    """Return whether the task is complete and the evidence of this feature was waived."""
+    feature_id = feature.get("id")
+    return (
+        feature_id is not None
+        and facts.values.get("status") == COMPLETE
+        and read_waivers(facts).covers(f"evidence:{feature_id.value()}")
+    )
 
 
 def read_waivers(facts: Facts) -> Waivers:

@@ -37,6 +37,7 @@ MARKS: Mapping[str, Callable[..., str]] = {
     "handoffs": handoffs.documents_mark,
     "has_artifact": artifacts.presence_mark,
     "impact_map": permanent.impact_map_mark,
+    "has_log": artifacts.log_mark,
     "is_future": tasks.is_future_mark,
     "leads_outside": artifacts.leads_outside_mark,
     "missing_commits": tasks.missing_commits_mark,
@@ -164,6 +165,11 @@ class RepositoryQueries(Queries):
     def has_artifact(self, path: str) -> bool | None:
         """Return whether there is an artifact with that path; None where no artifact can have it."""
         mark = self._record("has_artifact", path)
+        return None if mark == artifacts.NO_ARTIFACT else mark == "yes"
+
+    def has_log(self, sha256: str) -> bool | None:
+        """Return whether the task's artifacts hold a log with this hash."""
+        mark = self._record("has_log", sha256)
         return None if mark == artifacts.NO_ARTIFACT else mark == "yes"
 
     # Handoff documents, and the sources of a sealed context

@@ -66,6 +66,18 @@ def presence_mark(file: File, path: str) -> str:
     return "yes" if file.repository.source.exists(artifact) else "no"
 
 
+def log_mark(file: File, sha256: str) -> str:
+    """Return "yes" if an artifact of the task has this hash in its name, else "no"; `NO_ARTIFACT` without artifacts."""
+    from taskstate.workspace import artifacts
+
+    folder = _location(file, artifacts.relative_path(file.id)) if file.id else None
+    try:
+        names = os.listdir(folder) if folder else []
+    except OSError:
+        return NO_ARTIFACT
+    return ("yes" if any(artifacts.has_hash(name, sha256) for name in names) else "no") if names else NO_ARTIFACT
+
+
 def _location(file: File, path: str) -> Path | None:
     """Return the location of an artifact; None where the path leads out of the folder (reported by TS952)."""
     from taskstate.workspace import artifacts

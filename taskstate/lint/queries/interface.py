@@ -99,6 +99,10 @@ class Queries:
         """Return whether an artifact exists, by its path."""
         return None
 
+    def has_log(self, sha256: str) -> bool | None:  # noqa: ARG002 - nothing is answered here
+        """Return whether the task's artifacts hold a log with this hash; None where it has no artifacts here."""
+        return None
+
     def exists(self, path: str) -> bool | None:  # noqa: ARG002 - nothing is answered here
         """Return whether a path from the repository's root exists."""
         return None

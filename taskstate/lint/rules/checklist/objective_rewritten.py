@@ -36,16 +36,16 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.json_values import JsonValue, json_value
 from taskstate.lint.facts.session_history import comparable
 from taskstate.lint.facts.stable_entries import differences, stable_entries
 from taskstate.lint.facts.wording import cut, shown
+from taskstate.model.phases import SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.lint.facts.json_values import JsonValue
-    from taskstate.lint.facts.phases import Phase
     from taskstate.syntax.document import Document
 
 RULE = Rule(
@@ -59,6 +59,12 @@ _TRIED = "approaches_tried"
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield a finding for each change of a committed phase that is not allowed."""
+    if facts.is_json:
+        now = json_value(facts.whole_json, SCHEMA)
+        values = [value for past in comparable(facts) if (value := json_value(past.whole_json, SCHEMA))]
+        if now and values:
+            yield from _rewritten(now, values)
+        return
     committed: dict[str, list[JsonValue]] = {}
     for past in () if facts.unchanged else comparable(facts):
         for phase in past.phases:
@@ -69,21 +75,21 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     for name, values in committed.items():
         if name not in present:
             removed.append(name)
-        elif present[name].value:
-            yield from _rewritten(present[name], values)
+        elif value := present[name].value:
+            yield from _rewritten(value, values)
     if removed:
         yield from _removed(removed, facts)
 
 
-def _rewritten(phase: Phase, values: Sequence[JsonValue]) -> Iterator[Diagnostic]:
-    now = stable_entries(phase.value, "objectives")
+def _rewritten(phase: JsonValue, values: Sequence[JsonValue]) -> Iterator[Diagnostic]:
+    now = stable_entries(phase, "objectives")
     then = [found for value in values if (found := stable_entries(value, "objectives"))]
     if now and then:
         yield from differences(now, then, RULE, noun="objective")
-    entry = phase.value.root.entry(_TRIED) if phase.value else None
-    if phase.value is None or entry is None or not phase.value.is_sound(_TRIED):
+    entry = phase.root.entry(_TRIED)
+    if entry is None or not phase.is_sound(_TRIED):
         return
-    present = _tried(phase.value)
+    present = _tried(phase)
     missing = [each for value in values for each in _tried(value) - present]
     for approach, _ in dict.fromkeys(missing):
         yield RULE.at(

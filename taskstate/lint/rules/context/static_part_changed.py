@@ -38,7 +38,9 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.model.canonical_json import SEALED_KEYS
+from taskstate.model.malformed_criteria import mended_text
 from taskstate.model.static_context import SEALED_VALUES, context_seal, static_section
+from taskstate.syntax.document import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,6 +61,9 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     section = static_section(document) if seal else None
     if section is None or _is_doubtful(facts) or context_seal(document, facts.values, facts.state) == seal:
         return
+    mended = mended_text(facts.state)
+    if mended != document.text and context_seal(parse(mended), facts.values) == seal:
+        return  # only the form of a criterion changed: TS310
     yield RULE.at(
         section.heading,
         f"this section, or {' or '.join(SEALED_VALUES)}, is not as it was sealed",

@@ -3,7 +3,8 @@
 ## What
 
 A state file is called `task-<id>-state.md`, and its front matter has the same id as `task_id`; case does not matter. An
-id has at most 64 letters and digits, with single `.`, `_` or `-` between them, and does not begin with `task-`.
+id has at most 64 letters and digits, with single `.`, `_` or `-` between them, and does not begin with `task-`. The
+name of a handoff document says its phase, as its front matter does.
 
 ## Why
 
@@ -51,7 +52,7 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
-    """Yield at most one finding: at the first line for a malformed name, at a `task_id` that differs from it."""
+    """Yield a finding at the first line for a malformed name, or at a `task_id` or `phase` that differs from it."""
     if facts.task_id is None:
         return
     if not names.is_id(facts.task_id):
@@ -68,4 +69,17 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
             node.span,
             f"the file is called {facts.name!r}, and its task_id is {node.text!r}",
             help="correct the one that is wrong: rename the file, or change task_id and the title line",
+        )
+    if facts.file_type == "handoff":
+        yield from _phase(facts)
+
+
+def _phase(facts: Facts) -> Iterator[Diagnostic]:
+    """Yield a finding where a handoff document is of another phase than its name says."""
+    phase, named = facts.values.get("phase"), names.phase_in(facts.name)
+    if named and phase is not None and str(phase).casefold() != named.casefold():
+        yield RULE.at(
+            facts.value_span("phase"),
+            f"the file is called {facts.name!r}, and its phase is {phase!r}",
+            help="correct the one that is wrong: rename the file, or change phase and the title line",
         )

@@ -3,8 +3,9 @@
 ## What
 
 An opening marker (seven `<`), a divider (seven `=`) and a closing marker (seven `>`) stand at the beginning of lines,
-in this order: a merge, rebase or stash was left half done. Markers are found everywhere, also in the front matter and
-in fences.
+in this order: a merge, rebase or stash was left half done. Or one of them stands alone, because only the others were
+deleted. Markers are found everywhere, also in the front matter and in JSON; a conflict that is quoted as a whole in
+another code fence is an example, and none.
 
 ## Why
 
@@ -49,8 +50,12 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield a finding for each conflict, at its opening marker."""
+    """Yield a finding for each conflict, at its opening marker, and for each marker that stands alone."""
     for conflict in facts.conflicts:
+        if conflict.span == conflict.marker:
+            message = "a marker of a merge conflict is left here"
+            yield RULE.at(conflict.marker, message, help="delete this line, once what is above and below it holds")
+            continue
         last = document.position(conflict.span.end).line + 1
         yield RULE.at(
             conflict.marker,

@@ -9,25 +9,24 @@ section belongs, or at the last one where it belongs at the end.
 
 ## Why
 
-Whoever reads or writes a section looks for it by its title. A missing or misspelt one is not read at all, and no
-session or feature can be recorded in it.
+Whoever reads or writes a section looks for it by its title. A missing one is not read at all, and no session or feature
+can be recorded in it.
 
 ## Example
 
 ```markdown
 ## 2. Chain Inputs
 
-## 3. Feature Check
-
 ## 4. Progress Log
 ```
 
 ## Instead
 
-Correct the title, `## 3. Feature Checklist`. Where there is no such heading, `--fix` adds an empty section in its
-place: with the placeholder under its required headings, the Feature Checklist without features. Nothing is added where
-another heading may be a misspelling of it, where the task's status requires more than a placeholder, or while a heading
-of level 1 splits a section.
+Where the section is gone with its content, `--fix` adds an empty one in its place: with the placeholder under its
+required headings, the Feature Checklist without features. Where only the heading is gone, and the features or sessions
+below it are part of the section above, the finding is at the first of them, and `--fix --unsafe-fixes` writes the
+heading above it. Nothing is added where the heading has another level, where the task's status requires more than a
+placeholder, or while a heading of level 1 splits a section. A section that stands there under another title is TS209.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ from taskstate.lint.facts.outline import (
     start_of,
     verified_edits,
 )
-from taskstate.lint.facts.wording import line_of, shown
+from taskstate.lint.facts.wording import first_line_of, line_of, shown
 from taskstate.model.static_context import is_sealed
 from taskstate.syntax.spans import Span
 
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.document_kinds import SectionSpec
+    from taskstate.model.lost_headings import LostContent
     from taskstate.syntax.document import Document, Section
 
 RULE = Rule(code="TS201", name="section-missing", summary="a required section is absent", fixable=True)
@@ -65,7 +65,11 @@ SEALED = "Static Context"  # `context.seal` is a hash of its text, so no fix may
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each required section that the text lacks and that is not hidden."""
     for spec in facts.outline.absent:
-        if spec.key in facts.outline.hidden:
+        if spec.key in facts.outline.hidden or spec.key in facts.outline.renamed:
+            continue  # TS207, TS209
+        lost = facts.outline.lost.get(spec.key)
+        if lost:
+            yield _without_heading(document, spec, lost)
             continue
         before, behind = facts.outline.neighbours(spec)
         near = facts.outline.near.get(spec.key)
@@ -75,6 +79,18 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             help=_help(document, spec, near, behind),
             fix=None if near else _fix(document, facts, spec),
         )
+
+
+def _without_heading(document: Document, spec: SectionSpec, lost: LostContent) -> Diagnostic:
+    """Return the finding about a section of which only the heading is gone, at its content."""
+    edits = (insertion_edit(document, lost.at, [spec.heading]),)
+    span = first_line_of(document, Span(lost.at, len(document.text)))
+    return RULE.at(
+        span,
+        f"the heading {spec.heading!r} is missing: what it holds begins here, as a part of {shown(lost.section.title)}",
+        help=f"write `{spec.heading}` above this line; `--fix --unsafe-fixes` does",
+        fix=Fix(edits=edits, safe=False),
+    )
 
 
 def _span(document: Document, before: Section | None, behind: Section | None) -> Span:
@@ -89,9 +105,7 @@ def _help(document: Document, spec: SectionSpec, near: Section | None, behind: S
         position = f"before {shown(behind.title)}" if behind else "behind all the others"
         return f"add `{spec.heading}` {position}"
     line = line_of(document, near.span)
-    if near.level != SECTION:
-        return f"the heading {shown(near.title)} in line {line} has level {near.level}; write it as `{spec.heading}`"
-    return f"is {shown(near.title)} in line {line} meant? write it as `{spec.heading}`"
+    return f"the heading {shown(near.title)} in line {line} has level {near.level}; write it as `{spec.heading}`"
 
 
 def _fix(document: Document, facts: Facts, spec: SectionSpec) -> Fix | None:

@@ -4,7 +4,7 @@
 
 A heading of level 2 is none of the sections that the kind of task (`kind` in the front matter) declares: an ordinary
 task has Static Context, Chain Inputs, Feature Checklist, Progress Log, Git History, Chain Output and Notes. A heading
-that TS201 or TS208 suggest as a misspelling of a missing one is not reported here.
+that TS201, TS208 or TS209 take for a missing one is not reported here.
 
 ## Why
 
@@ -71,8 +71,9 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     if not unknown:
         return
     outline = facts.outline
-    explained = {section.span.start for section in outline.near.values()}
+    explained = {section.span.start for section in (*outline.near.values(), *outline.renamed.values())}
     explained |= {each.near.span.start for each in outline.unfilled if each.near}
+    explained |= {each.span.start for each in facts.outline.misplaced}
     for section in unknown:
         if section.span.start not in explained:
             yield RULE.at(

@@ -5,8 +5,9 @@
 The Archived Summary names the sessions that it replaces. Each of them must be in the archive file exactly once, with a
 text that matches the SHA-256 in the closing lines of its batch, and must not be in the Progress Log as well. Here the
 archive file or sessions in it are missing, it has sessions that no summary names, an entry was changed or deleted by
-hand, or `archive_path` is not `archives/task-<id>-archive.md`. With `--against`, an entry that the archive had at that
-revision and that neither file has now is reported too, whatever its number.
+hand, or `archive_path` is null or not `archives/task-<id>-archive.md`. With `--against`, an entry that the archive had
+at that revision and that neither file has now is reported too, whatever its number. In the archive file its title must
+name the task that the file is of.
 
 The finding is in the state file. Where the archive file itself is linted, there is a finding for each entry that does
 not match its hash, that is named but missing, or that is outside of every batch.
@@ -33,6 +34,7 @@ command, not by hand. Never edit an entry: write additions into the next session
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from taskstate.archive.integrity import ArchiveContents, describe_runs, runs_of
@@ -56,12 +58,14 @@ RULE = Rule(
 
 _PATH, _FOLDER = "archive_path", "archives"
 _LOG = "Progress Log"
+_TITLE = r"(?i)task #(\S+) archive\b"
 _HELP = "take the archive file back from git: `git log -p` shows what became of it"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each fault of an archive file, or of the archive of a state file."""
     if facts.file_type == "archive":
+        yield from _title(document, facts)
         for fault in ArchiveContents(document.text).faults:
             yield RULE.at(first_line_of(document, Span(fault.at, len(document.text))), fault.message, help=_HELP)
     elif facts.unreadable_body is None and facts.kind.section(_LOG):
@@ -93,9 +97,30 @@ def _path(facts: Facts) -> Iterator[Diagnostic]:
     folder, _, name = _recorded_path(facts).rpartition("/")
     own = names.own_file(name)
     fits = own is not None and own.type == "archive" and (own.id or "").casefold() == (facts.task_id or "").casefold()
+    if _is_denied(facts):
+        message = f"`{_PATH}` is null, and there is an archive, {_file(facts)}"
+        yield RULE.at(facts.value_span(_PATH), message, help=f"write `{_PATH}: {_file(facts)}`")
     if name and not (fits and folder == _FOLDER):
         message = f"`{_PATH}` says {shown(_recorded_path(facts))}, and the place of the archive is {_file(facts)}"
         yield RULE.at(facts.value_span(_PATH), message, help="correct it; every archiving writes it anew")
+
+
+def _is_denied(facts: Facts) -> bool:
+    """Return whether the file says that there is no archive, and its summary is of sessions in one."""
+    if facts.summary is None or facts.values.get(_PATH, "") is not None:
+        return False
+    return bool(facts.queries.archive())
+
+
+def _title(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield a finding where the title of an archive file names another task."""
+    title = document.sections[0] if document.sections else None
+    match = re.compile(_TITLE).match(title.title) if title and title.level == 1 else None
+    if title and match and match[1].casefold() != (facts.task_id or "").casefold():
+        message = (
+            f"the title names task {shown(match[1])}, and the file is the archive of task {shown(facts.task_id or '')}"
+        )
+        yield RULE.at(first_line_of(document, title.heading), message, help="take the right archive back from git")
 
 
 def _missing(facts: Facts) -> Iterator[Diagnostic]:

@@ -3,8 +3,9 @@
 ## What
 
 Under Progress Log the headings of level 3 are `### Session <number> - <YYYY-MM-DD HH:MM>` and, at most once, `###
-Archived Summary (Sessions 1-7)`. Here there is another one: without the word Session, without a number, with a number
-of more than nine digits, or a second summary. Other dashes, `#3` and a remark behind the time are allowed.
+Archived Summary (Sessions 1-7)`. Here there is another one: without the word Session, without a number, with one
+that is not whole or has more than nine digits, or a second summary. Other dashes,
+`#3` and a remark behind the time are allowed.
 
 ## Why
 
@@ -73,7 +74,7 @@ def _finding(span: Span, title: str, spec: SectionSpec) -> Diagnostic:
         message = "a second Archived Summary: only the first is read"
         return RULE.at(span, message, help="put what it says into the first one, and delete it")
     if re.compile(_SESSION).match(title):
-        message = f"the heading {shown(title)} has no number by which the session could be known"
+        message = f"the heading {shown(title)} has no whole number by which the session could be known"
         return RULE.at(span, message, help=f"write {_forms(spec, 'Session')}, with the next number that is free")
     return RULE.at(
         span,

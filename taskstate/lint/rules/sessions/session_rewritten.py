@@ -42,6 +42,7 @@ from collections import defaultdict, deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.moments import in_future
 from taskstate.lint.facts.session_history import SessionIndex, archived, entries, is_reliable
 from taskstate.model.config import COMMITTED
 from taskstate.syntax.conflict_markers import find_conflicts
@@ -77,7 +78,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     committed = [_Committed(entry, n) for n, then in parents for entry in entries(then)]
     present = entries(facts)
     present_index = SessionIndex(present)
-    missing = _not_archived([each for each in committed if not present_index.has(each.entry)], facts)
+    unmatched = [each for each in committed if not present_index.has(each.entry)]
+    missing = _not_archived([each for each in unmatched if not _is_redated(each.entry, present_index, facts)], facts)
     before = SessionIndex(each.entry for each in committed)
     replacements = _Replacements(each for each in present if not before.has(each))
     removed = []
@@ -91,9 +93,16 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         yield _removed(removed, facts)
 
 
+def _is_redated(entry: SessionText, present: SessionIndex, facts: Facts) -> bool:
+    """Return whether only the time of a session changed, which was in the future: TS412 asks for that."""
+    return in_future(entry.time, facts.queries) and present.has(entry._replace(time=None))
+
+
 def _has_unreadable_log(facts: Facts) -> bool:
-    """Return whether the log cannot be read to its end, so that missing sessions may be in the rest."""
+    """Return whether the log cannot be read to its end, or is missing: then missing sessions may be elsewhere."""
     log = facts.state.section("Progress Log")
+    if log is None and any(spec.name == "Progress Log" for spec in facts.outline.absent):
+        return True
     return facts.unreadable_body is not None and (log is None or log.span.end > facts.unreadable_body.start)
 
 

@@ -38,6 +38,7 @@ import re
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.facts.moments import in_future
 from taskstate.model.algorithms import longest_rising
 
 if TYPE_CHECKING:
@@ -66,9 +67,15 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
                 f"session {session.number} {_reason(session)}",
                 help=f"write {_FORM.format(session.number)}",
             )
-    kept = longest_rising([int(re.compile(_NO_DIGIT).sub("", session.time or "")) for session in timed], strictly=False)
-    if len(kept) < len(timed):
-        yield from _falling(timed, set(kept))
+    if len(_kept(timed)) < len(timed):
+        timed = [each for each in timed if not in_future(each.time, facts.queries)]  # TS412
+        yield from _falling(timed, set(_kept(timed)))
+
+
+def _kept(timed: list[Session]) -> tuple[int, ...]:
+    """Return the indices of the most sessions whose times do not decrease."""
+    times = [int(re.compile(_NO_DIGIT).sub("", session.time or "")) for session in timed]
+    return longest_rising(times, strictly=False)
 
 
 def _is_time(text: str) -> bool:

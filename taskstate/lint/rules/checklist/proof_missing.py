@@ -1,0 +1,136 @@
+"""proof-missing: a feature passes, and what would prove it is missing or was changed.
+
+## What
+
+A feature has `"passes": true` and no `evidence`, in a task that is open; only features that came to pass since the
+compared revision count. Or its `evidence` names the log of a command, and the task's artifacts here do not hold it; or
+it has the log of committed evidence and says something else than that did. In a complete task, features that an event
+`waived` of `audit.events` lists are not reported.
+
+## Why
+
+The next task builds on what passes. Evidence says how that was seen, and can be repeated; a log that nobody has, or the
+end of one that was edited, proves nothing.
+
+## Example
+
+```json
+{"id": "jwt-1", "description": "makes a valid JWT", "passes": true, "tested_at": "2026-01-31T12:00:00Z"}
+```
+
+## Instead
+
+```console
+$ taskstate feature pass 101 jwt-1 --run "pytest -k jwt"
+```
+
+runs the command and records it with its exit status, the hash and the end of its output. `--evidence "8 tests passed"`
+records words, and `--evidence-commit` a commit.
+
+## Configuration
+
+With `require-command-evidence = true` in `[tool.taskstate.lint]` this is an error, for every feature that passes, and
+only a command that ended with status 0, or a commit, is accepted as `evidence`. It is off by default.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Rule
+from taskstate.lint.facts.session_history import comparable
+from taskstate.lint.facts.waivers import is_waived
+from taskstate.model.statuses import COMPLETE, DROPPED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.syntax.document import Document
+    from taskstate.syntax.nodes import Node
+
+RULE = Rule(
+    code="TS311",
+    name="proof-missing",
+    severity=WARNING,
+    summary="a feature passes, and what would prove it is missing or was changed",
+)
+
+_RUN = "run `taskstate feature pass` with `--run`, which records what proves it"
+
+
+class _Earlier(NamedTuple):
+    """The evidence of the passing features at the compared revision, by id; None where nothing is compared."""
+
+    evidence: Mapping[str, list[object]] | None
+
+    def has(self, feature: Mapping[str, Node]) -> bool:
+        """Return whether a feature passed with the same evidence; where nothing is compared, every one may have."""
+        return self.evidence is None or _value(feature) in self.of(feature)
+
+    def of(self, feature: Mapping[str, Node]) -> list[object]:
+        """Return what was the evidence of a feature."""
+        return (self.evidence or {}).get(str(feature["id"].value()), [])
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+    """Yield at most one finding for each passing feature that was tested."""
+    passing = [each for each in _passing(facts) if not is_waived(each, facts)]
+    if not passing:
+        return
+    required = facts.config.lint.require_command_evidence
+    is_open = facts.values.get("status") not in {COMPLETE, DROPPED}
+    earlier = _earlier(facts) if is_open else _Earlier(None)
+    for feature in passing:
+        flaw = _insufficient(feature) if required else ""
+        if not flaw and is_open:
+            flaw = _flaw(feature, earlier, facts)
+        if flaw:
+            severity = ERROR if required else WARNING
+            yield RULE.at(feature["passes"].span, f"this feature passes, but {flaw}", help=_RUN, severity=severity)
+
+
+def _passing(facts: Facts) -> Iterator[Mapping[str, Node]]:
+    for feature in facts.sound_features("id", "passes", "tested_at", optional=("evidence",)):
+        if feature["passes"].value() is True and feature["tested_at"].value() is not None:
+            yield feature
+
+
+def _earlier(facts: Facts) -> _Earlier:
+    past = comparable(facts)
+    if facts.past is None or len(past) < len(facts.past):
+        return _Earlier(None)
+    evidence: dict[str, list[object]] = {}
+    for then in past:
+        for feature in _passing(then):
+            evidence.setdefault(str(feature["id"].value()), []).append(_value(feature))
+    return _Earlier(evidence)
+
+
+def _value(feature: Mapping[str, Node]) -> object:
+    node = feature.get("evidence")
+    return node.value() if node else None
+
+
+def _flaw(feature: Mapping[str, Node], earlier: _Earlier, facts: Facts) -> str:
+    """Return why a feature's evidence proves nothing, as the rest of a sentence; empty where it does."""
+    evidence = _value(feature)
+    if not evidence:
+        return "" if earlier.has(feature) else "it has no `evidence`"
+    log = evidence.get("log_sha256") if isinstance(evidence, dict) else None
+    if not isinstance(log, str) or (earlier.evidence is not None and earlier.has(feature)):
+        return ""
+    if any(isinstance(each, dict) and each.get("log_sha256") == log for each in earlier.of(feature)):
+        return "its `evidence` was edited: with the same log, something else was committed"
+    return "the artifacts do not hold the log of its `evidence`" if facts.queries.has_log(log) is False else ""
+
+
+def _insufficient(feature: Mapping[str, Node]) -> str:
+    """Return why a feature's evidence is neither a successful command nor a commit; empty where it is one."""
+    evidence = feature.get("evidence")
+    if evidence is None:
+        return "it has no `evidence`"
+    if evidence.kind != "mapping":
+        return "its `evidence` is words, and neither a command that was run nor a commit"
+    status = evidence.get("exit_status")
+    return f"the command of its `evidence` ended with status {status.text}" if status and status.value() != 0 else ""

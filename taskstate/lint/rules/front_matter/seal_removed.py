@@ -1,0 +1,71 @@
+"""seal-removed: a seal that was committed is gone.
+
+## What
+
+At the compared revision the file had `audit.seal`, a hash of the blocks that only the tool writes, or `context.seal`,
+that of section 1. Now it has none, because the key or its whole block was deleted.
+
+## Why
+
+A seal shows that what it covers was not changed by hand. It does not end by being deleted: without it a role could be
+set to done, or a requirement reworded, and nobody would see that.
+
+## Example
+
+```yaml
+coordination:
+  reviewer: {status: done}
+# audit: {..., seal: "2d71…"} was here
+```
+
+## Instead
+
+Take the block back as it was committed; `git show REV:path` prints it. If the file is right as it is, accept it; an
+event then records who did, and why:
+
+```console
+$ taskstate doctor --reseal 101 --note "the block was lost in a merge, and compared with both sides"
+$ taskstate context init 101
+```
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.facts.session_history import comparable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.syntax.document import Document
+
+RULE = Rule(code="TS607", name="seal-removed", summary="a seal that was committed is gone", reads=FRONT_MATTER)
+
+_CURES = {
+    "audit": '`taskstate doctor --reseal {} --note "why it is right"`',
+    "context": "`taskstate context init {}`, which seals it anew",
+}
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+    """Yield a finding for each of the two seals that is gone, at its block or at the first line."""
+    faulty = {fault.path[0] for fault in facts.front_matter_faults if fault.path}
+    # Where the seal of the blocks is there, TS606 tells that one of them was taken out.
+    past = comparable(facts) if facts.front_matter and not facts.blocks.edited else ()
+    for block, cure in _CURES.items():
+        if block in faulty or _has_seal(facts, block) or not any(_has_seal(then, block) for then in past):
+            continue
+        is_there = block in facts.document.front_matter
+        yield RULE.at(
+            facts.value_span(block) if is_there else facts.first_line,
+            f"`{block}.seal`, which was committed, is gone{'' if is_there else ' with its block'}",
+            help=f"take `{block}` back as it was committed, or accept the file with {cure.format(facts.shown_id)}",
+        )
+
+
+def _has_seal(facts: Facts, block: str) -> bool:
+    blocks = facts.blocks
+    return (blocks.audit.seal if block == "audit" else blocks.context.seal) is not None

@@ -1,0 +1,103 @@
+"""Finds sessions that are not where sessions are read: outside the Progress Log, or at another level in it.
+
+No command shows, counts or archives them. Whoever appends to a file by hand writes them easily: `### Session 8` at the
+end of the file is a part of Chain Output.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, session_number
+from taskstate.syntax.spans import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.model.document_kinds import Kind, SectionSpec
+    from taskstate.syntax.document import Document, Section
+
+LOG = "Progress Log"
+_DATE = r"\d{4}-\d{2}-\d{2}"
+_LABEL = r"(?i)(?:^|(?<=[\r\n]))(?:\*\*|__)(?:what i did|issues(?: encountered)?|current state|next steps)\b"
+
+
+class MisplacedSession(NamedTuple):
+    """A session that no command sees; `span` is its entry, `in_log` tells that its place is right.
+
+    `is_cut_off` tells that its level is right, too: a misplaced heading of a higher level above it ends the log.
+    """
+
+    section: Section
+    number: int
+    span: Span
+    in_log: bool
+    is_cut_off: bool
+
+
+def misplaced_sessions(document: Document, kind: Kind) -> tuple[MisplacedSession, ...]:
+    """Return the misplaced sessions of a state file; none where it has no Progress Log that they could belong to.
+
+    Notes and sections that the kind does not declare may hold whatever people like.
+    """
+    spec = kind.section(LOG)
+    titled = [each for each in document.sections if session_number(each.title) is not None]
+    log = next((each for each in document.sections if spec and _spec(each, kind) is spec), None) if titled else None
+    if log is None or all(each.level == PART_LEVEL and _begins_in(each, log.span) for each in titled):
+        return ()
+    return tuple(_find(document, kind))
+
+
+def _begins_in(section: Section, span: Span) -> bool:
+    return span.start <= section.span.start < span.end
+
+
+def _spec(section: Section, kind: Kind) -> SectionSpec | None:
+    return kind.section(section.title) if section.level == SECTION_LEVEL else None
+
+
+def _find(document: Document, kind: Kind) -> Iterator[MisplacedSession]:
+    in_log = is_free = is_cut = False
+    for index, section in enumerate(document.sections):
+        number = session_number(section.title)
+        is_entry = number is not None and _is_entry(document, section)
+        if section.level <= SECTION_LEVEL and not is_entry:
+            spec = _spec(section, kind)
+            in_log, is_cut = spec is not None and spec.name == LOG, False
+            is_free = spec.untouchable if spec else index > 0
+        elif section.level <= SECTION_LEVEL:
+            is_free, is_cut = False, in_log  # it ends the section above it, Notes included
+        is_right = in_log and section.level == PART_LEVEL
+        if number is not None and not is_free and (is_cut if is_right else is_entry):
+            span = Span(section.span.start, _end(document, index, kind))
+            yield MisplacedSession(section, number, span, in_log=in_log, is_cut_off=is_right)
+
+
+def _is_entry(document: Document, section: Section) -> bool:
+    """Return whether a heading that begins like a session's is one: it has a date, or labels of a session below it."""
+    if re.compile(_DATE).search(section.title):
+        return True
+    words = re.sub(r"[\W_]", "", section.title)
+    if section.level == SECTION_LEVEL and re.fullmatch(r"(?i)session\d+", words):
+        return True
+    return bool(re.compile(_LABEL).search(document.text, section.own.start, section.own.end))
+
+
+def _end(document: Document, index: int, kind: Kind) -> int:
+    """Return where the entry of a misplaced session ends: its heading may be above parts that are not its own."""
+    section = document.sections[index]
+    declared = [each for spec in kind.sections for each in spec.subsections]
+    for each in document.sections[index + 1 :]:
+        is_part = each.level == PART_LEVEL and any(spec.match(each.title) is not None for spec in declared)
+        if each.level <= max(section.level, SECTION_LEVEL) or is_part:
+            return each.span.start
+    return len(document.text)
+
+
+def cut_at(misplaced: tuple[MisplacedSession, ...], span: Span) -> Span:
+    """Return a span up to the first misplaced session that begins within it."""
+    starts = [each.span.start for each in misplaced]
+    at = bisect_right(starts, span.start)
+    return Span(span.start, min(span.end, starts[at])) if at < len(starts) else span
