@@ -7,6 +7,7 @@
 #   make torture            many writers and editors at once, then git and editors in any order, then `start` and
 #                           `finish` killed at every change of the disk; checks that nothing was lost
 #   make mutants SEED=1     mutation testing: change the code in 300 places, one at a time, and show what no test notices
+#   make audit              look the installed dependencies up in a public database of known holes (needs the network)
 #   make bench              measure the figures that the documentation and the targets quote
 #   make format             format the code
 #   make coverage           show which lines and branches the tests reach
@@ -17,7 +18,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := check
 .NOTPARALLEL:
-.PHONY: bench check clean coverage demo docs fuzz format gen lint mutants test torture
+.PHONY: audit bench check clean coverage demo docs fuzz format gen lint mutants test torture
 
 BIN := .venv/bin
 READY := .venv/ready
@@ -85,6 +86,11 @@ torture: $(READY)
 mutants: $(READY)
 	@$(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check --editable '.[mutants]'
 	$(BIN)/python scripts/mutants.py --seed $(SEED)
+
+# Not part of continuous integration: a hole that becomes known tomorrow is no fault of today's change.
+audit: $(READY)
+	@$(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check --editable '.[audit]'
+	$(BIN)/pip-audit --local --skip-editable
 
 bench: $(READY)
 	@$(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check --editable '.[bench]'

@@ -6,6 +6,7 @@ Files with which a project overrides a template are not looked for here.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from taskstate.errors import TaskstateError
@@ -38,6 +39,32 @@ def names(folder: str) -> tuple[str, ...]:
     except OSError as error:
         raise _missing(folder) from error
     return tuple(f"{folder}/{name}" for name in files if not name.startswith("."))
+
+
+def fingerprint() -> str:
+    """Return a text that changes with the tool's own code and data, by sizes and times.
+
+    Raises:
+        TaskstateError: code "resource": they cannot be read.
+    """
+    return " ".join(map(_folder_fingerprint, (str(_PACKAGE), str(path("schemas/task.schema.json").parent))))
+
+
+def _folder_fingerprint(folder: str) -> str:
+    newest, total, count = 0, 0, 0
+    pending = [folder]
+    while pending:
+        try:
+            entries = list(os.scandir(pending.pop()))
+        except OSError as error:
+            raise _missing(folder) from error
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                pending += [] if entry.name == "__pycache__" else [entry.path]
+            elif entry.name.endswith((".py", ".json")):
+                status = entry.stat()
+                newest, total, count = max(newest, status.st_mtime_ns), total + status.st_size, count + 1
+    return f"{folder}:{newest}:{total}:{count}"
 
 
 def _path_of(name: str) -> Path:

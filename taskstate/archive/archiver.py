@@ -54,11 +54,13 @@ class Summarizing(NamedTuple):
 BUILT_IN = Summarizing()
 
 
-def configured_summarizing(workspace: Workspace) -> Summarizing:
-    """Return the program of the configuration, or the built-in summary where the user has not allowed it to run."""
+def configured_summarizing(workspace: Workspace, *, dry_run: bool) -> Summarizing:
+    """Return the program of the configuration, or the built-in summary where it may not run, as in a dry run."""
     command = workspace.config.archive.summarizer
     if not command:
         return BUILT_IN
+    if dry_run:
+        return Summarizing(notes=("a dry run starts no program of the configuration: this is the built-in summary",))
     from taskstate.workspace import grants
 
     granted = grants.read_grants(workspace.root)
@@ -86,7 +88,7 @@ def archive_sessions(  # noqa: PLR0913 - which task, who, how much, how, by whic
     Without `summarizing` the configuration names the program that writes the summary.
     """
     reason = f"asked for (--force --keep {keep})" if force else limit_reason(workspace.config)
-    summarizing = summarizing or configured_summarizing(workspace)
+    summarizing = summarizing or configured_summarizing(workspace, dry_run=request.dry_run)
 
     def job(loaded: Loaded) -> Change:
         text = loaded.document.text

@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from taskstate.archive.summary import MAX_BYTES, Lists, SummaryRequest, available_bytes, compose, summarise
 from taskstate.archive.summary_statements import Statement, merge_runs
 from taskstate.errors import TaskstateError
+from taskstate.storage import programs, temporary
 from taskstate.syntax.spans import CONTROLS, printable
 
 if TYPE_CHECKING:
@@ -80,9 +81,7 @@ def _answer(program: Summarizer, request: bytes) -> bytes | str:
 
 def _run(program: Summarizer, request: bytes) -> bytes:
     """Run a program and return its output."""
-    import tempfile
-
-    with tempfile.TemporaryFile() as stdin:
+    with temporary.nameless_file() as stdin:
         stdin.write(request)
         stdin.seek(0)
         process = _started(program, stdin)
@@ -99,17 +98,8 @@ def _run(program: Summarizer, request: bytes) -> bytes:
 
 
 def _started(program: Summarizer, stdin: IO[bytes]) -> subprocess.Popen[bytes]:
-    import subprocess
-
     try:
-        return subprocess.Popen(
-            _words(program.command),
-            cwd=program.root,
-            stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,  # a process group of its own, so that its children can be killed with it
-        )
+        return programs.start(_words(program.command), program.root, stdin=stdin)
     except OSError as error:
         raise _unusable(f"it could not be started ({error.strerror})") from error
 

@@ -184,6 +184,13 @@ class Invocation:
         """Return a text argument; `-` reads standard input."""
         return self.read("-") if value == "-" else value
 
+    def _is_state_file(self, name: str, task: str) -> bool:
+        """Return whether a path is that of the task's state file, or names no file at all."""
+        from taskstate.storage import folders
+
+        path = os.path.realpath(name)
+        return not folders.is_file(path) or path == os.path.realpath(self.workspace.locate(task))
+
     def task_id(self, value: str) -> str:
         """Return the id that a task argument stands for; a damaged file is named to a command that only reads it.
 
@@ -193,7 +200,7 @@ class Invocation:
         from taskstate.model.names import own_file, parse_task_id
 
         task = parse_task_id(value)
-        if own_file(value) and os.path.isfile(value) and not os.path.samefile(value, self.workspace.locate(task)):
+        if own_file(value) and not self._is_state_file(value, task):
             expected = self.workspace.relative(self.workspace.locate(task))
             raise TaskstateError(
                 f"{value} is not the state file of task {task}", help=f"that is {expected}", code="path"
@@ -274,9 +281,10 @@ def standard_input(limit: int) -> bytes:
 
 def read_bytes(name: str) -> bytes:
     """Return the content of the file `name`, or of standard input for `-`."""
+    from taskstate.cli.paths import followed
     from taskstate.storage import files
 
-    return standard_input(files.MAX_BYTES) if name == "-" else files.read(Path(name))
+    return standard_input(files.MAX_BYTES) if name == "-" else files.read(followed(name))
 
 
 def _working_folder() -> Path:

@@ -161,14 +161,12 @@ def _parser_of(command: str) -> Parser:
 
 def _our_fault(error: Exception) -> TaskstateError:
     """Return the error for an internal fault; the traceback goes into a log file."""
-    import tempfile
     import traceback
 
+    from taskstate.storage.temporary import lasting_file
     from taskstate.validation.secrets import masked
 
-    with tempfile.NamedTemporaryFile(
-        "w", prefix="taskstate-fault-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"
-    ) as log:
-        log.write(masked("".join(traceback.format_exception(error))))  # a traceback quotes values, which may be secret
+    trace = masked("".join(traceback.format_exception(error)))  # a traceback quotes values, which may be secret
+    log = lasting_file("taskstate-fault-", ".log", trace)
     message = f"a fault of taskstate's own: {type(error).__name__}"
-    return TaskstateError(message, help=f"please report it; the details are in {log.name}", code="fault")
+    return TaskstateError(message, help=f"please report it; the details are in {log}", code="fault")

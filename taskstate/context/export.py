@@ -6,17 +6,21 @@ a role does not get. The manifest lists the exports that were written.
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
+from taskstate.errors import TaskstateError
 from taskstate.model import chain, roles
 from taskstate.model.canonical_json import CANONICAL_VERSION, canonical_json, sha256
 from taskstate.model.config import EXPORT_FIELDS, export_drop
 from taskstate.model.static_context import read_static, seal_broken
 from taskstate.model.write_metadata import blocks_of
+from taskstate.storage import files
 from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from taskstate.model.config import Config
     from taskstate.model.delta_block import Delta
@@ -49,6 +53,7 @@ def artifacts_of(workspace: Workspace, loaded: Loaded, context: Mapping[str, obj
 
 
 EXPORT_FORMAT = 1
+_SIGNS = {"export", "serializer", "role", "task"}  # keys by which a file is known for an export
 _BASELINE = ("status", "results", "log", "log_sha256")
 _EVIDENCE = ("id", "type", "path", "lines", "sha256")
 _SNAPSHOT = ("diff_stat", "diff_from_base", "diff_sha", "incremental_diff", "incremental_diff_sha", "tree")
@@ -69,6 +74,27 @@ def export_text(config: Config, state: TaskState, role: str) -> str:
         TaskstateError: code "usage": there is no such role.
     """
     return canonical_json(export(config, state, role))
+
+
+def save(workspace: Workspace, path: Path, text: str, *, force: bool = False) -> None:
+    """Write an export to a file that the user named; another file is replaced only if it holds an export, or `force`.
+
+    Raises:
+        TaskstateError: code "path": it is one of taskstate's own; code "exists": another one is there.
+    """
+    if not force and files.size(path) is not None and not _is_export(files.read(path)):
+        message = f"{files.shown(path)} exists already, and is no export"
+        raise TaskstateError(message, help="add --force to replace it, or name another file", code="exists")
+    artifacts.save_as(workspace, path, text)
+
+
+def _is_export(data: bytes) -> bool:
+    """Return whether a file holds an export, of any task and role."""
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and value.keys() >= _SIGNS
 
 
 def export(config: Config, state: TaskState, role: str) -> dict[str, object]:

@@ -15,7 +15,7 @@ from taskstate.context.path_scope import read_scope
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.messages import decoded, first_of
 from taskstate.model.config_reader import parse_config
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 from taskstate.workspace.listing import IGNORED_FOLDERS
 from taskstate.workspace.workspace import CONFIG_FILES
@@ -107,7 +107,7 @@ class Sources:
 
     def _read(self, name: str, subject: str, limit: int) -> bytes:
         try:
-            data = files.read_part(files.inside(self.workspace.root, name), 0, limit + 1)
+            data = files.read_part(files.resolved(self.workspace.root, name), 0, limit + 1)
         except TaskstateError as error:
             why, help_ = _WHY.get(error.code, (f"cannot be read: {error.message}", error.help))
             raise TaskstateError(f"{subject} {why}", help=help_, code=error.code) from error
@@ -120,9 +120,8 @@ class Sources:
     def _find_config(self) -> str:
         """Record the configuration file as a source and return its name, or the usual name where there is none."""
         for name in CONFIG_FILES:
-            path = self.workspace.root / name
-            if path.is_file():
-                data = files.read(path)
+            if folders.exists(self.workspace.root / name):
+                data = files.read(files.resolved(self.workspace.root, name))
                 if parse_config(data.decode("utf-8", "replace"), name):
                     self.sha256[name] = files.digest(data)
                     return name
@@ -175,6 +174,5 @@ def _files(root: Path) -> Iterable[str]:
             output = b""
         yield from (os.fsdecode(name) for name in output.split(b"\0") if name)
         return
-    for folder, folders, names in os.walk(root):
-        folders[:] = sorted(name for name in folders if name not in IGNORED_FOLDERS)
-        yield from (os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/") for name in names)
+    for folder, name in folders.walk(root, lambda _, name: name not in IGNORED_FOLDERS):
+        yield os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")

@@ -30,7 +30,7 @@ from taskstate.model.statuses import COMPLETE
 from taskstate.model.task_state import KB
 from taskstate.model.tool_blocks import read_seen_state
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
-from taskstate.storage import files, journal
+from taskstate.storage import files, folders, journal
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.escaping import is_none
@@ -319,7 +319,7 @@ def _free_time(workspace: Workspace, task_id: str, phase: str, request: Request)
 
 def _exists(workspace: Workspace, path: str) -> bool:
     try:
-        return bool(path) and files.inside(workspace.root, path).exists()
+        return bool(path) and folders.exists(files.resolved(workspace.root, path))
     except (TaskstateError, OSError):
         return False
 

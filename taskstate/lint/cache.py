@@ -7,11 +7,9 @@ the cache file's name as a checksum, so that each combination of settings has a 
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from taskstate.errors import TaskstateError
-from taskstate.storage import files
+from taskstate import resources
 from taskstate.storage.cache import Cache
 
 if TYPE_CHECKING:
@@ -70,7 +68,7 @@ def thaw(findings: Iterable[Any], path: str) -> tuple[Finding, ...]:
 def open_cache(path: Path | None, settings: Mapping[str, object]) -> Cache[CachedResult]:
     """Return the cache for one combination of settings; its keys are paths from the repository's root."""
     lines = (f"{name}={value!r}" for name, value in sorted(settings.items()))
-    return Cache(path, _entry, rests_on="\n".join((*lines, _tool_fingerprint())), max_files=MAX_FILES)
+    return Cache(path, _entry, rests_on="\n".join((*lines, resources.fingerprint())), max_files=MAX_FILES)
 
 
 def _entry(values: Any) -> CachedResult:  # noqa: ANN401 - whatever the file holds
@@ -78,31 +76,3 @@ def _entry(values: Any) -> CachedResult:  # noqa: ANN401 - whatever the file hol
     if not (isinstance(mark, str) and isinstance(digest, str)):
         raise TypeError
     return CachedResult(mark, digest, tuple((tuple(query), answer) for query, answer in recorded), tuple(findings))
-
-
-def _tool_fingerprint() -> str:
-    """Return a fingerprint of the tool's own code and data, by sizes and times: other rules give other findings."""
-    from taskstate import resources
-
-    code = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    data = os.path.dirname(resources.path("schemas/task.schema.json"))
-    return f"{_folder_fingerprint(code)} {_folder_fingerprint(data)}"
-
-
-def _folder_fingerprint(folder: str) -> str:
-    newest, total, count = 0, 0, 0
-    pending = [folder]
-    while pending:
-        try:
-            entries = list(os.scandir(pending.pop()))
-        except OSError as error:
-            raise TaskstateError(
-                f"cannot read {files.shown(folder)}: {error.strerror}", code="no-permission"
-            ) from error
-        for entry in entries:
-            if entry.is_dir(follow_symlinks=False):
-                pending += [] if entry.name == "__pycache__" else [entry.path]
-            elif entry.name.endswith((".py", ".json")):
-                status = entry.stat()
-                newest, total, count = max(newest, status.st_mtime_ns), total + status.st_size, count + 1
-    return f"{folder}:{newest}:{total}:{count}"

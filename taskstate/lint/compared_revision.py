@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model.names import own_id, own_type
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 from taskstate.storage.git import index as git_index
 
@@ -80,7 +80,7 @@ class CurrentFiles:
         """Return those of these files that do not exist now."""
         if self.place:
             return frozenset(name for name in names if name not in self.ids)
-        return frozenset(name for name in names if not os.path.lexists(f"{self.root}{os.sep}{name}"))
+        return frozenset(name for name in names if not folders.exists(self.root / name))
 
     def read(self, name: str) -> bytes | None:
         """Return the content of a file, or None where it cannot be read."""

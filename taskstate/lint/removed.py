@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.model.names import own_id, own_type
+from taskstate.storage import folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,11 +40,11 @@ def _findings(removed: RemovedFile, run: LintRun) -> tuple[Finding, ...]:
 
 def _may_lack_a_file(run: LintRun, history: ComparedRevision, under: Sequence[Path]) -> bool:
     """Return whether a removed file may concern what is checked: not where only files are, whose archives exist."""
-    if any(path.is_dir() for path in under):
+    if any(folders.is_folder(path) for path in under):
         return True
     workspace = run.repository.workspace
     archives = (workspace.state_root / workspace.archive_path(own_id(path.name)) for path in under)
-    return any(history.mark(path) and not path.exists() for path in archives)
+    return any(history.mark(path) and not folders.exists(path) for path in archives)
 
 
 def _concerns(removed: Path, run: LintRun, under: Sequence[Path]) -> bool:

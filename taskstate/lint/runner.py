@@ -13,7 +13,7 @@ from taskstate.errors import TaskstateError
 from taskstate.lint.cache import CachedResult, freeze, open_cache, thaw
 from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.model import document_kinds, names
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.storage.file_sources import Disk, GitFiles
 from taskstate.storage.git import client as git
 from taskstate.storage.git.index import DISK, INDEX
@@ -111,7 +111,7 @@ def _open_git(repository: Repository, config: Config, request: LintRequest) -> t
     from taskstate.lint.compared_revision import CurrentFiles
 
     workspace, place = repository.workspace, request.place
-    remember = request.remember and workspace.state_root.is_dir()
+    remember = request.remember and folders.is_folder(workspace.state_root)
     trees = Trees(workspace.root, workspace.private.cache("trees.json") if remember else None)
     if place not in {DISK, INDEX}:
         place = git.resolve_commit(workspace.root, place)
@@ -131,7 +131,7 @@ def _open_git(repository: Repository, config: Config, request: LintRequest) -> t
 
 def _open_cache(repository: Repository, config: Config, request: LintRequest) -> Cache[CachedResult] | None:
     """Return the cache for these settings; None where there is no state folder, since none is created here."""
-    if not repository.workspace.state_root.is_dir():
+    if not folders.is_folder(repository.workspace.state_root):
         return None
     settings = {
         "config": config,
@@ -151,9 +151,9 @@ def own_files_in(workspace: Workspace, paths: Iterable[Path]) -> tuple[tuple[Pat
     own: dict[Path, None] = {}
     remarks = []
     for path in paths:
-        if path.is_dir():
+        if folders.is_folder(path):
             own.update(dict.fromkeys(workspace.own_files(under=path)))
-        elif not os.path.lexists(path):
+        elif not folders.exists(path):
             raise TaskstateError(f"{files.shown(path)} does not exist", help="check the path", code="not-found")
         elif names.own_file(path.as_posix()) is None:
             remarks.append(f"{files.shown(path)} was not checked: by its name it is none of taskstate's own files")
@@ -233,10 +233,8 @@ def _useful_processes(paths: Sequence[Path]) -> int:
     """Return how many processes are worth starting for these files."""
     total = 0
     for path in paths:
-        try:
-            total += os.stat(path).st_size
-        except OSError:  # reported when the file is read
-            continue
+        found = folders.find(path)  # that it cannot be read is reported later
+        total += found.st_size if found else 0
     return min(total // _BYTES_PER_PROCESS, len(paths) // _BATCH)
 
 
@@ -277,11 +275,9 @@ def _check(path: Path, run: LintRun) -> _FileResult:
     source, queries = run.repository.source, RepositoryQueries(run.repository, path)
     mark = source.mark(path)
     try:
-        if os.path.islink(path):
-            files.inside(run.repository.workspace.root, run.name(path))  # a link that leads outside is not followed
         data = source.read(path)
     except TaskstateError as error:
-        if error.code == "not-found" and not os.path.lexists(path):  # a command has removed it since it was listed
+        if error.code == "not-found" and not folders.exists(path):  # a command has removed it since it was listed
             return _FileResult(CachedResult("", "", (), ()), "")
         return _FileResult(None, str(error))
     findings = engine.findings(data, run.name(path), run.config, queries)

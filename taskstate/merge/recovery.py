@@ -34,7 +34,7 @@ from taskstate.model.items import (
     session_item,
 )
 from taskstate.model.names import ACCEPTED_FOLDER, own_file
-from taskstate.storage import files, journal, kept
+from taskstate.storage import files, folders, journal, kept
 from taskstate.storage.git import history
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.edits import Edit, apply
@@ -294,7 +294,7 @@ def _handoffs(task: _Task, wanted: Wanted) -> journal.Plan:
             for path, _, data in written(record.plan()):
                 name = path.rpartition("/")[2]
                 found |= {name: journal.Create(path, data)} if name in missing else {}
-    return tuple(each for each in found.values() if not any(at.exists() for at in _places_of(task, each.path)))
+    return tuple(each for each in found.values() if not any(folders.exists(at) for at in _places_of(task, each.path)))
 
 
 def _places_of(task: _Task, handoff: str) -> tuple[Path, Path]:

@@ -11,6 +11,7 @@ import os
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from taskstate.errors import TaskstateError
+from taskstate.storage import files, folders
 from taskstate.storage.private import make_folder
 from taskstate.version import VERSION
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 Entry = TypeVar("Entry")
 
 # Whatever reading a damaged cache may raise, also for valid JSON of another shape.
-_READ_ERRORS = (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
+_READ_ERRORS = (TaskstateError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
 _MAX_ENTRIES = 100_000
 
 
@@ -80,13 +81,13 @@ class Cache(Generic[Entry]):
             return
         newest = [*self._entries().items()][-self._max_entries :]
         content = {"rests_on": self._rests_on, "entries": dict(newest)}
-        temporary = path.with_name(f"{path.name}.{os.getpid()}")
+        temporary = files.temporary_name(path)
         try:
             make_folder(path.parent)
             # Not synced: a file that a crash cut short is not valid JSON and is ignored.
-            with open(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as stream:
+            with open(folders.open_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as stream:
                 stream.write(json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode())
-            os.replace(temporary, path)
+            folders.rename(temporary, path)
             self._delete_oldest_files(path.parent)
         except (OSError, TaskstateError):
             return
@@ -98,14 +99,15 @@ class Cache(Generic[Entry]):
 
     def _delete_oldest_files(self, folder: Path) -> None:
         if self._prefix:
-            files = (each for each in os.scandir(folder) if each.name.startswith(self._prefix))
-            for file in sorted(files, key=lambda each: each.stat().st_mtime_ns)[: -self._max_files]:
-                os.unlink(file.path)
+            names = (f"{folder}{os.sep}{name}" for name in files.names(folder) if name.startswith(self._prefix))
+            ages = sorted((status.st_mtime_ns, path) for path, status in folders.statuses(names))
+            for _, path in ages[: -self._max_files]:
+                folders.remove(path)
 
 
 def _load(path: Path, rests_on: str) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(files.read(path))
         return dict(content["entries"]) if content["rests_on"] == rests_on else {}
     except _READ_ERRORS:
         return {}

@@ -6,14 +6,14 @@ stores it need not read a file that has not changed.
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
-from taskstate.storage import files
+from taskstate.storage import files, folders
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping
     from pathlib import Path
 
@@ -40,7 +40,7 @@ class Disk:
     def mark(self, path: Path) -> str:
         """Return a text that changes whenever the file does; empty if it cannot be read."""
         try:
-            status = os.stat(path, follow_symlinks=False)
+            status = folders.status(path)
         except (OSError, ValueError):
             return ""
         return mark_of(status) if is_settled(status, time.time_ns()) else f"sha256:{_digest(path)}"
@@ -55,7 +55,7 @@ class Disk:
 
     def exists(self, path: Path) -> bool:
         """Return whether there is something at `path`."""
-        return os.path.lexists(path)
+        return folders.exists(path)
 
 
 def _digest(path: Path) -> str:

@@ -9,7 +9,7 @@ import os
 from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
-from taskstate.storage import files
+from taskstate.storage import files, folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +27,7 @@ def sha256_of(root: Path, relative: str) -> str | None:
     import hashlib
 
     path = files.inside(root, relative)
-    length = files.size(path) if os.path.isfile(path) else None
+    length = files.size(path) if folders.is_file(path) else None
     if length is None:
         return None
     digest = hashlib.sha256()

@@ -1,9 +1,9 @@
 """Reads, replaces, creates, appends to, moves and deletes files, atomically and durably.
 
 After a crash a file holds either the old or the new content, except for `append`, which can be cut short. A change is
-on the disk when its function returns: file and folder are synced. Errors of the operating system become a
-`TaskstateError` that says what failed, where, and what to do. `hashlib` is imported where it is used: every command
-loads this module, and start-up time is mostly imports.
+on the disk when its function returns: file and folder are synced. No link is followed (`folders`). Errors of the
+operating system become a `TaskstateError` that says what failed, where, and what to do. `hashlib` is imported where it
+is used: every command loads this module, and start-up time is mostly imports.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from taskstate.errors import StaleFile, TaskstateError
+from taskstate.storage import folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,19 +24,6 @@ if TYPE_CHECKING:
 MAX_BYTES = 64 * 1024 * 1024
 _CHUNK = 1024 * 1024
 _TEMPORARY_NAME = (".taskstate-", ".tmp")
-# Flags that only some systems have. O_NONBLOCK: opening a FIFO that has replaced the file must not wait for a writer.
-_FLAGS = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
-_NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
-# Errors of systems that cannot sync a folder (Windows, some network and FUSE file systems).
-_SYNC_UNSUPPORTED = {
-    errno.EACCES,
-    errno.EPERM,
-    errno.EINVAL,
-    errno.ENOSYS,
-    errno.ENOTSUP,
-    errno.EOPNOTSUPP,
-    errno.EISDIR,
-}
 _REFUSALS = {
     errno.ENOENT: ("not-found", "it does not exist", "check the name"),
     errno.EEXIST: ("exists", "it exists already", "choose another name, or move what is there out of the way"),
@@ -46,7 +34,8 @@ _REFUSALS = {
     errno.EDQUOT: ("disk-full", "the disk quota is used up", "free some space, then run the command again"),
     errno.EISDIR: ("not-a-file", "it is a folder", "name a file"),
     errno.ENOTDIR: ("not-a-file", "a part of its path is no folder", "check the path"),
-    errno.ELOOP: ("is-link", "it is a symbolic link, or its links run in a circle", "name the real file"),
+    errno.ELOOP: ("is-link", "it is a symbolic link, or lies behind one", "put the real file or folder there"),
+    errno.EINVAL: ("bad-name", "no file can have such a name", "choose another one"),
     errno.ENAMETOOLONG: ("bad-name", "the name is too long", "choose a shorter one"),
 }
 
@@ -66,23 +55,32 @@ def digest(data: bytes) -> str:
 def inside(root: Path, relative: str) -> Path:
     """Return `root / relative` after checking that it stays inside `root`.
 
-    Links in the returned path are not resolved, so that a writer can still refuse to replace one.
+    Links in the returned path are not resolved, so that whoever opens it refuses them.
 
     Raises:
         TaskstateError: code "path-escapes": it is absolute, contains `..`, enters a `.git` folder, or follows a link
             that leads outside.
     """
-    path = root / relative
+    resolved(root, relative)
+    return root / relative
+
+
+def resolved(root: Path, relative: str) -> Path:
+    """Return where `root / relative` really lies, for reading a user's file through links that stay inside `root`.
+
+    Raises:
+        TaskstateError: code "path-escapes", as for `inside`.
+    """
     # Both are resolved: comparing the text alone would accept a link inside the repository that leads out of it.
     try:
-        real_root, real = Path(os.path.realpath(root)), Path(os.path.realpath(path))
+        real_root, real = Path(os.path.realpath(root)), Path(os.path.realpath(root / relative))
     except (ValueError, OSError) as error:
         raise _escapes(relative, "is no path that the system can use") from error
     if ".." in relative.replace("\\", "/").split("/") or relative.startswith("/") or real_root not in real.parents:
         raise _escapes(relative, "names nothing inside the repository")
     if any(part.casefold() == ".git" for part in real.relative_to(real_root).parts):
         raise _escapes(relative, "leads into git's own folder")
-    return path
+    return real
 
 
 def _escapes(relative: str, why: str) -> TaskstateError:
@@ -118,11 +116,11 @@ def _require_file(status: os.stat_result, path: Path) -> None:
 
 
 def _open(path: Path, flags: int) -> int:
-    """Open the plain file at `path` and return its descriptor; without `_NO_FOLLOW` a link is followed."""
+    """Open the plain file at `path` and return its descriptor."""
     # Checked before opening, since opening a device may have side effects, and again after it, since something else may
     # have taken the name between the two calls.
-    _require_file(path.lstat() if flags & _NO_FOLLOW else path.stat(), path)
-    descriptor = os.open(path, flags | _FLAGS)
+    _require_file(folders.status(path), path)
+    descriptor = folders.open_file(path, flags)
     try:
         _require_file(os.fstat(descriptor), path)
     except BaseException:
@@ -135,7 +133,7 @@ def size(path: Path) -> int | None:
     """Return the size in bytes of the plain file at `path`, or None if there is none; a link is refused."""
     with os_errors("read", path):
         try:
-            status = path.lstat()
+            status = folders.status(path)
         except FileNotFoundError:
             return None
     _require_file(status, path)
@@ -187,34 +185,13 @@ def write_all(descriptor: int, data: bytes) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
-def sync_folder(folder: Path) -> None:
-    """Make the names in `folder` durable where the system can: syncing a file does not sync its name."""
-    try:
-        descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0))
-    except OSError as error:
-        if error.errno in _SYNC_UNSUPPORTED:
-            return
-        raise
-    try:
-        os.fsync(descriptor)
-    except OSError as error:
-        if error.errno not in _SYNC_UNSUPPORTED:
-            raise
-    finally:
-        os.close(descriptor)
-
-
-def make_folder(folder: Path) -> None:
-    """Create `folder` and its missing parents, each durable before the next."""
-    if folder.is_dir():
+def make_folder(folder: Path, mode: int = 0o777) -> None:
+    """Create `folder` and its missing parents, each durable before the next; `mode` is that of the last one."""
+    if folders.is_folder(folder):
         return
     make_folder(folder.parent)
-    try:
-        folder.mkdir()
-    except FileExistsError:
-        if not folder.is_dir():  # a folder that another process has just made is fine
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder)) from None
-    sync_folder(folder.parent)
+    folders.make(folder, mode)
+    folders.sync(folder.parent)
 
 
 def temporary_name(path: Path) -> Path:
@@ -231,7 +208,7 @@ def temporary_file(path: Path, data: bytes, like: os.stat_result | None = None, 
     """
     temporary = temporary_name(path)
     # Private until it has the other file's owner and mode: `data` may be for its owner only.
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o600 if like else mode)
+    descriptor = folders.open_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if like else mode)
     try:
         try:
             write_all(descriptor, data)
@@ -242,13 +219,12 @@ def temporary_file(path: Path, data: bytes, like: os.stat_result | None = None, 
             os.close(descriptor)
         yield temporary
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            folders.remove(temporary)
 
 
 def _copy_owner_and_mode(descriptor: int, like: os.stat_result) -> None:
     """Give the file the owner and mode of `like`; the owner stays ours where we may not change it."""
-    if not hasattr(os, "fchown"):
-        return
     ours = os.fstat(descriptor)
     if (ours.st_uid, ours.st_gid) != (like.st_uid, like.st_gid):
         with suppress(PermissionError):
@@ -260,8 +236,15 @@ def _copy_owner_and_mode(descriptor: int, like: os.stat_result) -> None:
 def replace(path: Path, data: bytes) -> None:
     """Write `data` to `path` atomically, over a file or where none is; a link or a read-only file is refused."""
     with os_errors("write", path), temporary_file(path, data, require_replaceable(path)) as temporary:
-        temporary.replace(path)
-        sync_folder(path.parent)
+        folders.rename(temporary, path)
+        folders.sync(path.parent)
+
+
+def replace_private(path: Path, data: bytes) -> None:
+    """Write `data` to `path` atomically, for this user alone, whatever its mode was; a link is replaced itself."""
+    with os_errors("write", path), temporary_file(path, data, mode=0o600) as temporary:
+        folders.rename(temporary, path)
+        folders.sync(path.parent)
 
 
 def require_replaceable(path: Path) -> os.stat_result | None:
@@ -270,19 +253,19 @@ def require_replaceable(path: Path) -> os.stat_result | None:
     A rename asks for write access to the folder only, so a read-only file has to be refused here.
     """
     try:
-        before = path.lstat()
+        before = folders.status(path)
     except FileNotFoundError:
         return None
     _require_file(before, path)
-    if not os.access(path, os.W_OK):
+    if not folders.may(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     return before
 
 
 def require_writable_folder(path: Path) -> None:
     """Refuse a path in whose folder (or, where that is missing, its nearest parent) no file may be written."""
-    folder = next(each for each in path.parents if each.exists())
-    if not os.access(folder, os.W_OK | os.X_OK):
+    folder = next(each for each in path.parents if folders.exists(each))
+    if not folders.may(folder, os.W_OK | os.X_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 
 
@@ -293,9 +276,9 @@ def create(path: Path, data: bytes, *, mode: int = 0o666) -> None:
         with temporary_file(path, data, mode=mode) as temporary:
             _rename_without_overwriting(temporary, path)
         try:
-            sync_folder(path.parent)
+            folders.sync(path.parent)
         except OSError:
-            path.unlink()
+            folders.remove(path)
             raise
 
 
@@ -306,15 +289,15 @@ def _rename_without_overwriting(temporary: Path, path: Path) -> None:
     supported, an empty file created with O_EXCL reserves the name first.
     """
     try:
-        path.hardlink_to(temporary)
+        folders.give_second_name(temporary, path)
     except FileExistsError:
         raise
     except OSError:
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS))
+        os.close(folders.open_file(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
         try:
-            temporary.replace(path)
+            folders.rename(temporary, path)
         except OSError:
-            path.unlink()
+            folders.remove(path)
             raise
 
 
@@ -326,7 +309,9 @@ def append(path: Path, data: bytes, size: int) -> None:
         TaskstateError: the system refuses.
     """
     with os_errors("append to", path):
-        descriptor = _open(path, os.O_WRONLY | os.O_APPEND | _NO_FOLLOW)
+        if folders.status(path).st_nlink > 1:  # its other names, which may be anybody's, keep the old content
+            replace(path, read(path))
+        descriptor = _open(path, os.O_WRONLY | os.O_APPEND)
         try:
             current = os.fstat(descriptor).st_size
             if current != size:
@@ -345,7 +330,7 @@ def append(path: Path, data: bytes, size: int) -> None:
 def truncate(path: Path, size: int) -> None:
     """Truncate the file at `path` to its first `size` bytes."""
     with os_errors("write", path):
-        descriptor = _open(path, os.O_WRONLY | _NO_FOLLOW)
+        descriptor = _open(path, os.O_WRONLY)
         try:
             os.ftruncate(descriptor, size)
             os.fsync(descriptor)
@@ -359,26 +344,26 @@ def move(source: Path, target: Path) -> None:
         make_folder(target.parent)
         # A rename would replace an existing file. The lock, not this check, keeps other commands from taking the name
         # in between; a hard link as in `create` is not used, since after a crash both names could be there.
-        if os.path.lexists(target):
+        if folders.exists(target):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(target))
     with os_errors("move", source):
-        source.rename(target)
-        sync_folder(target.parent)
-        sync_folder(source.parent)
+        folders.rename(source, target)
+        folders.sync(target.parent)
+        folders.sync(source.parent)
 
 
 def delete(path: Path) -> None:
     """Remove the file at `path`."""
     with os_errors("delete", path):
-        path.unlink()
-        sync_folder(path.parent)
+        folders.remove(path)
+        folders.sync(path.parent)
 
 
 def names(folder: Path) -> tuple[str, ...]:
     """Return the names in `folder`, sorted; none if there is no such folder."""
     with os_errors("list", folder):
         try:
-            return tuple(sorted(os.listdir(folder)))
+            return tuple(sorted(entry.name for entry in folders.entries(folder)))
         except (FileNotFoundError, NotADirectoryError):
             return ()
 

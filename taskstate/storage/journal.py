@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import StaleFile, TaskstateError
-from taskstate.storage import files, kept, transaction
+from taskstate.storage import files, folders, kept, transaction
 from taskstate.storage.private import make_folder
 from taskstate.storage.progress import PERMANENT_ERRORS, Progress, progress, progress_or_other
 from taskstate.storage.swap import compare_and_swap
@@ -149,7 +149,7 @@ def _require_possible(root: Path, plan: Plan) -> None:
                 if not isinstance(operation, Move | Delete):  # these change the folder alone
                     files.require_replaceable(path)
                 files.require_writable_folder(path)
-    if len(plan) > 1 and hasattr(os, "statvfs"):
+    if len(plan) > 1:
         needed = sum(len(getattr(operation, "data", b"")) for operation in plan) * 2 + _SPARE_BYTES
         with files.os_errors("write", root):
             disk = os.statvfs(root)
@@ -189,7 +189,7 @@ def _carry_out_recorded(root: Path, private: Private, plan: Plan, keeping: Keepi
         _finish(root, record, plan, (Progress.BEFORE,) * len(plan))
         _end(private, record, is_kept=keeping is not None)
     except TaskstateError as error:
-        if record is None or not os.path.lexists(record):  # it was set aside, and the error says where
+        if record is None or not folders.exists(record):  # it was set aside, and the error says where
             raise
         if not _is_begun(root, plan):
             files.delete(record)
@@ -228,7 +228,7 @@ def _recover(root: Path, private: Private, record: Path, may_write: Callable[[st
         _finish(root, record, plan, tuple(progress_or_other(root, operation) for operation in plan))
         _end(private, record, is_kept=bool(entry))
     except TaskstateError as error:
-        if not os.path.lexists(record):
+        if not folders.exists(record):
             return str(error)
         return f"an interrupted change of {touched} waits until it can be finished: {error}"
     return f"finished an interrupted change of {touched}"
@@ -330,7 +330,7 @@ def _set_aside(record: Path, prefix: str) -> str:
     stem = record.name.removeprefix(_PENDING).removesuffix(".json")
     number = 1
     target = record.with_name(f"{prefix}{stem}.json")
-    while os.path.lexists(target):
+    while folders.exists(target):
         number += 1
         target = record.with_name(f"{prefix}{stem}-{number}.json")
     files.move(record, target)

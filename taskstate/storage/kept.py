@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.storage import files, transaction
+from taskstate.storage import files, folders, transaction
 from taskstate.storage.private import make_folder
 
 if TYPE_CHECKING:
@@ -104,12 +104,12 @@ def keep(private: Private, data: bytes, name: str) -> None:
     with suppress(TaskstateError, OSError):
         path = _new_path(private, private.write, data, name)
         temporary = files.temporary_name(path)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        descriptor = folders.open_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         try:
             files.write_all(descriptor, data)
         finally:
             os.close(descriptor)
-        temporary.replace(path)
+        folders.rename(temporary, path)
 
 
 def keep_file(private: Private, path: Path, name: str) -> None:
@@ -118,7 +118,7 @@ def keep_file(private: Private, path: Path, name: str) -> None:
     Raises:
         TaskstateError, OSError: the system refuses.
     """
-    path.replace(_new_path(private, path.parent.parent, files.read(path), name))
+    folders.rename(path, _new_path(private, path.parent.parent, files.read(path), name))
 
 
 def adopt(private: Private) -> bool:
@@ -131,7 +131,7 @@ def adopt(private: Private) -> bool:
                 if match and private.write:
                     path = folder / FOLDER / name
                     ending = name.partition("-")[2].partition("-")[2].removesuffix(".json")
-                    path.replace(_new_path(private, private.write, files.read(path), ending))
+                    folders.rename(path, _new_path(private, private.write, files.read(path), ending))
                     adopted = True
     return adopted
 

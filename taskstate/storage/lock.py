@@ -7,15 +7,18 @@ modules this one reads the clock and the environment: no caller knows the moment
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
+import stat
 import sys
+import time
 from contextlib import contextmanager, suppress
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from taskstate.errors import LockTimeout
-from taskstate.storage import files
+from taskstate.errors import LockTimeout, TaskstateError
+from taskstate.storage import files, folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,33 +38,63 @@ def locked(path: Path, timeout: float = TIMEOUT_SECONDS) -> Iterator[None]:
     Raises:
         LockTimeout: another process held it all the time; the message names it if the lock file does.
     """
-    from filelock import FileLock, Timeout
-
     with files.os_errors("lock", path):
-        files.make_folder(path.parent)
-        lock = FileLock(path)
-        try:
-            lock.acquire(timeout=timeout, poll_interval=_POLL_SECONDS)
-        except Timeout as error:
-            who = holder(path) or "somebody who left no name"
-            message = f"another command is writing: {files.shown(path)} was not free within {timeout:g} seconds"
-            raise LockTimeout(
-                f"{message}, and is held by {who}",
-                help="wait until it has ended, then run this again; deleting the lock file does not help",
-            ) from error
+        descriptor = _acquire(path, timeout)
     try:
-        _write_holder(path, _this_process())
+        _write_holder(descriptor, _this_process())
         yield
     finally:
-        _write_holder(path, "")  # before the release: afterwards the file may be the next holder's
-        lock.release()
+        _write_holder(descriptor, "")  # before the release: afterwards the file may be the next holder's
+        # Not by closing alone: a process that was forked meanwhile has the same open file, and with it the lock.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+        os.close(descriptor)
+
+
+def _acquire(path: Path, timeout: float) -> int:
+    """Lock the file at `path`, and return the descriptor that holds the lock."""
+    files.make_folder(path.parent)
+    end = time.monotonic() + timeout
+    while (descriptor := _try(path)) is None:
+        if time.monotonic() >= end:
+            raise _timed_out(path, timeout)
+        time.sleep(_POLL_SECONDS)
+    return descriptor
+
+
+def _try(path: Path) -> int | None:
+    """Return a descriptor that holds the lock, or None while somebody else does."""
+    descriptor = folders.open_file(path, os.O_RDWR | os.O_CREAT, 0o666)
+    held = False
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise TaskstateError(f"cannot lock {files.shown(path)}: it is no plain file", help="delete it", code="lock")
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        held = _is_at(path, descriptor)
+    except BlockingIOError:
+        pass
+    finally:
+        if not held:
+            os.close(descriptor)
+    return descriptor if held else None
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    """Return whether the open file is still the one at `path`: a lock on one that was deleted keeps nobody out."""
+    found = folders.find(path)
+    return found is not None and os.path.samestat(found, os.fstat(descriptor))
+
+
+def _timed_out(path: Path, timeout: float) -> LockTimeout:
+    who = holder(path) or "somebody who left no name"
+    message = f"another command is writing: {files.shown(path)} was not free within {timeout:g} seconds"
+    help_ = "wait until it has ended, then run this again; deleting the lock file does not help"
+    return LockTimeout(f"{message}, and is held by {who}", help=help_)
 
 
 def holder(path: Path) -> str:
     """Return the text in the lock file that names its holder, ready for a message; empty if there is none."""
     try:
-        # Whatever lies at `path`: a link is not followed, and a FIFO does not block.
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+        descriptor = folders.open_file(path, os.O_RDONLY)
     except OSError:
         return ""
     try:
@@ -82,28 +115,23 @@ def is_free(path: Path) -> bool:
         return False
 
 
-def _write_holder(path: Path, text: str) -> None:
+def _write_holder(descriptor: int, text: str) -> None:
     """Overwrite the text in the lock file; if that fails, only the message of a time-out says less.
 
     The text is padded with blanks instead of truncating the file, which makes some file systems write to the disk at
-    once.
+    once. A file that has a second name (a hard link) may be somebody else's, and is left as it is.
     """
     with suppress(OSError):
-        descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0))
-        try:
-            os.write(descriptor, text.encode("utf-8", "replace")[:_HOLDER_BYTES].ljust(_HOLDER_BYTES))
-        finally:
-            os.close(descriptor)
+        if os.fstat(descriptor).st_nlink == 1:
+            os.pwrite(descriptor, text.encode("utf-8", "replace")[:_HOLDER_BYTES].ljust(_HOLDER_BYTES), 0)
 
 
 def _this_process() -> str:
     """Return one line with the actor, process, host, command and time of this process."""
-    import time
-
     words = takewhile(_COMMAND_WORD.fullmatch, sys.argv[1:3])
     command = " ".join(["taskstate", *words])
     actor = os.environ.get("TASKSTATE_ACTOR", "")
-    host = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
+    host = os.uname().nodename
     since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     prefix = f"{actor[:80]}, " if actor else ""
     return f"{prefix}process {os.getpid()} on {host[:80]} (`{command}`) since {since}\n"

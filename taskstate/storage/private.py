@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import os
 import stat
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from taskstate.errors import GitFailed
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 FALLBACK = "private"  # in the state folder
 OLD_JOURNAL = "journal"  # in the state folder, of versions before 0.2
@@ -52,13 +52,13 @@ def find_private(root: Path, state_root: Path) -> Private:
     """Return the private folders of the repository at `root`."""
     at = _git_folders(root)
     own = at.common_dir / _IN_GIT / _worktree(at, root) if at else None
-    in_git = own if own and not own.is_symlink() and not own.parent.is_symlink() else None
+    in_git = own if own and not folders.is_link(own) and not folders.is_link(own.parent) else None
     is_writable = in_git is not None and _is_writable(in_git)
     fallback = state_root / FALLBACK
-    why_not = refusal(fallback, root) if os.path.lexists(fallback) else ""
+    why_not = refusal(fallback, root) if folders.exists(fallback) else ""
     read = (*((in_git,) if in_git else ()), *(() if why_not else (fallback,)))
     write = in_git if is_writable else None if why_not else fallback
-    return Private(read, write, why_not, _removed(at, own) if at and own else ())
+    return Private(read, write, why_not, _removed(at, in_git) if at and in_git else ())
 
 
 def make_folder(folder: Path) -> None:
@@ -68,18 +68,20 @@ def make_folder(folder: Path) -> None:
         TaskstateError: the system refuses.
     """
     with files.os_errors("create", folder):
-        if not folder.is_dir():
+        if not folders.is_folder(folder):
             above = folder.parent.parent
             files.make_folder(above.parent if above.name == _IN_GIT else above)
             for each in (above, folder.parent, folder):
-                each.mkdir(mode=0o700, exist_ok=True)
+                folders.make(each, 0o700)
 
 
 def _git_folders(root: Path) -> git.GitFolders | None:
+    """Return git's folders; where they lie, and through which links, is for git and its user to say."""
     try:
-        return git.folders(root)
+        at = git.folders(root)
     except GitFailed:
         return None
+    return at and at._replace(common_dir=Path(os.path.realpath(at.common_dir)))
 
 
 def _worktree(at: git.GitFolders, root: Path) -> str:
@@ -94,8 +96,8 @@ def _worktree(at: git.GitFolders, root: Path) -> str:
 
 
 def _is_writable(folder: Path) -> bool:
-    existing = next(each for each in (folder, *folder.parents) if each.exists())
-    return existing.is_dir() and os.access(existing, os.W_OK | os.X_OK)
+    existing = next(each for each in (folder, *folder.parents) if folders.exists(each))
+    return folders.is_folder(existing) and folders.may(existing, os.W_OK | os.X_OK)
 
 
 def _removed(at: git.GitFolders, own: Path) -> tuple[Path, ...]:
@@ -105,7 +107,8 @@ def _removed(at: git.GitFolders, own: Path) -> tuple[Path, ...]:
     for name in files.names(own.parent):
         worktree = name.partition(":")[0]
         same_place = name == f"{worktree}{colon}{below}"
-        if worktree != _MAIN and same_place and not (at.common_dir / "worktrees" / worktree.rstrip("~")).is_dir():
+        known = at.common_dir / "worktrees" / worktree.rstrip("~")
+        if worktree != _MAIN and same_place and not folders.is_folder(known):
             found.append(own.parent / name)
     return tuple(found)
 
@@ -116,13 +119,14 @@ def refusal(folder: Path, root: Path) -> str:
     while pending:
         path = pending.pop()
         try:
-            status = os.lstat(path)
-            pending += [entry.path for entry in os.scandir(path)] if stat.S_ISDIR(status.st_mode) else []
+            status = folders.status(path)
+            if stat.S_ISDIR(status.st_mode):
+                pending += [f"{path}{os.sep}{name}" for name, _ in folders.entries(path)]
         except FileNotFoundError:  # another command has just removed it
             continue
         if stat.S_ISLNK(status.st_mode):
             return f"{files.shown(path)} is a link"
-        if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
+        if status.st_uid != os.geteuid():
             return f"{files.shown(path)} belongs to another user"
     if git.toplevel(root) is None:
         return ""

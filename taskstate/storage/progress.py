@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.storage.transaction import Append, Create, Delete, Move, Operation, Replace, paths_of
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ def progress(root: Path, operation: Operation) -> Progress:
         case Append(expected_size=expected, data=data):
             return _of_append(paths[0], expected, data)
         case Move():
-            return _of_move(source=os.path.lexists(paths[0]), target=os.path.lexists(paths[1]))
+            return _of_move(source=folders.exists(paths[0]), target=folders.exists(paths[1]))
         case Delete(expected_digest=expected):
             return _of_delete(_content(paths[0]), expected)
 

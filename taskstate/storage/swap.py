@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from taskstate.errors import StaleFile
-from taskstate.storage import files
+from taskstate.storage import files, folders
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,33 +41,33 @@ def compare_and_swap(path: Path, data: bytes, expected: str) -> None:
             finally:
                 if old != path:
                     with suppress(FileNotFoundError):  # it got its name back
-                        old.unlink()
+                        folders.remove(old)
 
 
 def _rename(temporary: Path, path: Path, old: Path, expected: str) -> None:
     """Rename `temporary` to `path`, if the file there is still `old` and has the digest `expected`."""
-    ours = temporary.stat().st_ino
+    ours = folders.status(temporary).st_ino
     # The same inode, too: an editor that saves by rename has put another file there since the link was made.
-    if files.digest(files.read(old)) != expected or old.stat().st_ino != path.lstat().st_ino:
+    if files.digest(files.read(old)) != expected or folders.status(old).st_ino != folders.status(path).st_ino:
         raise _changed(path)
-    temporary.replace(path)
+    folders.rename(temporary, path)
     try:
-        files.sync_folder(path.parent)
+        folders.sync(path.parent)
     except OSError:
         if old != path:
-            old.replace(path)
+            folders.rename(old, path)
         raise
     if old != path and files.digest(files.read(old)) != expected:
-        if path.lstat().st_ino == ours:
-            old.replace(path)
-            files.sync_folder(path.parent)
+        if folders.status(path).st_ino == ours:
+            folders.rename(old, path)
+            folders.sync(path.parent)
         raise _changed(path)
 
 
 def _second_name(path: Path, other: Path) -> Path:
     """Give the file at `path` a second name and return it, or `path` where the file system cannot do that."""
     try:
-        other.hardlink_to(path)
+        folders.give_second_name(path, other)
     except OSError as error:
         if error.errno in _LINK_UNSUPPORTED:
             return path

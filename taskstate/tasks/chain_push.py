@@ -10,7 +10,7 @@ from taskstate.model.names import id_key
 from taskstate.model.statuses import DROPPED
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import timestamp, with_event, with_write_metadata
-from taskstate.storage import journal
+from taskstate.storage import folders, journal
 from taskstate.syntax.document import parse
 from taskstate.workspace import preconditions, secret_check, task_index
 
@@ -91,7 +91,7 @@ def _require_no_link(workspace: Workspace, path: str) -> None:
     Raises:
         TaskstateError: code "is-link".
     """
-    if (workspace.root / path).is_symlink():
+    if folders.is_link(workspace.root / path):
         raise TaskstateError("it is a symbolic link", help="name the real file", code="is-link")
 
 

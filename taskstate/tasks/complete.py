@@ -15,7 +15,7 @@ from taskstate.model.canonical_json import sha256
 from taskstate.model.phases import phases_in
 from taskstate.model.statuses import CLOSED, COMPLETE, IN_PROGRESS
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
-from taskstate.storage import file_state
+from taskstate.storage import file_state, folders
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
@@ -167,7 +167,7 @@ def _output(workspace: Workspace, state: TaskState, request: Request) -> dict[st
         if escape_reason(each.path):
             continue
         try:
-            is_file = not (workspace.root / each.path).is_dir() and not chain_output.is_pattern(each.path)
+            is_file = not folders.is_folder(workspace.root / each.path) and not chain_output.is_pattern(each.path)
             sha = file_state.sha256_of(workspace.root, each.path)
         except TaskstateError:
             continue  # it leads out of the repository or is unreadable, so there is nothing to compare with later

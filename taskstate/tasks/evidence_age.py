@@ -15,7 +15,7 @@ from taskstate.errors import GitFailed
 from taskstate.messages import first_of
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import blocks_of, moment
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
 from taskstate.storage.git import worktree
@@ -108,7 +108,7 @@ def _times(workspace: Workspace, since: float) -> Iterator[tuple[str, _Time]]:
         return
     for path in sorted(dirty | {each for each in tracked if not workspace.is_ours(each)}):
         try:
-            on_disk = float(int((workspace.root / path).lstat().st_mtime))  # evidence is dated in whole seconds
+            on_disk = float(int(folders.status(workspace.root / path).st_mtime))  # evidence is dated in whole seconds
         except OSError:
             continue  # it is deleted, and leaves no time
         if on_disk > since:

@@ -9,7 +9,7 @@ from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import set_front_matter, timestamp, with_event, with_write_metadata
-from taskstate.storage import files, journal, transaction
+from taskstate.storage import files, folders, journal, transaction
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import set_json
@@ -199,14 +199,16 @@ def _belongings(workspace: Workspace, renaming: _Renaming) -> Iterator[journal.O
     ]
     for folder in (root / "handoffs" / old, root / "handoffs" / old / "archive"):
         target = root / "handoffs" / new / ("archive" if folder.name == "archive" else "")
-        moved += [(folder / name, target / name) for name in files.names(folder) if not (folder / name).is_dir()]
+        moved += [
+            (folder / name, target / name) for name in files.names(folder) if not folders.is_folder(folder / name)
+        ]
     for source, target in moved:
         if files.size(source) is None:
             continue
         data = files.read(source)
         yield journal.Create(workspace.relative(target), _renamed(source.name, data, renaming))
         yield journal.Delete(workspace.relative(source), files.digest(data))
-    if (root / "artifacts" / old).is_dir():
+    if folders.is_folder(root / "artifacts" / old):
         yield journal.Move(workspace.relative(root / "artifacts" / old), workspace.relative(root / "artifacts" / new))
 
 
@@ -230,5 +232,5 @@ def _drop_empty(workspace: Workspace, renaming: _Renaming) -> None:
     """Remove the empty folders of the old id: git does not track them, and the doctor reports orphans."""
     folder = workspace.state_root / "handoffs" / f"task-{renaming.old}"
     for each in (folder / "archive", folder):
-        if each.is_dir() and not files.names(each):
-            each.rmdir()
+        if folders.is_folder(each) and not files.names(each):
+            folders.remove_empty(each)

@@ -156,7 +156,7 @@ def with_archived_sessions(workspace: Workspace, relative: str, text: str, reque
     """Return the change that writes the state file `text` and archives its older sessions, if they can be archived."""
     config = workspace.config
     keep, reason = config.size.keep_sessions, archiver.limit_reason(config)
-    program = archiver.configured_summarizing(workspace)
+    program = archiver.configured_summarizing(workspace, dry_run=request.dry_run)
     try:
         return archiver.plan_archive(workspace, relative, text, request, keep=keep, reason=reason, summarizing=program)
     except TaskstateError as error:

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
+from taskstate.storage import temporary
 from taskstate.storage.files import MAX_BYTES, digest
 from taskstate.syntax.spans import CONTROLS, with_newlines
 from taskstate.validation import secrets
@@ -58,9 +59,7 @@ def run_command(root: Path, command: str, *, timeout: float | None = None) -> Co
         TaskstateError: code "timeout": it ran longer than `timeout` seconds; code "too-large": it prints more than can
             be kept. It is killed then, with all that it started. Code "command": it cannot be started.
     """
-    import tempfile
-
-    with tempfile.TemporaryFile() as log:
+    with temporary.nameless_file() as log:
 
         def keep(chunk: bytes) -> None:
             log.write(chunk)

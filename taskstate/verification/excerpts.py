@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest, decoded
 from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.syntax.edits import apply
 from taskstate.syntax.spans import with_newlines
 from taskstate.validation import secrets
@@ -122,8 +121,8 @@ def read_text(workspace: Workspace, relative: str) -> str:
     Raises:
         TaskstateError: the path leads out of the repository, there is no such file, or it is not text.
     """
-    path = files.inside(workspace.root, relative)
-    if not os.path.lexists(path):
+    path = files.resolved(workspace.root, relative)
+    if not folders.exists(path):
         message = f"there is no file {files.shown(relative)} in the repository"
         raise TaskstateError(message, help="write its path from the repository's root", code="not-found")
     data = files.read(path)
@@ -303,7 +302,7 @@ def _kept(workspace: Workspace, task_id: str, excerpt: Excerpt) -> tuple[str | N
 def _source(workspace: Workspace, excerpt: Excerpt) -> tuple[str | None, tuple[str, ...]]:
     """Return the text of the excerpt's source file, or None with the reason why it cannot be read."""
     try:
-        if not os.path.lexists(files.inside(workspace.root, excerpt.path)):
+        if not folders.exists(files.resolved(workspace.root, excerpt.path)):
             return None, ()
         return read_text(workspace, excerpt.path), ()
     except TaskstateError as error:

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
+from taskstate.storage import programs
 
 if TYPE_CHECKING:
     import subprocess
@@ -48,18 +49,8 @@ def run_in_shell(root: Path, command: str, keep: Callable[[bytes], None], *, tim
 
 
 def _started(root: Path, command: str) -> subprocess.Popen[bytes]:
-    import subprocess
-
     try:
-        return subprocess.Popen(  # noqa: S602 - running the caller's own command line is what is asked for
-            f" {command}",  # a dash at its beginning would make an option for the shell of it
-            shell=True,
-            cwd=root,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,  # so that what it starts can be ended with it
-        )
+        return programs.start_in_shell(command, root)
     except (ValueError, OSError) as error:  # a NUL or a lone surrogate in it; too long; no process can be started
         reason = error.strerror if isinstance(error, OSError) else "it holds characters that no command line can"
         raise TaskstateError(f"the command cannot be started: {reason}", help="change it", code="command") from error

@@ -10,6 +10,7 @@ import os
 import shutil
 from contextlib import closing
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
@@ -22,7 +23,7 @@ from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import CLOSED
 from taskstate.model.write_metadata import check_seal, timestamp
 from taskstate.permanent.impact import storage as impact_storage
-from taskstate.storage import files, journal, kept, lock
+from taskstate.storage import files, folders, journal, kept, lock
 from taskstate.storage.git import client as git
 from taskstate.storage.private import FALLBACK
 from taskstate.storage.transaction import paths_of
@@ -33,7 +34,6 @@ from taskstate.workspace.setup import HOOK_TYPES, INSTALL_HOOKS, PRE_COMMIT, mer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
     from taskstate.workspace.workspace import Workspace
 
@@ -116,15 +116,16 @@ def _check_hooks(workspace: Workspace) -> Iterable[RepositoryProblem]:
         message = "it has no hook of taskstate's"
         yield RepositoryProblem("hooks", PRE_COMMIT, message, "run `taskstate init --pre-commit`", note=True)
         return
-    try:
-        folder = os.fsdecode(git.run(["rev-parse", "--git-path", "hooks"], workspace.root)).removesuffix("\n")
-    except GitFailed:
-        return
-    missing = [name for name in HOOK_TYPES if not (workspace.root / folder / name).exists()]
+    missing = [name for name in HOOK_TYPES if not _has_hook(workspace, name)]
     if missing:
         when = "a commit" if missing[0] == HOOK_TYPES[0] else "a merge"
         message = f"its hooks are not installed in this clone ({', '.join(missing)}): nothing is checked at {when}"
         yield RepositoryProblem("hooks", PRE_COMMIT, message, f"run `{INSTALL_HOOKS}`", note=True)
+
+
+def _has_hook(workspace: Workspace, name: str) -> bool:
+    hook = git.hook(workspace.root, name)
+    return hook is None or folders.exists(os.path.realpath(hook))
 
 
 def _check_removed(workspace: Workspace) -> Iterable[RepositoryProblem]:
@@ -209,8 +210,8 @@ def _check_permanent(workspace: Workspace) -> Iterable[RepositoryProblem]:
 def _check_orphans(workspace: Workspace) -> Iterable[RepositoryProblem]:
     """Report archives, handoffs and artifacts whose task does not exist."""
     ids = {(own.id or "").casefold() for path in workspace.state_files() if (own := names.own_file(path.name))}
-    folders = (("archives", ""), ("handoffs", "-state.md"), ("artifacts", "-state.md"))
-    candidates = [(each, end, name) for each, end in folders for name in files.names(workspace.state_root / each)]
+    places = (("archives", ""), ("handoffs", "-state.md"), ("artifacts", "-state.md"))
+    candidates = [(each, end, name) for each, end in places for name in files.names(workspace.state_root / each)]
     for folder, ending, name in candidates:
         own = names.own_file(f"{name}{ending}")
         if own and (own.id or "").casefold() not in ids:
@@ -270,11 +271,10 @@ def _check_temporary_files(workspace: Workspace) -> Iterable[RepositoryProblem]:
 
 def own_folders(workspace: Workspace) -> tuple[Path, ...]:
     """Return the folders in which our writes may leave temporary files."""
-    folders = {workspace.root, *(path.parent for path in workspace.own_files())}
-    folders.update(folder / kind for folder in workspace.private.read for kind in ("journal", "kept", "cache"))
-    for folder, _, _ in os.walk(workspace.state_root):
-        folders.add(workspace.state_root / folder)
-    return tuple(sorted(folders))
+    places = {workspace.root, *(path.parent for path in workspace.own_files())}
+    places.update(folder / kind for folder in workspace.private.read for kind in ("journal", "kept", "cache"))
+    places.update(Path(folder) for folder, _ in folders.walk(workspace.state_root))
+    return tuple(sorted(places))
 
 
 def _check_lock(workspace: Workspace) -> Iterable[RepositoryProblem]:
@@ -286,17 +286,13 @@ def _check_lock(workspace: Workspace) -> Iterable[RepositoryProblem]:
 
 
 def _check_cache(workspace: Workspace) -> Iterable[RepositoryProblem]:
-    folders = [folder / "cache" for folder in workspace.private.read]
-    size = sum(
-        os.lstat(os.path.join(parent, name)).st_size
-        for folder in folders
-        for parent, _, names in os.walk(folder)
-        for name in names
-    )
+    places = [folder / "cache" for folder in workspace.private.read]
+    paths = (os.path.join(*each) for folder in places for each in folders.walk(folder))
+    size = sum(status.st_size for _, status in folders.statuses(paths))
     if size > _LARGE_CACHE:
         message = f"the cache takes {size // 1024**2} MiB"
         yield RepositoryProblem(
-            "cache", workspace.shown(folders[0]), message, "delete the folder: it is made anew", note=True
+            "cache", workspace.shown(places[0]), message, "delete the folder: it is made anew", note=True
         )
 
 

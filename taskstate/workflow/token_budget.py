@@ -173,7 +173,7 @@ def _standards(state: TaskState) -> tuple[str, ...]:
 def _file(workspace: Workspace, part: str, relative: str) -> PastedFile:
     """Count a file of the repository; one that is gone or outside counts as missing."""
     try:
-        path = files.inside(workspace.root, relative)
+        path = files.resolved(workspace.root, relative)
         data = None if files.size(path) is None else files.read(path)
     except TaskstateError:
         data = None

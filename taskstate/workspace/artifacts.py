@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.storage import files
+from taskstate.storage import files, folders
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,7 +80,7 @@ def _replace(workspace: Workspace, relative: str, data: bytes) -> None:
     path = absolute_path(workspace, relative)
     with files.os_errors("write", path):
         files.make_folder(path.parent)
-    files.replace(path, data)
+    files.replace_private(path, data)  # it may hold what others may not read, as a log or an excerpt of such a file
 
 
 def write_all(workspace: Workspace, artifacts: Iterable[Artifact]) -> tuple[tuple[str, bytes | None], ...]:
@@ -108,11 +108,12 @@ def undo(workspace: Workspace, before: Iterable[tuple[str, bytes | None]]) -> No
         with suppress(TaskstateError, OSError):
             path = absolute_path(workspace, relative)
             if data is None:
-                path.unlink(missing_ok=True)
+                with suppress(FileNotFoundError):
+                    folders.remove(path)
                 for folder in (path.parent, path.parent.parent):  # only empty ones can be removed
-                    folder.rmdir()
+                    folders.remove_empty(folder)
             else:
-                files.replace(path, data)
+                files.replace_private(path, data)
 
 
 def delete(workspace: Workspace, task_id: str, relatives: Iterable[str]) -> None:
@@ -120,7 +121,7 @@ def delete(workspace: Workspace, task_id: str, relatives: Iterable[str]) -> None
     for relative in relatives:
         if relative.startswith(f"{relative_path(task_id)}/"):
             with suppress(TaskstateError, OSError):
-                absolute_path(workspace, relative).unlink(missing_ok=True)
+                folders.remove(absolute_path(workspace, relative))
 
 
 def read(workspace: Workspace, relative: str) -> bytes | None:
@@ -139,13 +140,11 @@ def remove_all(workspace: Workspace, task_id: str) -> bool:
     Raises:
         TaskstateError: the system refuses.
     """
-    import shutil
-
     folder = absolute_path(workspace, relative_path(task_id))
-    if not folder.is_dir() or folder.is_symlink():
+    if not folders.is_folder(folder):
         return False
     with files.os_errors("delete", folder):
-        shutil.rmtree(folder)
+        folders.remove_all(folder)
     return True
 
 

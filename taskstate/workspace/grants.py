@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model.canonical_json import canonical_json
-from taskstate.storage import files, lock
+from taskstate.storage import files, folders, lock
 from taskstate.storage.private import make_folder
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def read_grants(root: Path) -> Grants:
     try:
         path = _path(root)
         problem = _doubt(path.parent) or _doubt(path)
-        if problem or not os.path.lexists(path):
+        if problem or not folders.exists(path):
             return Grants(problem=problem)
         hashes = _read(files.read(path), root)
     except TaskstateError as error:
@@ -83,10 +83,7 @@ def grant(root: Path, commands: Iterable[Command]) -> bool:
         if after == before.hashes and not before.problem:
             return False
         content = canonical_json({"root": _real(root), "granted": sorted(after)}).encode("utf-8", "surrogatepass")
-        # `files.replace` would keep the mode of the file that is there, which may be anything.
-        with files.os_errors("write", path), files.temporary_file(path, content, mode=0o600) as temporary:
-            temporary.replace(path)
-            files.sync_folder(path.parent)
+        files.replace_private(path, content)
     return True
 
 
@@ -97,7 +94,7 @@ def revoke(root: Path) -> bool:
         TaskstateError: it cannot be deleted; LockTimeout: another command holds it.
     """
     path = _path(root)
-    if not os.path.lexists(path):
+    if not folders.exists(path):
         return False
     with lock.locked(path.parent / "lock"):
         files.delete(path)
@@ -120,11 +117,9 @@ def _path(root: Path) -> Path:
 
 def _state_folder() -> Path:
     """Return the folder in which programs of this user keep their state."""
-    names = [os.environ.get("XDG_STATE_HOME", "")]
-    names += [os.environ.get("LOCALAPPDATA", "")] if os.name == "nt" else [os.path.expanduser("~/.local/state")]
-    for name in names:
+    for name in (os.environ.get("XDG_STATE_HOME", ""), os.path.expanduser("~/.local/state")):
         if os.path.isabs(name):  # a relative one is invalid, says the specification of these folders
-            return Path(name)
+            return Path(os.path.realpath(name))
     message = "there is no folder for the state of programs, since this user has no home folder"
     raise TaskstateError(message, help="let XDG_STATE_HOME name one", code="no-state-folder")
 
@@ -135,14 +130,13 @@ def _real(root: Path) -> str:
 
 def _doubt(path: Path) -> str:
     """Return why a file or folder may be another user's words, or an empty text."""
-    try:
-        status = path.lstat()
-    except OSError:
+    status = folders.find(path)
+    if status is None:
         return ""
     name = files.shown(path)
     if stat.S_ISLNK(status.st_mode):
         return f"{name} is a link; {_ANEW}" if path.suffix else f"{name} is a link: put the folder itself there"
-    if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
+    if status.st_uid != os.geteuid():
         return f"{name} belongs to another user"
     return f"{name} may be written by other users; {_ANEW}" if status.st_mode & _OTHERS_MAY_WRITE else ""
 
@@ -164,8 +158,8 @@ def _make_private(folder: Path) -> None:
     """Create the folder of these files for this user alone, also if it is there with another mode."""
     make_folder(folder)
     with files.os_errors("write to", folder):
-        if folder.is_symlink():
+        if folders.is_link(folder):
             raise TaskstateError(
                 f"{files.shown(folder)} is a link", help="put the folder itself in its place", code="is-link"
             )
-        folder.chmod(0o700)
+        folders.set_mode(folder, 0o700)

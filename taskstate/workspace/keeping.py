@@ -13,7 +13,7 @@ from taskstate.model import names
 from taskstate.model.items import BLOCK, EVENT, HANDOFF, SESSION, Item, described, items_in, lost_between
 from taskstate.model.statuses import DROPPED
 from taskstate.model.task_state import read_state
-from taskstate.storage import files, journal, kept, transaction
+from taskstate.storage import files, folders, journal, kept, transaction
 from taskstate.syntax.document import parse
 from taskstate.workspace import told
 from taskstate.workspace.ledger import NOTHING, Entry, View, entries_of, entry_for, newest_entry, owed_items
@@ -172,7 +172,7 @@ def _changes(workspace: Workspace, operation: Operation) -> Iterator[_Changed]:
 
     def on_disk(relative: str) -> bytes:
         path = workspace.root / relative
-        return files.read(path) if names.own_file(relative) and path.is_file() else b""
+        return files.read(path) if names.own_file(relative) and folders.is_file(path) else b""
 
     match operation:
         case journal.Create(path=path, data=data):
@@ -219,7 +219,7 @@ def _prune(workspace: Workspace, records: tuple[KeptRecord, ...], task_id: str) 
     plain = [record for record in own if not record.batch]
     oldest = time.time() - _MOST_DAYS * 24 * 3600
     with suppress(OSError, TaskstateError):
-        sizes = [(status.st_size, status.st_mtime) for status in (record.path.stat() for record in own)]
+        sizes = [(status.st_size, status.st_mtime) for status in (folders.status(record.path) for record in own)]
         if (
             len(plain) <= 2 * _MOST_RECORDS
             and sum(size for size, _ in sizes) <= _MOST_BYTES
@@ -235,4 +235,4 @@ def _prune(workspace: Workspace, records: tuple[KeptRecord, ...], task_id: str) 
             total += size
             is_beyond = not record.batch and record not in plain[-_MOST_RECORDS:]
             if len(record.ids) == 1 and (is_beyond or total > _MOST_BYTES or moment < oldest):
-                record.path.unlink()
+                folders.remove(record.path)

@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from taskstate.model import names
+from taskstate.storage import folders
 from taskstate.storage.git import client as git
 
 if TYPE_CHECKING:
@@ -52,23 +53,10 @@ def own_files(
     if names is None:
         return paths + _walk(folder, is_wanted, {str(state_root)})
     elsewhere = (os.path.join(folder, name) for name in names if is_wanted(name))
-    return paths + [path for path in elsewhere if os.path.lexists(path)]  # git also lists deleted files
+    return paths + [path for path in elsewhere if folders.exists(path)]  # git also lists deleted files
 
 
 def _walk(top: Path, is_wanted: Callable[[str], bool], excluded: Collection[str]) -> list[str]:
     """Return the wanted files under `top`, without the `excluded` folders; links to folders are not followed."""
-    found: list[str] = []
-    pending = [str(top)]
-    while pending:
-        folder = pending.pop()
-        try:
-            entries = list(os.scandir(folder))
-        except OSError:  # it does not exist, or may not be read
-            continue
-        last = os.path.basename(folder)
-        for entry in entries:
-            if not entry.is_dir(follow_symlinks=False):
-                found += [entry.path] if is_wanted(f"{last}/{entry.name}") else []
-            elif entry.name not in IGNORED_FOLDERS and entry.path not in excluded:
-                pending.append(entry.path)
-    return found
+    found = folders.walk(top, lambda path, name: name not in IGNORED_FOLDERS and path not in excluded)
+    return [f"{folder}{os.sep}{name}" for folder, name in found if is_wanted(f"{os.path.basename(folder)}/{name}")]

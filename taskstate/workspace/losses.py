@@ -16,7 +16,7 @@ from taskstate.model import names
 from taskstate.model.items import FILES, MAP, Item, described, entry_item, items_in, named_items
 from taskstate.model.names import ACCEPTED_FOLDER, HANDOFF_FOLDER
 from taskstate.model.task_state import read_state
-from taskstate.storage import files, kept
+from taskstate.storage import files, folders, kept
 from taskstate.storage.git import history
 from taskstate.syntax.document import parse
 from taskstate.workspace.damage import damage_at
@@ -122,15 +122,15 @@ def _paths(workspace: Workspace, task_id: str, recorded: Iterable[str]) -> tuple
     """
     usual = workspace.relative(workspace.tasks / f"task-{task_id}-state.md")
     known = [path for path in dict.fromkeys((*recorded, usual)) if path]
-    states = [path for path in known if (workspace.root / path).is_file()]
+    states = [path for path in known if folders.is_file(workspace.root / path)]
     if not states:
         with suppress(TaskstateError):
             states = [workspace.relative(workspace.locate(task_id))]
     archive = workspace.relative(workspace.state_root / workspace.archive_path(task_id))
     own = names.own_file((states or known)[-1])
     map_file = workspace.relative(workspace.map_file((own and own.id) or task_id))
-    folders = (f"{HANDOFF_FOLDER}/task-{task_id}", f"{HANDOFF_FOLDER}/task-{task_id}/{ACCEPTED_FOLDER}")
-    places = (workspace.relative(workspace.state_root / folder) for folder in folders)
+    handoffs = (f"{HANDOFF_FOLDER}/task-{task_id}", f"{HANDOFF_FOLDER}/task-{task_id}/{ACCEPTED_FOLDER}")
+    places = (workspace.relative(workspace.state_root / folder) for folder in handoffs)
     return (*(states or known[-1:]), archive, map_file, *places)
 
 
@@ -139,8 +139,8 @@ _Contents: TypeAlias = "list[tuple[str, bytes]]"
 
 def _readable(paths: tuple[str, ...], owed: dict[Item, Owed]) -> list[str]:
     """Return the paths of files among those of a task, with those of the handoffs that are owed."""
-    folders = [path for path in paths if names.own_file(path) is None]
-    handoffs = [f"{folder}/{item.place}" for folder in folders for item in owed if item.kind in FILES]
+    places = [path for path in paths if names.own_file(path) is None]
+    handoffs = [f"{folder}/{item.place}" for folder in places for item in owed if item.kind in FILES]
     return [path for path in paths if names.own_file(path)] + handoffs
 
 
@@ -150,7 +150,7 @@ def _here(workspace: Workspace, paths: tuple[str, ...], owed: dict[Item, Owed]) 
 
 def _content(path: Path) -> bytes:
     with suppress(TaskstateError):
-        return files.read(path) if path.is_file() and not path.is_symlink() else b""
+        return files.read(path) if folders.is_file(path) else b""
     return b""
 
 

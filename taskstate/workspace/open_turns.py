@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.errors import TaskstateError
 from taskstate.model.delta_block import with_turn
 from taskstate.model.write_metadata import blocks_of, set_front_matter
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 from taskstate.storage.private import make_folder
 from taskstate.syntax.document import parse
@@ -94,7 +94,7 @@ def _folders(workspace: Workspace) -> Iterator[tuple[str, Path]]:
         return
     for name in files.names(own.parent):
         worktree = name.partition(":")[0].rstrip("~")
-        is_there = worktree == _MAIN or (at.common_dir / "worktrees" / worktree).is_dir()
+        is_there = worktree == _MAIN or folders.is_folder(at.common_dir / "worktrees" / worktree)
         if name != own.name and is_there:
             yield worktree, own.parent / name / _FOLDER
 

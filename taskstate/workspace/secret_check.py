@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model.write_metadata import timestamp
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.storage.transaction import Append, Create, Replace, paths_of
 from taskstate.syntax.spans import Span
 from taskstate.validation import secrets
@@ -213,7 +213,7 @@ def _old_texts(workspace: Workspace, plan: Plan) -> Iterator[str]:
     """Yield the present texts of the files that a plan changes."""
     for operation in plan:
         path = workspace.root / paths_of(operation)[0]
-        if not isinstance(operation, Create) and path.is_file():
+        if not isinstance(operation, Create) and folders.is_file(path):
             yield files.read(path).decode(errors="replace")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.storage.private import OLD_JOURNAL
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def recover(workspace: Workspace) -> tuple[str, ...]:
                     messages = (*messages, *finished)
             except TaskstateError as error:
                 messages = (*messages, f"an interrupted change waits: {error}")
-    if private.removed or (workspace.state_root / OLD_JOURNAL).is_dir():
+    if private.removed or folders.is_folder(workspace.state_root / OLD_JOURNAL):
         from taskstate.workspace import takeover
 
         messages = (*messages, *takeover.take_over(workspace))

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
-from taskstate.storage import files, journal, kept, transaction
+from taskstate.storage import files, folders, journal, kept, transaction
 from taskstate.storage.private import OLD_JOURNAL, make_folder, refusal
 from taskstate.workspace.ledger import entry_for
 
@@ -39,7 +39,7 @@ def take_over(workspace: Workspace) -> tuple[str, ...]:
             messages.append("took over what was kept for a worktree that is gone")
         old = workspace.state_root / OLD_JOURNAL
         marker = private.write / _MARKER
-        if old.is_dir() and not marker.exists():
+        if folders.is_folder(old) and not folders.exists(marker):
             why = refusal(old, workspace.root)
             messages += [f"{workspace.shown(old)} is not read: {why}"] if why else _read_old(workspace, old)
             make_folder(private.write / kept.FOLDER)
@@ -63,7 +63,7 @@ def _read_old(workspace: Workspace, old: Path) -> list[str]:
         for name in files.names(old):
             if name.startswith(("pending-", journal.CONFLICT, journal.UNREADABLE)):
                 make_folder(private.write / journal.JOURNAL)
-                (old / name).rename(private.write / journal.JOURNAL / name)
+                folders.rename(old / name, private.write / journal.JOURNAL / name)
     return [*journal.recover(workspace.root, private, workspace.may_write)]
 
 

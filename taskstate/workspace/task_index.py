@@ -6,9 +6,7 @@ looks at the files and reads none.
 
 from __future__ import annotations
 
-import os
 import time
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,11 +14,13 @@ from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
 from taskstate.model import document_kinds
 from taskstate.model.statuses import CLOSED
+from taskstate.storage import folders
 from taskstate.storage.cache import Cache
 from taskstate.storage.file_sources import is_settled, mark_of
 from taskstate.workspace import listing
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Iterator, Mapping
 
     from taskstate.workspace.workspace import Workspace
@@ -70,7 +70,7 @@ def all_tasks(workspace: Workspace) -> tuple[IndexedTask, ...]:
                 cache.put(path, task)
         tasks.append(task)
     cache.keep(task.path for task in tasks)
-    if workspace.state_root.is_dir():
+    if folders.is_folder(workspace.state_root):
         cache.save()
     return tuple(tasks)
 
@@ -86,19 +86,13 @@ def by_id(tasks: Iterable[IndexedTask]) -> Mapping[str, IndexedTask]:
 
 
 def _state_files(workspace: Workspace) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the path and file status of each state file of the repository; links are followed."""
+    """Yield the path and file status of each state file of the repository; of a link, its own."""
     start = len(str(workspace.root)) + 1
-    for path in listing.own_files(workspace.root, workspace.state_root, _is_state_file, (f"*{_SUFFIX}",)):
-        if not (workspace.config.exclude and workspace.excludes(Path(path))):
-            with suppress(FileNotFoundError):  # deleted since it was listed
-                yield path[start:], _status(path)
-
-
-def _status(path: str) -> os.stat_result:
-    try:
-        return os.stat(path)
-    except OSError:  # a dangling link
-        return os.lstat(path)
+    listed = listing.own_files(workspace.root, workspace.state_root, _is_state_file, (f"*{_SUFFIX}",))
+    excludes = workspace.config.exclude and workspace.excludes
+    wanted = (path for path in listed if not (excludes and excludes(Path(path))))
+    for path, status in folders.statuses(wanted):
+        yield path[start:], status
 
 
 def _is_state_file(path: str) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from taskstate import resources
 from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
-from taskstate.storage import files
+from taskstate.storage import files, programs
 from taskstate.syntax.spans import with_newlines
 
 if TYPE_CHECKING:
@@ -94,19 +94,12 @@ def render_in_subprocess(source: str, parts: Mapping[str, object]) -> str:
         TaskstateError: code "template": the process cannot be started.
     """
     import pickle
-    import subprocess
     import sys
 
     command = (sys.executable or "python3", "-I", "-c", _PROGRAM.format(path=sys.path))
     try:
-        done = subprocess.run(
-            command,
-            input=pickle.dumps((source, dict(parts))),
-            capture_output=True,
-            timeout=TIMEOUT_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired as error:
+        done = programs.run(command, stdin=pickle.dumps((source, dict(parts))), timeout=TIMEOUT_SECONDS)
+    except TimeoutError as error:
         raise ValueError(f"it was not filled in after {TIMEOUT_SECONDS} seconds") from error
     except OSError as error:
         message = f"a template of the repository cannot be filled in: {error.strerror}"

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.storage import files, kept
+from taskstate.storage import files, folders, kept
 from taskstate.storage.cache import Cache
 from taskstate.storage.file_sources import Disk
 from taskstate.storage.git import history
@@ -122,7 +122,7 @@ def _marks(workspace: Workspace, paths: tuple[str, ...], own: Sequence[KeptRecor
 
 
 def _mark(path: Path) -> str:
-    return " ".join(files.names(path)) if path.is_dir() else Disk().mark(path)
+    return " ".join(files.names(path)) if folders.is_folder(path) else Disk().mark(path)
 
 
 def _has_all_lines(workspace: Workspace, answer: _Answer, own: Sequence[KeptRecord]) -> bool:

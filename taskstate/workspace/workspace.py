@@ -5,6 +5,7 @@ Changing files is not done here but in `writer`.
 
 from __future__ import annotations
 
+import stat
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +16,7 @@ from taskstate.messages import decoded
 from taskstate.model import document_kinds, names
 from taskstate.model.config import Config, matches
 from taskstate.model.config_reader import parse_config
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 from taskstate.storage.private import Private, find_private
 from taskstate.workspace import listing
@@ -221,7 +222,7 @@ def find_workspace(start: Path, *, root: str = "", config_file: str = "") -> Wor
     """
     workspace = _find(start, root=root, config_file=config_file)
     folder = f"{workspace.config.root}/{KIND_FOLDER}"
-    if (workspace.root / folder).is_dir():
+    if folders.is_folder(workspace.root / folder):
         from taskstate.workspace.own_kinds import read_kinds
 
         document_kinds.declare(read_kinds(workspace.root, folder))
@@ -231,7 +232,7 @@ def find_workspace(start: Path, *, root: str = "", config_file: str = "") -> Wor
 
 
 def _find(start: Path, *, root: str, config_file: str) -> Workspace:
-    if root and not Path(root).is_dir():
+    if root and not folders.is_folder(Path(root).resolve()):
         raise TaskstateError(
             f"there is no folder {files.shown(root)}", help="name the repository's root with --root", code="not-found"
         )
@@ -239,13 +240,13 @@ def _find(start: Path, *, root: str, config_file: str) -> Workspace:
         path = Path(config_file).resolve()
         config = parse_config(_read_text(path), path.name)
         return Workspace(root=Path(root).resolve() if root else path.parent, config=config or Config())
-    folders = [Path(root).resolve()] if root else [start.resolve(), *start.resolve().parents]
+    places = [Path(root).resolve()] if root else [start.resolve(), *start.resolve().parents]
     top = None if root else git.toplevel(start.resolve())
-    for folder in folders[: folders.index(top) + 1] if top in folders else folders:
+    for folder in places[: places.index(top) + 1] if top in places else places:
         config = config_in(folder)
-        if config or (folder / Config().root).is_dir():
+        if config or folders.is_folder(folder / Config().root):
             return Workspace(root=folder, config=config or Config())
-    top = top or folders[0]
+    top = top or places[0]
     if git.is_bare(top):
         raise TaskstateError(
             f"{files.shown(top)} is a bare repository, which has no files",
@@ -261,7 +262,7 @@ def require_set_up(workspace: Workspace) -> None:
     Raises:
         TaskstateError: code "not-set-up".
     """
-    if not workspace.state_root.is_dir():
+    if not folders.is_folder(workspace.state_root):
         raise TaskstateError(
             f"{files.shown(workspace.root)} is not set up for taskstate",
             help="run `taskstate init` there",
@@ -281,10 +282,11 @@ def config_name(folder: Path) -> str:
 
 def _configs_in(folder: Path) -> Iterator[tuple[str, Config]]:
     for name in CONFIG_FILES:
-        path = folder / name
-        config = parse_config(_read_text(path), name) if path.is_file() else None
-        if config:
-            yield name, config
+        found = folders.find(folder / name)
+        if found and not stat.S_ISDIR(found.st_mode):
+            config = parse_config(_read_text(files.resolved(folder, name)), name)
+            if config:
+                yield name, config
 
 
 def _read_text(path: Path) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.errors import StaleFile, TaskstateError
-from taskstate.storage import files, journal
+from taskstate.storage import files, folders, journal
 from taskstate.storage.journal import Append, Create, Delete, Move, Replace
 from taskstate.storage.private import Private
 from taskstate.storage.transaction import encode
@@ -225,12 +225,12 @@ def test_a_plan_that_cannot_be_read_stops_nothing(place: Place) -> None:
 def test_a_plan_is_looked_at_before_its_first_step(place: Place, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """A file or a folder that may not be written, in whatever step, refuses the whole plan: nothing is changed."""
     (place.root / "new").mkdir()
-    really = os.access  # root may write everything, so permissions alone would not show it
+    really = folders.may  # root may write everything, so permissions alone would not show it
 
     def refuse(path: Path, mode: int) -> bool:
         return path != place.root / name and really(path, mode)
 
-    monkeypatch.setattr(os, "access", refuse)
+    monkeypatch.setattr(folders, "may", refuse)
     with pytest.raises(TaskstateError) as caught:
         place.write()
     assert caught.value.code == "no-permission"
@@ -273,7 +273,7 @@ def test_a_failure_in_the_middle_is_finished_later(place: Place, monkeypatch: py
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "replace", no_space)
+        patch.setattr(folders, "rename", no_space)
         with pytest.raises(TaskstateError) as caught:
             place.write()
     assert caught.value.code == "disk-full"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.storage.private import Private, find_private, make_folder, refusal
 
 if TYPE_CHECKING:
@@ -41,10 +41,8 @@ def fallback_of(root: Path) -> Path:
 
 def deny(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     """Let nothing be written in a folder, for root as well."""
-    really = os.access
-    monkeypatch.setattr(
-        os, "access", lambda path, mode: not os.fspath(path).startswith(os.fspath(folder)) and really(path, mode)
-    )
+    really = folders.may
+    monkeypatch.setattr(folders, "may", lambda path, mode: not path.is_relative_to(folder) and really(path, mode))
 
 
 # Which folder
@@ -122,7 +120,7 @@ def test_own_folder_is_not_refused(tmp_path: Path) -> None:
 def test_file_that_goes_meanwhile_refuses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another command may rename its temporary file, or remove a whole folder, while we look."""
     folder = fallback_of(tmp_path)
-    really = os.lstat
+    really = folders.status
 
     def look_late(path: str) -> os.stat_result:
         if path.endswith("x"):
@@ -132,7 +130,7 @@ def test_file_that_goes_meanwhile_refuses_nothing(tmp_path: Path, monkeypatch: p
         return really(path)
 
     make_folder(folder / "cache")
-    monkeypatch.setattr(os, "lstat", look_late)
+    monkeypatch.setattr(folders, "status", look_late)
     assert refusal(folder, tmp_path) == ""
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.errors import StaleFile
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.storage.swap import compare_and_swap
 from tests.support.place import refusal
 
@@ -62,14 +62,14 @@ def test_link_is_refused(path: Path) -> None:
 def test_save_in_place_in_the_instant_of_the_replace_is_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody who opened the file before the rename, and writes after it, has saved: our change gives way."""
     with path.open("r+b", buffering=0) as editor:
-        really = os.replace
+        really = folders.rename
 
         def replace_and_save(source: Path, target: Path) -> None:
             really(source, target)
             if source.suffix == ".tmp" and files.read(target) == b"new":
                 editor.write(b"by hand")
 
-        monkeypatch.setattr(os, "replace", replace_and_save)
+        monkeypatch.setattr(folders, "rename", replace_and_save)
         refused = refusal(lambda: swap(path))
         editor.write(b", and more")  # what is still to come arrives as well
     assert isinstance(refused, StaleFile)
@@ -79,15 +79,15 @@ def test_save_in_place_in_the_instant_of_the_replace_is_kept(path: Path, monkeyp
 
 def test_save_by_rename_before_the_replace_is_kept(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An editor that put another file in the place after the link was made has saved: it is not replaced."""
-    really = os.link
+    really = folders.give_second_name
 
-    def link_and_save(source: Path, target: Path, *, follow_symlinks: bool = True) -> None:
-        really(source, target, follow_symlinks=follow_symlinks)
+    def link_and_save(source: Path, target: Path) -> None:
+        really(source, target)
         beside = path.with_name("beside")
         beside.write_bytes(b"by hand")
         beside.replace(path)
 
-    monkeypatch.setattr(os, "link", link_and_save)
+    monkeypatch.setattr(folders, "give_second_name", link_and_save)
     assert isinstance(refusal(lambda: swap(path)), StaleFile)
     assert path.read_bytes() == b"by hand"
     assert files.names(path.parent) == ("a.md",)
@@ -107,7 +107,7 @@ def test_file_system_without_hard_links_is_enough(path: Path, monkeypatch: pytes
 
 def test_full_disk_leaves_the_old_content(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """When the folder cannot be synced after the rename, the old file has its name again."""
-    really = files.sync_folder
+    really = folders.sync
     syncs = []
 
     def refuse(folder: Path) -> None:
@@ -116,7 +116,7 @@ def test_full_disk_leaves_the_old_content(path: Path, monkeypatch: pytest.Monkey
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         really(folder)
 
-    monkeypatch.setattr(files, "sync_folder", refuse)
+    monkeypatch.setattr(folders, "sync", refuse)
     assert refusal(lambda: swap(path)).code == "disk-full"
     assert path.read_bytes() == b"old"
     assert files.names(path.parent) == ("a.md",)

@@ -377,7 +377,7 @@ def test_link_downstream_is_left_out(place: Chained) -> None:
     place.file("102").symlink_to(real)
     before = real.read_bytes()
     (result,) = place.complete().notes
-    assert result.startswith("not handed down to .taskstate/tasks/task-102-state.md: it is a symbolic link")
+    assert "task-102-state.md is a symbolic link" in result
     assert (values(place)["status"], real.read_bytes()) == ("complete", before)
 
 
@@ -561,7 +561,7 @@ def test_artifacts_that_stay_are_a_warning(place: Chained, monkeypatch: pytest.M
     place.finish()
     artifacts.write(place.workspace, "101", "x", b"x")
 
-    def refuse(path: Path) -> None:
+    def refuse(path: Path, **_: object) -> None:
         raise PermissionError(13, "denied", str(path))
 
     monkeypatch.setattr(shutil, "rmtree", refuse)

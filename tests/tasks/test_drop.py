@@ -136,7 +136,7 @@ def test_artifacts_that_stay_are_a_warning(place: Chained, monkeypatch: pytest.M
     """Where they cannot be deleted, the task is dropped all the same."""
     artifacts.write(place.workspace, TASK, "x", b"x")
 
-    def refuse(path: Path) -> None:
+    def refuse(path: Path, **_: object) -> None:
         raise PermissionError(13, "denied", str(path))
 
     monkeypatch.setattr(shutil, "rmtree", refuse)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from taskstate.errors import StaleFile
-from taskstate.storage import files, journal
+from taskstate.storage import files, folders, journal
 from taskstate.tasks import sessions
 from taskstate.workspace.change import Change
 from taskstate.workspace.startup import recover
@@ -195,7 +194,7 @@ def test_file_that_keeps_changing_is_given_up(place: Place, monkeypatch: pytest.
 def test_save_in_the_instant_of_the_replace_is_kept(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """After a save in place in the instant of the rename, the command plans anew: save and session are both there."""
     place.add("First.")
-    really, seen, old = os.replace, [False], place.text
+    really, seen, old = folders.rename, [False], place.text
     editor = place.path.open("r+b", buffering=0)
 
     def replace_and_save(source: Path, target: Path) -> None:
@@ -205,7 +204,7 @@ def test_save_in_the_instant_of_the_replace_is_kept(place: Place, monkeypatch: p
             editor.write(by_hand(old).encode())
             editor.close()
 
-    monkeypatch.setattr(os, "replace", replace_and_save)
+    monkeypatch.setattr(folders, "rename", replace_and_save)
     place.add("Second.")
     assert seen == [True]
     assert [session.did for session in sessions.all_sessions(place.workspace, TASK)] == [("First.",), ("Second.",)]
@@ -218,7 +217,7 @@ def test_archiving_that_meets_such_a_save_is_taken_back_and_made_anew(
     """What was appended to the archive is undone before the change is planned again: no session is there twice."""
     for text in ("First.", "Second.", "Third."):
         place.add(text)
-    really, seen = os.replace, [False]
+    really, seen = folders.rename, [False]
 
     def save_and_replace(source: Path, target: Path) -> None:
         if target == place.path and not seen[0]:
@@ -229,7 +228,7 @@ def test_archiving_that_meets_such_a_save_is_taken_back_and_made_anew(
             raise StaleFile("changed")
         really(source, target)
 
-    monkeypatch.setattr(os, "replace", save_and_replace)
+    monkeypatch.setattr(folders, "rename", save_and_replace)
     place.archive(keep=1)
     assert seen == [True]
     assert place.numbers() == [(1, True), (2, True), (3, False)]

@@ -15,6 +15,7 @@ from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.commands.archive_actions import VERBS
 from taskstate.cli.invocation import Invocation, outcome_shape
 from taskstate.model.names import own_file
+from taskstate.storage import folders
 
 if TYPE_CHECKING:
     import argparse
@@ -60,7 +61,8 @@ def configure(parser: Parser) -> None:
 
 def run(invocation: Invocation) -> int:
     """Archive, check for tasks over the limit, or run the action that the first word names."""
-    if invocation.args.check and hook_scope.is_commit_hook() and not invocation.any_workspace.state_root.is_dir():
+    in_hook = invocation.args.check and hook_scope.is_commit_hook()
+    if in_hook and not folders.is_folder(invocation.any_workspace.state_root):
         return invocation.print_result({"over": []}, _NONE_OVER)  # hooks may be shared by repositories without tasks
     # argparse cannot mix sub-commands with plain ids, so the first word decides.
     if invocation.args.ids and invocation.args.ids[0] in VERBS:
@@ -173,5 +175,5 @@ def _fix(invocation: Invocation, tasks: list[str], keep: int, *, status: int) ->
 def _state_file(invocation: Invocation, name: str) -> Path:
     """Return the state file that an argument names; a hook passes paths, also of files that are excluded."""
     path = Path(os.path.realpath(name))
-    is_state_file = own_file(path.name) is not None and path.is_file()
+    is_state_file = own_file(path.name) is not None and folders.is_file(path)
     return path if is_state_file else invocation.workspace.locate(invocation.task_id(name))

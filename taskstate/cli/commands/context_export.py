@@ -18,6 +18,7 @@ def configure(parser: Parser) -> None:
     )
     export.add_argument("--role", required=True, metavar="R", help="role to export for")
     export.add_argument("--output", metavar="FILE", help="write to a file instead of standard output")
+    export.add_argument("--force", action="store_true", help="with --output: replace a file that is no export")
     export.add_common(run=run_export)
     budget = parser.add_action(
         "budget",
@@ -29,11 +30,10 @@ def configure(parser: Parser) -> None:
 
 def run_export(invocation: Invocation) -> int:
     """Print or write the export of a role."""
-    from taskstate.context.export import export
+    from taskstate.context.export import export, save
     from taskstate.context.preconditions import require_exportable
     from taskstate.context.view import broken_notes
     from taskstate.model.canonical_json import canonical_json, sha256
-    from taskstate.workspace import artifacts
 
     workspace, role = invocation.workspace, invocation.args.role
     loaded = invocation.load_task()
@@ -44,7 +44,7 @@ def run_export(invocation: Invocation) -> int:
     invocation.print_notes(warnings)
     output = invocation.args.output
     if output is not None:
-        artifacts.save_as(workspace, real(output), text)
+        save(workspace, real(output), text, force=invocation.args.force)
     elif not invocation.as_json:
         _write(text)
         return 0

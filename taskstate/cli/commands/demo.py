@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from taskstate.cli.arguments import Parser
 from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
+from taskstate.storage import files, folders, programs, temporary
+
+if TYPE_CHECKING:
+    from subprocess import CompletedProcess
 
 _SHOWN_LINES = 40
 _CONFIG = '\n[validation]\n"*" = ["{python} -m unittest --quiet"]\n'
@@ -60,9 +62,7 @@ def run(invocation: Invocation) -> int:
                 f"the demo needs {program}, which was not found", help=f"install it ({package})", code="missing-program"
             )
     machine_readable = invocation.as_json or invocation.args.quiet  # then standard output is not for the narration
-    demo = Demo(
-        Path(tempfile.mkdtemp(prefix="taskstate-demo-")).resolve(), sys.stderr if machine_readable else sys.stdout
-    )
+    demo = Demo(temporary.lasting_folder("taskstate-demo-"), sys.stderr if machine_readable else sys.stdout)
     try:
         demo.play()
     finally:
@@ -75,7 +75,7 @@ class Demo:
 
     def __init__(self, root: Path, out: TextIO) -> None:
         self.root = root / "project"
-        self.root.mkdir()
+        folders.make(self.root)
         self.out = out
         clean = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "TASKSTATE_"))}
         own = {"PATH": _path(), "TASKSTATE_ACTOR": "demo", "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -98,8 +98,8 @@ class Demo:
         self.quietly("git config user.email demo@example.invalid")
         self.shell("taskstate init --pre-commit")
         self.quietly("pre-commit install")
-        with (self.root / "taskstate.toml").open("a", encoding="utf-8") as file:
-            file.write(_CONFIG.format(python=shlex.quote(sys.executable)))
+        config = self.root / "taskstate.toml"
+        files.replace(config, files.read(config) + _CONFIG.format(python=shlex.quote(sys.executable)).encode())
         self.write("slug.py", _FIRST)
         self.write("test_slug.py", _TEST)
         self.shell(
@@ -149,19 +149,19 @@ class Demo:
     def refuse_a_broken_file(self) -> None:
         """Show that git refuses a broken state file and accepts the repaired one."""
         path = self.root / _STATE_FILE
-        good = path.read_text(encoding="utf-8")
+        good = files.read(path).decode()
         self.say(f"\n== git refuses a broken state file …\n$ sed -i 's/{_GOOD}/{_BROKEN}/' {_STATE_FILE}")
-        path.write_text(_replaced(good, _GOOD, _BROKEN), encoding="utf-8")
+        files.replace(path, _replaced(good, _GOOD, _BROKEN).encode())
         self.shell("git add --all")
         self.shell("git commit --message 'Review task 101'", status=1)
         self.say("\n== … and takes the mended one")
-        path.write_text(good, encoding="utf-8")
+        files.replace(path, good.encode())
         self.shell("git add --all")
         self.shell("git commit --message 'Review task 101'")
 
     def write(self, name: str, text: str) -> None:
         """Write a file, showing what it then holds."""
-        (self.root / name).write_text(text, encoding="utf-8")
+        files.replace(self.root / name, text.encode())
         self.say(f"$ cat {name}\n{_indented(text)}")
 
     def shell(self, command: str, *, status: int = 0) -> None:
@@ -178,22 +178,12 @@ class Demo:
                 f"`{command[:80]}` ended with status {process.returncode}", help="look above", code="demo"
             )
 
-    def quietly(self, command: str) -> subprocess.CompletedProcess[str]:
+    def quietly(self, command: str) -> CompletedProcess[str]:
         """Run a command and return its output."""
         words = shlex.split(command)
         if words[0] == "taskstate":
             words = [sys.executable, "-m", *words]
-        return subprocess.run(
-            words,
-            cwd=self.root,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-            check=False,
-        )
+        return programs.run_step(words, self.root, self.environment)
 
     def say(self, text: str) -> None:
         """Print a part of the narration."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from taskstate.cli.arguments import Parser, usage_error
@@ -115,7 +113,9 @@ def _let_go(invocation: Invocation) -> int:
 
 
 def _renumber(invocation: Invocation) -> int:
+    from taskstate.cli.paths import real
     from taskstate.model.names import own_file, parse_task_id
+    from taskstate.storage import folders
     from taskstate.tasks.renumber import renumber
 
     action = invocation.args.action
@@ -123,8 +123,9 @@ def _renumber(invocation: Invocation) -> int:
         raise usage_error("doctor: that is no action", help="write `doctor renumber OLD NEW`")
     _, old, new = action
     own = own_file(old)
-    if own and own.type == "state" and os.path.isfile(old):
-        path = Path(os.path.realpath(old))
+    named = real(old)
+    if own and own.type == "state" and folders.is_file(named):
+        path = named
     else:
         path = invocation.workspace.locate(parse_task_id(old))
     outcome = renumber(invocation.workspace, path, parse_task_id(new), invocation.request())

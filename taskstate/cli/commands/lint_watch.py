@@ -10,6 +10,7 @@ from taskstate.cli.invocation import Invocation
 from taskstate.cli.terminal import is_terminal
 from taskstate.errors import TaskstateError
 from taskstate.model import names
+from taskstate.storage import folders
 from taskstate.workspace.listing import DERIVED_FOLDERS, IGNORED_FOLDERS
 from taskstate.workspace.workspace import CONFIG_FILES
 
@@ -45,14 +46,14 @@ def _changes(paths: list[Path], config_file: str) -> Iterator[None]:
     """Yield once when watching has started, and then after each relevant change."""
     from watchfiles import watch as watch_files
 
-    folders = [path if path.is_dir() else path.parent for path in paths]
-    named_files = frozenset(str(path) for path in paths if not path.is_dir())
+    watched = [path if folders.is_folder(path) else path.parent for path in paths]
+    named_files = frozenset(str(path) for path in paths if not folders.is_folder(path))
 
     def concerns(_change: object, path: str) -> bool:
         return _is_relevant(path, named_files, config_file)
 
     changes = watch_files(
-        *_outermost(folders),
+        *_outermost(watched),
         watch_filter=concerns,
         # Single files need no watch on the folders below theirs.
         recursive=len(named_files) < len(paths),
@@ -80,13 +81,13 @@ def _is_relevant(path: str, named_files: frozenset[str], config_file: str) -> bo
         return True
     if config_file and os.path.abspath(config_file) == path:
         return True
-    is_folder = os.path.isdir(path) or not (os.path.lexists(path) or "." in name)
+    is_folder = folders.is_folder(path) or not (folders.exists(path) or "." in name)
     return is_folder and (IGNORED_FOLDERS | DERIVED_FOLDERS).isdisjoint(path.split(os.sep))
 
 
-def _outermost(folders: list[Path]) -> list[Path]:
+def _outermost(watched: list[Path]) -> list[Path]:
     """Return the folders that are not inside another one, so that each change is reported once."""
-    unique = dict.fromkeys(folders)
+    unique = dict.fromkeys(watched)
     return [folder for folder in unique if not any(other in folder.parents for other in unique)]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from taskstate.cli.arguments import Parser
 from taskstate.cli.invocation import Invocation
+from taskstate.cli.paths import real
 
 
 def configure(parser: Parser) -> None:
@@ -32,7 +33,7 @@ def run(invocation: Invocation) -> int:
     from taskstate.storage import files
 
     args = invocation.args
-    versions = Versions(*(files.read(Path(path)) for path in (args.base, args.ours, args.theirs)))
+    versions = Versions(*(files.read(real(path)) for path in (args.base, args.ours, args.theirs)))
     merged = merge_files(with_merged_links(versions, args.name, Path()), args.name)
     lost = () if merged.conflicts else lost_sessions(versions, merged.data, args.name, Path())
     if lost:
@@ -40,7 +41,7 @@ def run(invocation: Invocation) -> int:
         message = f"session {numbers} would get lost: archived on one side, and in no archive; ours stays, unmerged"
         invocation.print_problems((f"{args.name}: {message}",))
         return 1
-    files.replace(Path(args.ours), merged.data)
+    files.replace(real(args.ours), merged.data)
     invocation.print_result({"path": args.name, "conflicts": merged.conflicts}, "", status=0)
     if not merged.conflicts:
         return 0

@@ -72,8 +72,8 @@ def log_mark(file: File, sha256: str) -> str:
 
     folder = _location(file, artifacts.relative_path(file.id)) if file.id else None
     try:
-        names = os.listdir(folder) if folder else []
-    except OSError:
+        names = files.names(folder) if folder else ()
+    except TaskstateError:
         return NO_ARTIFACT
     return ("yes" if any(artifacts.has_hash(name, sha256) for name in names) else "no") if names else NO_ARTIFACT
 

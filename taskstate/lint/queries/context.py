@@ -5,14 +5,14 @@ Many tasks cite the same standards, so answers are kept for the whole run.
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.storage import files
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from taskstate.context.citations import Standard
     from taskstate.lint.queries.repository import File, Repository
 
@@ -56,7 +56,7 @@ def _read(repository: Repository, path: str, most: int) -> bytes | None:
     """Read a source; None where it does not exist, leads outside, or has more than `most` bytes."""
     source = _location(repository, path)
     try:
-        return repository.source.read(source) if source and os.stat(source).st_size <= most else None
+        return repository.source.read(source) if source and (files.size(source) or 0) <= most else None
     except (OSError, TaskstateError):
         return None
 
@@ -66,7 +66,7 @@ def _location(repository: Repository, path: str) -> Path | None:
 
     def location() -> Path | None:
         try:
-            return Path(os.path.realpath(files.inside(repository.workspace.root, path)))
+            return files.resolved(repository.workspace.root, path)
         except (TaskstateError, OSError, ValueError):
             return None
 

@@ -17,7 +17,7 @@ from taskstate.model.impact_faults import faults, unmatched
 from taskstate.model.impact_map import EMPTY, MAX_BYTES, SCHEMA, ImpactMap, Stored, digest_of_file, read_map, stored_in
 from taskstate.model.permanent import IMPACT_MAP
 from taskstate.permanent import find
-from taskstate.storage import files, journal
+from taskstate.storage import files, folders, journal
 from taskstate.storage.git import client as git
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import json_text
@@ -94,7 +94,7 @@ def _require_section(loaded: Loaded) -> Stored:
 def is_edited(workspace: Workspace, loaded: Loaded) -> bool:
     """Return whether the map has a file of its own that is not what the section says."""
     stored, path = stored_in(loaded.state), workspace.map_file(loaded.state.id)
-    if stored is None or stored.sha256 is None or not path.is_file():
+    if stored is None or stored.sha256 is None or not folders.is_file(path):
         return False
     return digest_of_file(workspace.read(path)) != stored.sha256
 
@@ -102,7 +102,7 @@ def is_edited(workspace: Workspace, loaded: Loaded) -> bool:
 def _map_in_file(workspace: Workspace, loaded: Loaded, sha256: str, *, even_edited: bool) -> ImpactMap:
     path = workspace.map_file(loaded.state.id)
     name = workspace.relative(path)
-    if not path.is_file():
+    if not folders.is_file(path):
         message = f"{loaded.relative} says that the Impact Map is in {name}, which does not exist"
         help_ = f"{_cure(workspace, name, sha256) or '`taskstate doctor --fix`'} brings it back"
         raise TaskstateError(message, help=help_, code="impact-map")
@@ -216,11 +216,13 @@ def _placed(loaded: Loaded, stored: Stored, new: str) -> str:
 
 def _write(workspace: Workspace, path: Path, data: bytes) -> journal.Plan:
     name = workspace.relative(path)
-    if not path.is_file():
+    if not folders.is_file(path):
         return (journal.Create(name, data),)
     old = workspace.read(path)
     return () if old == data else (journal.Replace(name, files.digest(old), data),)
 
 
 def _removal(workspace: Workspace, path: Path) -> journal.Plan:
-    return (journal.Delete(workspace.relative(path), files.digest(workspace.read(path))),) if path.is_file() else ()
+    if not folders.is_file(path):
+        return ()
+    return (journal.Delete(workspace.relative(path), files.digest(workspace.read(path))),)

@@ -1,9 +1,8 @@
-"""Runs git, and reads the root and HEAD of a repository without starting it.
+"""Reads the root and HEAD of a repository without starting git, and asks git for what it alone knows.
 
 Every command needs the root and HEAD, and starting git costs milliseconds: they are read from the files in `.git` where
 these have the usual form, and otherwise from git. Without git, outside a repository or before the first commit the
-answer is None. A name that comes from a user or a file is never passed where git could take it for an option: callers
-put `--end-of-options` or `--` before it.
+answer is None.
 """
 
 from __future__ import annotations
@@ -14,111 +13,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed
+from taskstate.storage.git.discovery import discover, first_line, git_folder
+from taskstate.storage.git.program import Objects, is_partial, printable, run, start
 
 if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import IO
+    from collections.abc import Callable, Sequence
+
+__all__ = ["MINIMUM_VERSION", "OWN_PATTERNS", "GitFolders", "Objects", "folders", "head", "hook", "index_path"]
+__all__ += ["is_bare", "is_partial", "is_shallow", "merge_heads", "printable", "resolve_commit", "run", "start"]
+__all__ += ["start_listing", "toplevel", "user_name", "version"]
 
 MINIMUM_VERSION = (2, 30)  # the first whose `rev-parse` knows `--end-of-options`
 _OBJECT_ID = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"
 _VERSION = r"git version (\d+(?:\.\d+)*)"
-_OBJECT_LINE = rb"[0-9a-f]{40,64} ([a-z]+) ([0-9]+)\n"
-# Names that are sent to `git cat-file` together. More could block for ever: git stops reading names when the pipe with
-# its answers is full, and we do not read answers before all names are written.
-_BATCH = 500
-_MAX_MESSAGE = 300
 _MERGE_HEAD_PREFIX = "GITHEAD_"  # of the variables in which `git merge` passes its commits to hooks
 # These match the names of all our own files (schemas/kinds/files.json), and of some others.
 OWN_PATTERNS = ("*-state.md", "*-archive.md", "*-impact-map.json", "*-handoff-*.md", "*-progress.json")
-# Git sets these for its hooks. They are removed: a command that works in another repository must not use the hook's
-# repository, and in the hook's own one git finds the same by itself. GIT_INDEX_FILE stays: in a pre-commit hook it
-# names the index of the commit that is being made.
-_REPOSITORY_VARIABLES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_PREFIX")
-# These change the meaning of the patterns that are passed to git.
-_PATHSPEC_VARIABLES = ("GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS")
-# Messages in English, no prompt, no pager. GIT_OPTIONAL_LOCKS: a command that only reads, such as `git status`, must
-# not lock the index to refresh it, which would make a git command of the user's fail at that moment.
-_SETTINGS = {"LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_PAGER": "cat", "GIT_OPTIONAL_LOCKS": "0"}
-
-
-def run(
-    args: Sequence[str], cwd: Path, *, stdin: bytes = b"", env: Mapping[str, str] | None = None, code: str = ""
-) -> bytes:
-    """Run `git ARGS` in the folder `cwd` and return its standard output; `env` are further environment variables.
-
-    Raises:
-        GitFailed: git is missing, or its exit status is not 0. Then git's standard error is in the message, and `code`
-            is the error's code, for a caller that knows what the failure means.
-    """
-    import subprocess
-
-    try:
-        done = subprocess.run(
-            ["git", *args],
-            cwd=cwd,
-            input=stdin,
-            env={**_environment(cwd), **(env or {})},
-            capture_output=True,
-            check=False,
-        )
-    except FileNotFoundError as error:
-        if not cwd.is_dir():
-            raise GitFailed(f"cannot run git in {printable(str(cwd))}: there is no such folder") from error
-        raise GitFailed("git was not found", help="install git, or put it on the PATH") from error
-    except OSError as error:
-        raise GitFailed(f"cannot run git in {printable(str(cwd))}: {error.strerror}") from error
-    if done.returncode:
-        reason = printable(done.stderr.decode("utf-8", "replace")) or f"exit status {done.returncode}"
-        raise GitFailed(f"git {_command(args)} failed in {printable(str(cwd))}: {reason}", code=code)
-    return done.stdout
-
-
-def _command(args: Sequence[str]) -> str:
-    """Return the name of the git command in `args`, without the `-c` settings before it."""
-    index = 0
-    while index < len(args) and args[index] == "-c":
-        index += 2
-    return printable(" ".join(args[index : index + 1]))
-
-
-def start(
-    args: Sequence[str], cwd: Path, *, stdin: bytes = b"", env: Mapping[str, str] | None = None
-) -> Callable[[], bytes]:
-    """Start `git ARGS`, and return a function that waits for its output; that one raises the errors of `run`."""
-    from threading import Thread
-
-    output: list[bytes] = []
-    errors: list[Exception] = []
-
-    def work() -> None:
-        try:
-            output.append(run(args, cwd, stdin=stdin, env=env))
-        except Exception as error:  # noqa: BLE001 - any error is raised again in the caller's thread
-            errors.append(error)
-
-    thread = Thread(target=work)
-    thread.start()
-
-    def wait() -> bytes:
-        thread.join()
-        for error in errors:
-            raise error
-        return output[0]
-
-    return wait
-
-
-def printable(text: str) -> str:
-    """Return `text` as one line of limited length, without characters that a terminal would act on."""
-    words = "".join(char if char.isprintable() else " " for char in text).split()
-    line = " ".join(words)
-    return line if len(line) <= _MAX_MESSAGE else f"{line[: _MAX_MESSAGE - 1]}…"
 
 
 def toplevel(path: Path) -> Path | None:
     """Return the root of the working tree that contains the folder or file `path`, or None outside of one."""
-    root = _discover(path)
+    root = discover(path)
     if root or "GIT_DIR" not in os.environ:
         return root
     try:  # GIT_DIR names a repository that lies elsewhere
@@ -144,11 +59,17 @@ def folders(path: Path) -> GitFolders | None:
     top = toplevel(path)
     if top is None:
         return None
-    git_dir = _git_folder(top)
+    git_dir = git_folder(top)
     if git_dir is None:  # it lies elsewhere, as GIT_DIR says
         git_dir = top / os.fsdecode(run(["rev-parse", "--absolute-git-dir"], top)).removesuffix("\n")
-    common = git_dir / (_first_line(git_dir / "commondir") or ".")
+    common = git_dir / (first_line(git_dir / "commondir") or ".")
     return GitFolders(top, git_dir, Path(os.path.normpath(common)))
+
+
+def index_path(at: GitFolders) -> Path:
+    """Return the path of git's index; in a hook the environment names that of the commit being made."""
+    name = os.environ.get("GIT_INDEX_FILE")  # relative to the root of the working tree
+    return at.top / name if name else at.git_dir / "index"
 
 
 def is_bare(folder: Path) -> bool:
@@ -164,7 +85,7 @@ def head(root: Path) -> str | None:
     top = toplevel(root)
     if top is None:
         return None
-    folder = _git_folder(top)
+    folder = git_folder(top)
     commit = _read_head(folder) if folder else None
     if commit:
         return commit
@@ -182,6 +103,20 @@ def user_name(root: Path) -> str | None:
     except GitFailed:
         return None
     return printable(name.decode("utf-8", "replace")) or None
+
+
+def hook(root: Path, name: str) -> Path | None:
+    """Return the path at which git looks for a hook of the repository, whether it exists or not; None without git."""
+    at = folders(root)
+    if at is None:
+        return None
+    try:
+        found = run(["config", "-z", "--show-scope", "--type=path", "--get-all", "core.hooksPath"], root).split(b"\0")
+    except GitFailed:  # it is not set
+        found = []
+    # The scope `command` is the setting with which we start git ourselves.
+    paths = [path for scope, path in zip(found[::2], found[1::2], strict=False) if scope != b"command"]
+    return at.top / os.fsdecode(paths[-1]) / name if paths else at.common_dir / "hooks" / name
 
 
 def is_shallow(root: Path) -> bool:
@@ -208,7 +143,7 @@ def merge_heads(root: Path) -> tuple[str, ...]:
     When git runs the hook pre-merge-commit it has not written MERGE_HEAD yet; the ids are then in the environment.
     """
     top = toplevel(root)
-    folder = _git_folder(top) if top else None
+    folder = git_folder(top) if top else None
     if folder is None:
         return ()
     try:
@@ -230,51 +165,17 @@ def version() -> tuple[int, ...] | None:
     return tuple(int(part) for part in match[1].split(".")) if match else None
 
 
-def _environment(cwd: Path) -> dict[str, str]:
-    """Return the environment for git; GIT_DIR stays where it alone names the repository of `cwd`."""
-    dropped = (*_PATHSPEC_VARIABLES, *_REPOSITORY_VARIABLES) if _discover(cwd) else _PATHSPEC_VARIABLES
-    return {name: value for name, value in (os.environ | _SETTINGS).items() if name not in dropped}
-
-
-def _discover(path: Path) -> Path | None:
-    """Return the nearest folder at or above `path` that is the root of a working tree."""
-    start = path.absolute()
-    return next((folder for folder in (start, *start.parents) if _git_folder(folder)), None)
-
-
-def _git_folder(top: Path) -> Path | None:
-    """Return the git folder of the working tree `top`: `.git`, or the one that the `.git` file of a worktree names."""
-    entry = top / ".git"
-    if not entry.is_dir():
-        line = _first_line(entry)
-        if not line.startswith("gitdir: "):
-            return None
-        entry = top / line.removeprefix("gitdir: ")
-    return entry if (entry / "HEAD").is_file() or (entry / "HEAD").is_symlink() else None
-
-
-def _first_line(path: Path) -> str:
-    """Return the first line of a small file of git's; empty if there is no such plain file."""
-    if not path.is_file():  # opening a FIFO would block
-        return ""
-    try:
-        with path.open("rb") as stream:
-            return os.fsdecode(stream.readline(4096)).rstrip("\r\n")
-    except OSError:
-        return ""
-
-
 def _read_head(folder: Path) -> str | None:
     """Return the commit that HEAD names in one of the usual forms: detached, a loose reference, a packed one."""
-    line = _first_line(folder / "HEAD")
+    line = first_line(folder / "HEAD")
     if re.fullmatch(_OBJECT_ID, line):
         return line
     reference = line.removeprefix("ref: ").strip()
     if not line.startswith("ref: refs/") or ".." in reference:  # must not lead out of the git folder
         return None
-    common = folder / (_first_line(folder / "commondir") or ".")
+    common = folder / (first_line(folder / "commondir") or ".")
     for references in (folder, common):  # a worktree has a few references of its own, such as `refs/bisect`
-        commit = _first_line(references / reference)
+        commit = first_line(references / reference)
         if re.fullmatch(_OBJECT_ID, commit):
             return commit
     return _read_packed_reference(common / "packed-refs", reference)
@@ -314,97 +215,3 @@ def start_listing(
             return None
 
     return paths
-
-
-class Objects:
-    """Reads objects of one repository through one long-lived `git cat-file`: a process for each would take minutes.
-
-    `env` are further environment variables of that process.
-    """
-
-    def __init__(self, root: Path, env: Mapping[str, str] | None = None) -> None:
-        self._root = root
-        self._env = env or {}
-        self._processes: dict[tuple[int, str], subprocess.Popen[bytes]] = {}
-
-    def __reduce__(self) -> tuple[type[Objects], tuple[Path, Mapping[str, str]]]:
-        return Objects, (self._root, self._env)  # pipes cannot be pickled: the other process starts its own git
-
-    def read(self, name: str) -> bytes | None:
-        """Return the content of the object that `name` (an id, or `REV:path`) means, or None if there is none."""
-        stdin, stdout = self._pipes("--batch")
-        ((_, size),) = self._query(stdin, stdout, [name])
-        return None if size is None else stdout.read(size + 1)[:-1]  # git ends each content with a line end
-
-    def contents(self, names: Sequence[str]) -> Iterator[bytes | None]:
-        """Yield the content of each object as `read` returns it, with fewer round trips."""
-        stdin, stdout = self._pipes("--batch")
-        for start in range(0, len(names), _BATCH):
-            chunk = names[start : start + _BATCH]
-            stdin.write("".join(f"{name}\n" for name in chunk).encode("utf-8", "surrogateescape"))
-            stdin.flush()
-            for _ in chunk:
-                _, size = _parse_object_line(stdout.readline())
-                yield None if size is None else stdout.read(size + 1)[:-1]
-
-    def kinds(self, names: Sequence[str]) -> list[str | None]:
-        """Return the type ("blob", "commit" …) of the object that each name means, None if there is none.
-
-        The type of an abbreviated id that fits several objects is "ambiguous".
-        """
-        stdin, stdout = self._pipes("--batch-check")
-        chunks = [names[start : start + _BATCH] for start in range(0, len(names), _BATCH)]
-        return [kind for chunk in chunks for kind, _ in self._query(stdin, stdout, chunk)]
-
-    def close(self) -> None:
-        """End the processes of git."""
-        for (owner, _), process in self._processes.items():
-            if owner == os.getpid():  # after a fork the parent's processes are in the table too
-                process.communicate()
-        self._processes.clear()
-
-    def _query(self, stdin: IO[bytes], stdout: IO[bytes], names: Sequence[str]) -> list[tuple[str | None, int | None]]:
-        """Return type and size of the object that each name means; after `--batch` its content is still to be read."""
-        # The protocol has one name a line: a line end in a name would make two questions of it, and shift all answers.
-        valid = [name for name in names if "\n" not in name and "\0" not in name]
-        try:
-            stdin.write("".join(f"{name}\n" for name in valid).encode("utf-8", "surrogateescape"))
-            stdin.flush()
-            answers = [_parse_object_line(stdout.readline()) for _ in valid]
-        except OSError as error:
-            raise GitFailed(f"git cat-file ended in {printable(str(self._root))}: {error.strerror}") from error
-        by_name = dict(zip(valid, answers, strict=True))
-        return [by_name.get(name, (None, None)) for name in names]
-
-    def _pipes(self, mode: str) -> tuple[IO[bytes], IO[bytes]]:
-        # By process id: a forked child that used its parent's pipes would take answers meant for the parent.
-        process = self._processes.get((os.getpid(), mode)) or self._start(mode)
-        if process.stdin is None or process.stdout is None:
-            raise GitFailed("git cat-file has no pipes")
-        return process.stdin, process.stdout
-
-    def _start(self, mode: str) -> subprocess.Popen[bytes]:
-        import subprocess
-
-        # In a partial clone, looking for an object must not fetch it from the network.
-        environment = {**_environment(self._root), "GIT_NO_LAZY_FETCH": "1", **self._env}
-        try:
-            process = subprocess.Popen(
-                ["git", "cat-file", mode],
-                cwd=self._root,
-                env=environment,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-        except OSError as error:
-            raise GitFailed("git was not found", help="install git, or put it on the PATH") from error
-        return self._processes.setdefault((os.getpid(), mode), process)
-
-
-def _parse_object_line(line: bytes) -> tuple[str | None, int | None]:
-    """Return type and size from a line of `git cat-file`; other lines end with `missing` or `ambiguous`."""
-    match = re.fullmatch(_OBJECT_LINE, line)
-    if match is None:
-        return ("ambiguous" if line.endswith(b" ambiguous\n") else None), None
-    return match[1].decode("ascii"), int(match[2])

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.storage.git.client import OWN_PATTERNS, run, start
+from taskstate.storage import temporary
+from taskstate.storage.git.client import OWN_PATTERNS, folders, index_path, run, start
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
 # Nothing that the user's configuration could change; the paths of `diff` are relative to the current folder.
 _STATUS = ("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty")
-_DIFF_OPTIONS = ("--relative", "--no-ext-diff", "--ignore-submodules=dirty")
+_DIFF_OPTIONS = ("--relative", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
 
 
 def blobs_in_index(root: Path) -> dict[str, str]:
@@ -48,8 +50,30 @@ def unstaged(root: Path, paths: Sequence[str]) -> tuple[str, ...]:
     """Return those of `paths` (from `root`) that git tracks and that differ on disk from the index."""
     if not paths:
         return ()
-    output = run(["diff", "--name-only", "-z", *_DIFF_OPTIONS, "--", *(f":(literal){path}" for path in paths)], root)
+    args = ["diff", "--name-only", "-z", *_DIFF_OPTIONS, "--", *(f":(literal){path}" for path in paths)]
+    with _copied_index(root) as env:
+        output = run(args, root, env=env)
     return tuple(os.fsdecode(name) for name in output.split(b"\0") if name)
+
+
+@contextmanager
+def _copied_index(root: Path) -> Iterator[dict[str, str]]:
+    """Yield the environment in which git works on a copy of its index.
+
+    `git diff` notes in the index which files it found to be the same. It may not write the user's for that, and no
+    option keeps it from doing so without taking such files for changed.
+    """
+    import shutil
+
+    at = folders(root)
+    index = at and index_path(at)
+    if index is None or not index.is_file():
+        yield {}
+        return
+    with temporary.folder("taskstate-index-") as folder:
+        # copy2 keeps the time stamp, by which git knows what was changed after the index was written.
+        shutil.copy2(index, folder / "index")
+        yield {"GIT_INDEX_FILE": str(folder / "index")}
 
 
 def stage(root: Path, paths: Sequence[str]) -> None:
@@ -78,8 +102,12 @@ DISK, INDEX = "", ":"  # where files are now; instead of these, a commit's id
 
 def changes(root: Path, commit: str, now: str = DISK) -> tuple[ChangedFile, ...]:
     """Return the tracked files under `root` that differ from a commit: on disk, in the index, or in commit `now`."""
-    where = {DISK: [commit], INDEX: ["--cached", commit]}.get(now, [commit, now])
-    output = run(["diff", "--name-status", "-z", "-M", *_DIFF_OPTIONS, *where, "--"], root)
+    args = ["diff", "--name-status", "-z", "-M", *_DIFF_OPTIONS]
+    if now == DISK:
+        with _copied_index(root) as env:
+            output = run([*args, commit, "--"], root, env=env)
+    else:
+        output = run([*args, *(["--cached", commit] if now == INDEX else [commit, now]), "--"], root)
     fields = (os.fsdecode(field) for field in output.split(b"\0"))  # with -z: status, path; after R or C two paths
     changed = []
     for status in fields:
@@ -97,7 +125,7 @@ def start_changes_since_head(root: Path, prefix: str) -> Callable[[], frozenset[
 
     `prefix` is the path of the root from the top of the working tree, with a final slash.
     """
-    output = start(["-c", "core.fsmonitor=false", *_STATUS, "--", "."], root)
+    output = start([*_STATUS, "--", "."], root)
 
     def wait() -> frozenset[str]:
         names = (os.fsdecode(entry[3:]) for entry in output().split(b"\0") if entry)

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 _MADE_HERE = re.compile(r"commit|cherry-pick|revert|am\b|.*\((?:pick|reword|edit|squash|fixup|continue)\)")
 _FORM = "--format=%H%x00%P%x00%s%x00"
 _RAW = b":"  # begins an entry of `--raw`
-# `git diff-tree` refreshes the index, and would start the user's programs for that.
-_ISOLATED = ("-c", "core.fsmonitor=false", "-c", f"core.hooksPath={os.devnull}")
 _SHORT = 7  # digits of a commit's id in a message
 
 
@@ -72,7 +70,7 @@ def _adds_nothing(root: Path, commit: Commit) -> bool:
     if commit.parents < 2:  # noqa: PLR2004 - a merge has two parents
         return False
     # --cc leaves out what is as in one of the parents.
-    args = [*_ISOLATED, "diff-tree", "--cc", "-p", "--no-commit-id", "--no-ext-diff", commit.id, "--"]
+    args = ["diff-tree", "--cc", "-p", "--no-commit-id", "--no-ext-diff", "--no-textconv", commit.id, "--"]
     return not git.run(args, root).strip()
 
 

@@ -14,7 +14,7 @@ import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 
 if TYPE_CHECKING:
@@ -219,6 +219,7 @@ class Store:
             GitFailed: an object does not exist.
         """
         with files.os_errors("write", folder):
+            files.make_folder(folder, 0o700)  # it holds copies of files, some of which others may not read
             files.make_folder(folder / "pack")
         names = "".join(f"{each}\n" for each in dict.fromkeys(ids)).encode("ascii")
         # --window=0: no search for deltas, which takes longer than writing the objects whole.
@@ -228,7 +229,9 @@ class Store:
         def wait() -> Path:
             name = output().decode("ascii").strip()
             with files.os_errors("write", folder):
-                files.sync_folder(folder / "pack")
+                for each in files.names(folder / "pack"):
+                    folders.set_mode(folder / "pack" / each, 0o400)
+                folders.sync(folder / "pack")
             return folder / "pack" / f"pack-{name}.pack"
 
         return wait

@@ -8,6 +8,7 @@ what lies outside of `root` does not count.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import zlib
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 
 if TYPE_CHECKING:
@@ -25,12 +26,11 @@ if TYPE_CHECKING:
 _SCRATCH = "taskstate-scratch-"  # begins the name of a scratch area
 _DAY = 24 * 60 * 60
 _SPARSE_ADD = (2, 34)  # the first git that has `add --sparse`, and that needs it
-# Settings of the user's that would start a program (the file system monitor, a hook that runs when the index changes),
-# write a second index file (a split index), refuse files because of their line ends, or pass over files that cannot be
-# read. Compression is off, since the objects are deleted again soon.
+# Settings of the user's that would write a second index file (a split index), refuse files because of their line ends,
+# or pass over files that cannot be read. Compression is off, since the objects are deleted again soon.
 _ISOLATED = (
-    *("-c", "core.fsmonitor=false", "-c", "core.splitIndex=false", "-c", f"core.hooksPath={os.devnull}"),
-    *("-c", "core.safecrlf=false", "-c", "add.ignoreErrors=false", "-c", "core.looseCompression=0"),
+    *("-c", "core.splitIndex=false", "-c", "core.safecrlf=false"),
+    *("-c", "add.ignoreErrors=false", "-c", "core.looseCompression=0"),
 )
 # bigFileThreshold=1 makes git write new content into one pack: making and deleting a file for each object takes longer
 # than everything else. What is temporary is not synced.
@@ -43,6 +43,7 @@ _OPERATIONS = {
     "REVERT_HEAD": "a revert",
     "BISECT_LOG": "a bisection",
 }
+_NO_FILE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}  # behind a link there is none: git does not look there either
 _STATUS = ("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=none")
 
 
@@ -109,15 +110,15 @@ def scratch(root: Path, *object_folders: Path) -> Iterator[Scratch]:
     import shutil
     import tempfile
 
-    folders = git.folders(root)
-    if folders is None:
+    at = git.folders(root)
+    if at is None:
         raise GitFailed(f"{git.printable(str(root))} is no working tree of git", help="run `git init` there first")
     with tempfile.TemporaryDirectory(prefix=_SCRATCH, ignore_cleanup_errors=True) as folder:
         # The mark is taken before the copy: if the index changes in between, the mark fits neither, which costs time
         # later. The other way round it would vouch for a copy that is too old.
-        area = Scratch(root, folders, Path(folder), object_folders, index_mark(folders))
+        area = Scratch(root, at, Path(folder), object_folders, index_mark(at))
         area.objects.mkdir()
-        index = _index_path(folders)
+        index = git.index_path(at)
         if index.is_file():
             # copy2 keeps the time stamp: files that were changed at that time or later git reads again, since their
             # size and times in the index may be those of older content.
@@ -202,9 +203,7 @@ def _clear_index_flags(place: Scratch) -> None:
     output = place.run(["ls-files", "-v", "-z", "--cached"])
     flagged = re.findall(rb"(?:\A|\0)([a-zS]) ([^\0]+)", output)  # lower case: assume-unchanged; S: skip-worktree
     assumed = [name for letter, name in flagged if letter.islower()]
-    skipped = [
-        name for letter, name in flagged if letter in b"Ss" and os.path.lexists(os.fsencode(place.root) + b"/" + name)
-    ]
+    skipped = [name for letter, name in flagged if letter in b"Ss" and folders.exists(place.root / os.fsdecode(name))]
     for option, names in (("--no-assume-unchanged", assumed), ("--no-skip-worktree", skipped)):
         if names:
             place.run(["update-index", option, "-z", "--stdin"], stdin=b"".join(name + b"\0" for name in names))
@@ -262,19 +261,19 @@ def dirty_files(root: Path, is_ours: Callable[[str], bool]) -> tuple[str, ...]:
     Raises:
         GitFailed: git refuses, or is missing.
     """
-    folders = git.folders(root)
-    if folders is None:
+    at = git.folders(root)
+    if at is None:
         return ()
     entries = status_entries(git.run([*_ISOLATED, *_STATUS, "--", "."], root))
-    prefix = Scratch(root, folders, root).prefix
+    prefix = Scratch(root, at, root).prefix
     paths = {os.fsdecode(path).removeprefix(prefix) for _, path in entries}
     return tuple(sorted(path for path in paths if not is_ours(path)))
 
 
 def start_status(root: Path, is_ours: Callable[[str], bool], folder: str) -> Callable[[], bytes]:
     """Start `git status` for the files under `root`; returns a function that waits for its report without our own."""
-    folders = git.folders(root)
-    prefix = Scratch(root, folders, root).prefix if folders else ""
+    at = git.folders(root)
+    prefix = Scratch(root, at, root).prefix if at else ""
     output = git.start([*_ISOLATED, *_STATUS, "--", *_pathspecs_without(folder)], root)
 
     def wait() -> bytes:
@@ -312,10 +311,10 @@ def differs_from_index(
     return any(name and not is_ours(os.fsdecode(name)) for name in output.split(b"\0"))
 
 
-def index_mark(folders: git.GitFolders) -> str:
+def index_mark(at: git.GitFolders) -> str:
     """Return a text that changes when the user's index or `.git/info/exclude` does."""
     stats = []
-    for path in (_index_path(folders), folders.common_dir / "info" / "exclude"):
+    for path in (git.index_path(at), at.common_dir / "info" / "exclude"):
         try:
             status = path.stat()
         except OSError:
@@ -340,18 +339,19 @@ def file_on_disk(root: Path, path: str) -> FileOnDisk | None:
     import hashlib
     import stat
 
-    name = os.path.join(root, path)
-    with files.os_errors("read", Path(name)):
+    with files.os_errors("read", root / path):
         try:
-            status = os.lstat(name)
-        except (FileNotFoundError, NotADirectoryError):
-            return None
+            status = folders.status(root / path)
+        except OSError as error:
+            if error.errno in _NO_FILE:
+                return None
+            raise
         if stat.S_ISLNK(status.st_mode):
-            target = os.readlink(os.fsencode(name))
+            target = folders.link_text(root / path)
             return FileOnDisk(len(target), hashlib.sha256(target).hexdigest())
         if not stat.S_ISREG(status.st_mode):
             return FileOnDisk(0, None)
-        with open(name, "rb", buffering=0) as stream:
+        with open(folders.open_file(root / path, os.O_RDONLY), "rb", buffering=0) as stream:
             return FileOnDisk(status.st_size, hashlib.file_digest(stream, "sha256").hexdigest())
 
 
@@ -368,8 +368,8 @@ def unmerged(root: Path, is_ours: Callable[[str], bool]) -> tuple[str, ...]:
 
 def operation_in_progress(root: Path) -> str | None:
     """Return the operation that git has begun and not finished in this working tree, such as "a merge", or None."""
-    folders = git.folders(root)
-    found = (operation for name, operation in _OPERATIONS.items() if folders and (folders.git_dir / name).exists())
+    at = git.folders(root)
+    found = (operation for name, operation in _OPERATIONS.items() if at and (at.git_dir / name).exists())
     return next(found, None)
 
 
@@ -397,15 +397,9 @@ def _pathspecs_without(folder: str) -> tuple[str, ...]:
     return (".", f":(exclude,literal){folder}") if folder else (".",)
 
 
-def _index_path(folders: git.GitFolders) -> Path:
-    """Return the path of git's index; in a hook the environment names that of the commit being made."""
-    name = os.environ.get("GIT_INDEX_FILE")  # relative to the root of the working tree
-    return folders.top / name if name else folders.git_dir / "index"
-
-
-def _is_sparse(folders: git.GitFolders) -> bool:
+def _is_sparse(at: git.GitFolders) -> bool:
     """Return whether `git add` needs the option `--sparse` to add files outside of a sparse checkout."""
-    return (folders.git_dir / "info" / "sparse-checkout").is_file() and (git.version() or ()) >= _SPARSE_ADD
+    return (at.git_dir / "info" / "sparse-checkout").is_file() and (git.version() or ()) >= _SPARSE_ADD
 
 
 def _quoted_alternate(path: Path) -> str:

@@ -6,13 +6,12 @@ task file has changed.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names, roles
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import apply
 from taskstate.verification.qa import results as qa_results
@@ -271,8 +270,8 @@ def require_task_file(workspace: Workspace, context: Context, task_id: str) -> N
         return
     from taskstate.context.task_file import blob_ids
 
-    path = files.inside(workspace.root, name)
-    exists = os.path.isfile(path)
+    path = files.resolved(workspace.root, name)
+    exists = folders.is_file(path)
     if exists and sha in blob_ids(files.read(path)):
         return
     change = "changed" if exists else "is gone"

@@ -8,12 +8,12 @@ with credentials masked, and of limited size.
 from __future__ import annotations
 
 import os
-import tempfile
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model.tool_blocks import CheckResult
+from taskstate.storage import temporary
 from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import Store, leaves
@@ -137,7 +137,7 @@ def _temporary_file(workspace: Workspace) -> Iterator[IO[bytes]]:
     folder = workspace.private.write
     if folder:
         make_folder(folder)
-    with tempfile.TemporaryFile(dir=folder) as file:
+    with temporary.nameless_file(folder) as file:
         yield file
 
 

@@ -15,7 +15,7 @@ from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
 from taskstate.model.statuses import COMPLETE
 from taskstate.model.write_metadata import blocks_of
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
 from taskstate.storage.git import worktree
@@ -107,7 +107,7 @@ def index_name(index: Path, tree: str | None, mark: str) -> str:
     It holds the modification time of the copy, by which git knows which files it must not trust, and a mark of the
     user's own index.
     """
-    return f"{INDEX}{index.lstat().st_mtime_ns}-{tree}-{mark}"
+    return f"{INDEX}{folders.status(index).st_mtime_ns}-{tree}-{mark}"
 
 
 def is_certainly_unchanged(workspace: Workspace, snapshot: Snapshot, folder: Path) -> bool:
@@ -117,7 +117,7 @@ def is_certainly_unchanged(workspace: Workspace, snapshot: Snapshot, folder: Pat
     have to be compared.
     """
     git_folders = git.folders(workspace.root)
-    index = next(folder.glob(f"{INDEX}*"), None)
+    index = next((folder / name for name in files.names(folder) if name.startswith(INDEX)), None)
     if git_folders is None or index is None:
         return False
     mark, tree = worktree.index_mark(git_folders), snapshot.tree
@@ -244,7 +244,7 @@ _FIELDS = 8  # of a status entry, before its path
 def submodule_notes(root: Path) -> tuple[str, ...]:
     """Return notes on submodules under `root` that have local changes or are not checked out."""
     top = git.toplevel(root)
-    if top is None or not (top / ".gitmodules").is_file():
+    if top is None or not folders.is_file(top / ".gitmodules"):
         return ()
     try:
         dirty, absent = tuple(_dirty(top, root)), tuple(_absent(root))
@@ -256,7 +256,7 @@ def submodule_notes(root: Path) -> tuple[str, ...]:
 
 def _dirty(top: Path, root: Path) -> Iterator[str]:
     """Yield the submodules with changed or new files inside."""
-    for entry in git.run(["-c", "core.fsmonitor=false", *_STATUS, "--", "."], root).split(b"\0"):
+    for entry in git.run([*_STATUS, "--", "."], root).split(b"\0"):
         fields = entry.split(b" ", _FIELDS)
         if len(fields) > _FIELDS and fields[2].startswith(b"S") and fields[2][2:] != b"..":
             path = os.path.relpath(os.path.join(os.fsencode(top), fields[_FIELDS]), os.fsencode(root))
@@ -267,7 +267,7 @@ def _absent(root: Path) -> Iterator[str]:
     """Yield the submodules that are not checked out."""
     for entry in git.run(["ls-files", "-s", "-z", "--", "."], root).split(b"\0"):
         mode_and_id, _, path = entry.partition(b"\t")
-        if mode_and_id.startswith(b"160000 ") and not os.path.lexists(os.path.join(os.fsencode(root), path, b".git")):
+        if mode_and_id.startswith(b"160000 ") and not folders.exists(root / os.fsdecode(path) / ".git"):
             yield drift.quoted(path)
 
 

@@ -118,9 +118,7 @@ def _kept(workspace: Workspace, loaded: Loaded, role: str, kind: str) -> Diff:
         message = f"the artifact {files.shown(relative)} is not here"
         help_ = "artifacts are not in git: copy it from the clone in which the snapshot was taken"
         raise TaskstateError(message, help=help_, code="artifact-lost")
-    with files.os_errors("read", path):
-        packed = path.read_bytes()
-    content = _unpacked(packed)
+    content = _unpacked(files.read(path))
     if content is None or drift.diff_sha256(content) != sha:
         message = f"the artifact {files.shown(relative)} is broken: it is not what the snapshot recorded"
         help_ = f"`taskstate snapshot take {task_id} --role {role}` makes it anew"

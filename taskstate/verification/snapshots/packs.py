@@ -5,15 +5,13 @@ So what was left can be compared, and restored, after commits, resets and `git g
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from taskstate.errors import LockTimeout
+from taskstate.errors import LockTimeout, TaskstateError
 from taskstate.model.write_metadata import blocks_of
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.verification.snapshots import drift
 from taskstate.workspace import artifacts
 
@@ -66,8 +64,8 @@ def has_tree(workspace: Workspace, task_id: str, tree: str) -> bool:
 def tasks_with_artifacts(workspace: Workspace) -> tuple[str, ...]:
     """Return the ids of the tasks that have artifacts here: others have kept no tree in this working tree."""
     prefix = artifacts.relative_path("").rpartition("/")[2]
-    folders = files.names(workspace.state_root / artifacts.FOLDER)
-    return tuple(name.removeprefix(prefix) for name in folders if name.startswith(prefix) and name != prefix)
+    found = files.names(workspace.state_root / artifacts.FOLDER)
+    return tuple(name.removeprefix(prefix) for name in found if name.startswith(prefix) and name != prefix)
 
 
 def has_artifacts(workspace: Workspace, task_id: str, role: str) -> bool:
@@ -85,7 +83,12 @@ def sweep(workspace: Workspace, task_id: str) -> None:
         for group in (*workspace.config.roles, _TURN):
             for name in files.names(task_folder / group):
                 if task_folder / group / name not in named:
-                    shutil.rmtree(task_folder / group / name, ignore_errors=True)
+                    _remove(task_folder / group / name)
+
+
+def _remove(folder: Path) -> None:
+    with suppress(OSError):
+        folders.remove_all(folder)
 
 
 def status_report_sha(workspace: Workspace, snapshot: Snapshot) -> str | None:
@@ -130,8 +133,7 @@ def _is_whole(folder: Path, name: re.Match[str]) -> bool:
 def _end(path: Path, size: int) -> bytes:
     """Return the last `size` bytes of a file; empty where it cannot be read or is shorter."""
     try:
-        with path.open("rb") as stream:
-            stream.seek(-size, os.SEEK_END)
-            return stream.read(size)
-    except OSError:
+        length = files.size(path) or 0
+        return files.read_part(path, length - size, size) if length >= size else b""
+    except TaskstateError:
         return b""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import GITLINK, LINK, TREE, Store
 from taskstate.verification.snapshots import base as snapshot_base
@@ -68,8 +68,8 @@ def restore(
     require_open(loaded.state)
     snapshot = require_snapshot(workspace, loaded, role)
     snapshot_base.require_at_rest(workspace)
-    folders, tree = filter(None, [packs.object_folder(workspace, snapshot)]), str(snapshot.tree)
-    with worktree.scratch(workspace.root, *folders) as scratch, closing(Store(scratch, tree)) as store:
+    packed, tree = filter(None, [packs.object_folder(workspace, snapshot)]), str(snapshot.tree)
+    with worktree.scratch(workspace.root, *packed) as scratch, closing(Store(scratch, tree)) as store:
         by_path = {each.path: each for each in (_find(workspace, store, snapshot, name) for name in names)}
         ordered = sorted(by_path.values(), key=lambda each: (not each.has_attributes, each.path.count("/")))
         contents = {each: _content(scratch, store, each) for each in ordered}
@@ -116,17 +116,17 @@ def _normal(path: str) -> str:
 def _require_writable_path(root: Path, file: _SnapshotFile) -> None:
     """Refuse a path at which no file can be written now."""
     target = root / file.path
-    if target.is_dir() and not target.is_symlink():
+    if folders.is_folder(target):
         help_ = "move it out of the way first"
         raise TaskstateError(f"{files.shown(file.name)} is a folder now", help=help_, code="not-a-file")
     with files.os_errors("write", target):
-        folder = next(parent for parent in target.parents if os.path.lexists(parent))
-        if not folder.is_dir():
+        folder = next(parent for parent in target.parents if folders.exists(parent))
+        if not folders.is_folder(folder):
             help_ = "move that out of the way first"
             obstacle = files.shown(folder.relative_to(root))
             message = f"{files.shown(file.name)} cannot be put back: {obstacle} is no folder now"
             raise TaskstateError(message, help=help_, code="not-a-file")
-        if not os.access(folder, os.W_OK | os.X_OK):
+        if not folders.may(folder, os.W_OK | os.X_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 
 
@@ -177,17 +177,18 @@ def _put(target: Path, mode: str, content: bytes) -> None:
         if mode == LINK:
             with files.temporary_file(target, b"") as temporary:
                 # A link cannot be written into an open file: only the name of the temporary file is used.
-                temporary.unlink()
-                os.symlink(content, os.fsencode(temporary))
-                temporary.replace(target)
+                folders.remove(temporary)
+                folders.make_link(temporary, content)
+                folders.rename(temporary, target)
         else:
-            old_stat = target.lstat() if os.path.lexists(target) else None
+            old_stat = folders.find(target)
             like = old_stat if old_stat and stat.S_ISREG(old_stat.st_mode) else None
             with files.temporary_file(target, content, like) as temporary:
-                mode_bits = stat.S_IMODE(temporary.stat().st_mode)
-                temporary.chmod(mode_bits | (mode_bits & 0o444) >> 2 if mode.endswith("755") else mode_bits & ~0o111)
-                temporary.replace(target)
-        files.sync_folder(target.parent)
+                mode_bits = stat.S_IMODE(folders.status(temporary).st_mode)
+                executable = mode_bits | (mode_bits & 0o444) >> 2
+                folders.set_mode(temporary, executable if mode.endswith("755") else mode_bits & ~0o111)
+                folders.rename(temporary, target)
+        folders.sync(target.parent)
 
 
 def _filter_note(workspace: Workspace, snapshot: Snapshot, contents: Mapping[_SnapshotFile, bytes]) -> tuple[str, ...]:

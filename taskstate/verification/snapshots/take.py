@@ -7,7 +7,6 @@ deleted afterwards.
 
 from __future__ import annotations
 
-import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
@@ -16,7 +15,7 @@ from taskstate.model.canonical_json import canonical_json, sha256
 from taskstate.model.config import HELD
 from taskstate.model.delta_block import with_base, with_left_tree, with_snapshots
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import GITLINK, leaves, new_objects, old_objects
 from taskstate.syntax.edits import apply
@@ -330,10 +329,11 @@ def _keep_index(current: SnapshotBase, folder: Path, *, trusted: bool) -> None:
     index = current.scratch.own_index
     copy = folder / snapshot_base.index_name(index, current.tree, current.scratch.mark)
     with files.os_errors("write", copy):
-        for older in folder.glob(f"{snapshot_base.INDEX}*"):
-            older.unlink()
+        for name in files.names(folder):
+            if name.startswith(snapshot_base.INDEX):
+                folders.remove(folder / name)
         if trusted:
-            shutil.copy2(index, copy)
+            folders.copy(index, copy)
 
 
 # Notes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed
 from taskstate.model.write_metadata import blocks_of
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.storage.git.objects import GITLINK, leaves
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import drift, packs
@@ -74,11 +74,8 @@ def compare_with_current(
 
 def _is_file(root: Path, path: bytes) -> bool:
     """Return whether a file or a link exists at a path, in a folder reached through no link."""
-    full_path = os.path.join(os.fsencode(root), path)
-    folder = os.path.dirname(path)
-    real_root = os.path.realpath(os.fsencode(root))
-    through_no_link = os.path.realpath(os.path.dirname(full_path)) == os.path.join(real_root, folder)
-    return (through_no_link or not folder) and (os.path.isfile(full_path) or os.path.islink(full_path))
+    full_path = root / os.fsdecode(path)
+    return folders.is_file(full_path) or folders.is_link(full_path)
 
 
 class _ComparisonFields(NamedTuple):  # apart, since cached properties need the `__dict__` of a subclass

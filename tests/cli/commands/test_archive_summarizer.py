@@ -72,3 +72,21 @@ def test_hook_runs_no_configured_summarizer(cli: Cli, place: Place, tmp_path: Pa
     assert "  the summarizer of the configuration is not run by --check: the built-in summary serves\n" in out
     assert not ran.exists()
     assert "- did 1 (S1)\n" in place.text
+
+
+def test_dry_run_starts_no_configured_summarizer(cli: Cli, place: Place, tmp_path: Path) -> None:
+    """A dry run of any command shows the built-in summary and says so, also where the program is allowed."""
+    place.fill(1, 2, 3, 4, 5, 6, 7)
+    ran = tmp_path / "ran"
+    program = json.dumps(command(f"open({str(ran)!r}, chr(119))"))
+    place.configure(f"[size]\nmax-kb = 2\nwarn-kb = 1\n[archive]\nsummarizer = {program}\n")
+    cli.ok("trust")
+    for line in (
+        ("session", "add", "101", "--did", "x", "--state", "s", "--next", "n", "--dry-run"),
+        ("archive", "101", "--force", "--keep", "1", "--dry-run"),
+    ):
+        notes = cli.json(*line)["notes"]
+        assert any("a dry run starts no program of the configuration" in note for note in notes)
+    assert not ran.exists()
+    cli.ok("archive", "101", "--force", "--keep", "1")
+    assert ran.exists()

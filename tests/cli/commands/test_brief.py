@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from typing import TYPE_CHECKING
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.cli.main import _parser_of
+from taskstate.storage import folders
 from taskstate.workflow.brief_sections import SECTION_SPECS, BriefSectionSpec
 from tests.support.place import tree
 
@@ -72,12 +72,12 @@ def test_a_brief_looks_at_no_other_file(cli: Cli, place: Place) -> None:
     closed.mkdir()
     (closed / "task-7-state.md").write_text("---\n", encoding="utf-8")
     calls: list[str] = []
-    walk = os.walk
+    walk = folders.walk
 
     def noted(top: str) -> object:
         calls.append(top)
         return walk(top)
 
-    cli.monkeypatch.setattr(os, "walk", noted)
+    cli.monkeypatch.setattr(folders, "walk", noted)
     cli.ok("brief", "101")
     assert calls == []

@@ -79,3 +79,15 @@ def test_budget_as_a_table_and_as_json(cli: Cli) -> None:
         *("task", "standard", "standard", "state", "archive", "baseline", "together"),
         *("role", "implementer", "reviewer", "validator", "all"),
     ]
+
+
+def test_only_an_export_is_replaced_unasked(cli: Cli, tmp_path: Path) -> None:
+    """A file that holds anything else stays, also JSON of another kind; --force replaces it."""
+    output = tmp_path / "x.json"
+    command = ("context", "export", "101", "--role", "validator", "--output", output)
+    for text in ("mine", '{"task": 1}', "[" * 9000):
+        output.write_text(text, encoding="utf-8")
+        assert "add --force" in cli.refused(*command)
+        assert output.read_text(encoding="utf-8") == text
+    cli.ok(*command, "--force")
+    assert json.loads(output.read_text(encoding="utf-8"))["role"] == "validator"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate.storage import files, journal, kept
+from taskstate.storage import files, folders, journal, kept
 from taskstate.workflow.doctor import CHECKS
 from tests.support.crashing import leave_plan
 from tests.support.place import TASK, Place, tree
@@ -271,8 +271,8 @@ def test_plan_that_cannot_be_finished_waits(git: Place, cli: Cli, monkeypatch: p
     )
     leave_plan(git.workspace.private, plan)
     with monkeypatch.context() as patch:
-        really = os.access  # root may write everything, so permissions alone would not show it
-        patch.setattr(os, "access", lambda path, mode: path != git.path and really(path, mode))
+        really = folders.may  # root may write everything, so permissions alone would not show it
+        patch.setattr(folders, "may", lambda path, mode: path != git.path and really(path, mode))
         assert "waits until it can be finished" in cli("list").err
         (ailment,) = found(cli)
         assert (ailment["check"], "task-101-state.md waits" in ailment["message"]) == ("unfinished", True)

@@ -1,0 +1,288 @@
+"""Opens, lists, makes, renames and deletes, relative to a folder that is held open and without following any link.
+
+This is the one hand for the disk. A commit can bring a link in the place of any file or folder; whoever followed it
+would read, write or delete what is not the repository's. So a folder is opened one name after the other from the root
+of the file system, each relative to the one before it and never through a link; only then something is done, relative
+to the folder that is open. A check followed by a call with the same path would leave a gap in between; here, what was
+checked is what is used.
+
+A path has to be without links: the root of a repository, and what a user types, is resolved once (`os.path.realpath`);
+what comes below it is not. All functions raise `OSError`; a link in the way is ELOOP, as it is for the system.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+# O_NOFOLLOW: a link is an error. O_DIRECTORY: so is a file. O_CLOEXEC: no program that we start inherits it.
+_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# O_PATH (Linux): going through a folder needs the permission to enter it, not the one to list it.
+_ENTER = _FOLDER | getattr(os, "O_PATH", os.O_RDONLY)
+_LIST = _FOLDER | os.O_RDONLY
+# O_NONBLOCK: opening a FIFO that has taken a file's place must not wait for somebody who writes into it.
+_FILE = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+# Errors of systems that cannot sync a folder (some network and FUSE file systems).
+_SYNC_UNSUPPORTED = {
+    *(errno.EACCES, errno.EPERM, errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EISDIR),
+}
+
+
+@contextmanager
+def held(folder: Path | str, flags: int = _ENTER) -> Iterator[int]:
+    """Hold `folder` open and yield its descriptor."""
+    descriptor = _descend(folder, flags)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _descend(folder: Path | str, flags: int) -> int:
+    """Open a folder one name after the other, and return its descriptor; the last one is opened with `flags`."""
+    names = [name for name in _absolute(folder).split(os.sep) if name]
+    here = os.open(os.sep, _ENTER if names else flags)
+    for number, name in enumerate(names, 1):
+        try:
+            below = _open_folder(name, flags if number == len(names) else _ENTER, here)
+        finally:
+            os.close(here)
+        here = below
+    return here
+
+
+def _absolute(path: Path | str) -> str:
+    """Return an absolute path; one that the system cannot be given (with a NUL in it, say) is an error like others."""
+    text = os.path.abspath(path)
+    try:
+        if b"\0" not in os.fsencode(text):
+            return text
+    except UnicodeEncodeError:
+        pass
+    raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), text)
+
+
+def _open_folder(name: str, flags: int, above: int) -> int:
+    """Open the folder with this name in the open folder `above`."""
+    try:
+        return os.open(name, flags, dir_fd=above)
+    except NotADirectoryError as error:
+        if not stat.S_ISLNK(os.stat(name, dir_fd=above, follow_symlinks=False).st_mode):
+            raise
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name) from error  # Linux says so only without O_PATH
+
+
+@contextmanager
+def _beside(path: Path | str) -> Iterator[tuple[int, str]]:
+    """Hold the folder of `path` open, and yield its descriptor and the last name of the path."""
+    folder, name = os.path.split(_absolute(path))
+    with held(folder) as descriptor:
+        yield descriptor, name or os.curdir  # the root of the file system has no name
+
+
+# Look
+
+
+def status(path: Path | str) -> os.stat_result:
+    """Return the status of what is at `path`: of a link, not of what it names."""
+    with _beside(path) as (folder, name):
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+
+
+def find(path: Path | str) -> os.stat_result | None:
+    """Return the status of what is at `path`, or None if nothing can be: also behind a link."""
+    try:
+        return status(path)
+    except OSError:
+        return None
+
+
+def exists(path: Path | str) -> bool:
+    """Return whether anything is at `path`, also a link that leads nowhere."""
+    return find(path) is not None
+
+
+def is_file(path: Path | str) -> bool:
+    """Return whether a plain file is at `path`."""
+    found = find(path)
+    return found is not None and stat.S_ISREG(found.st_mode)
+
+
+def is_folder(path: Path | str) -> bool:
+    """Return whether a folder is at `path`."""
+    found = find(path)
+    return found is not None and stat.S_ISDIR(found.st_mode)
+
+
+def is_link(path: Path | str) -> bool:
+    """Return whether a link is at `path`."""
+    found = find(path)
+    return found is not None and stat.S_ISLNK(found.st_mode)
+
+
+def may(path: Path | str, access: int) -> bool:
+    """Return whether this user has the `access` (`os.W_OK` and so on) to the file or folder at `path`."""
+    try:
+        with _beside(path) as (folder, name):
+            return os.access(name, access, dir_fd=folder)
+    except OSError:
+        return False
+
+
+def statuses(paths: Iterable[str]) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield the status of each path at which something is; a folder is opened once for all that follow each other."""
+    here, descriptor = None, -1
+    try:
+        for path in paths:
+            folder, name = os.path.split(path)
+            try:
+                if folder != here:
+                    if here is not None:
+                        os.close(descriptor)
+                    here = None
+                    descriptor, here = _descend(folder, _ENTER), folder
+                found = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+            except OSError:  # deleted since it was listed
+                continue
+            yield path, found
+    finally:
+        if here is not None:
+            os.close(descriptor)
+
+
+def link_text(path: Path | str) -> bytes:
+    """Return the path that a link contains."""
+    with _beside(path) as (folder, name):
+        return os.readlink(os.fsencode(name), dir_fd=folder)
+
+
+# List
+
+
+class Entry(NamedTuple):
+    """A name in a folder, and whether it is that of a folder (a link to one is none)."""
+
+    name: str
+    is_folder: bool
+
+
+def entries(folder: Path | str) -> list[Entry]:
+    """Return what is in `folder`, in no particular order."""
+    with held(folder, _LIST) as descriptor, os.scandir(descriptor) as found:
+        return [Entry(each.name, each.is_dir(follow_symlinks=False)) for each in found]
+
+
+def walk(top: Path | str, enters: Callable[[str, str], bool] = lambda _path, _name: True) -> Iterator[tuple[str, str]]:
+    """Yield folder and name of all below `top` that is no folder; `enters` decides by path and name about each folder.
+
+    What does not exist, or may not be listed, holds nothing.
+    """
+    pending = [os.fspath(top)]
+    while pending:
+        folder = pending.pop()
+        try:
+            found = entries(folder)
+        except OSError:
+            continue
+        for entry in found:
+            if not entry.is_folder:
+                yield folder, entry.name
+            elif enters(path := f"{folder}{os.sep}{entry.name}", entry.name):
+                pending.append(path)
+
+
+# Open
+
+
+def open_file(path: Path | str, flags: int, mode: int = 0o600) -> int:
+    """Open what is at `path`, which is no link, and return its descriptor; `mode` counts for a new file."""
+    with _beside(path) as (folder, name):
+        return os.open(name, flags | _FILE, mode, dir_fd=folder)
+
+
+# Change
+
+
+def make(folder: Path | str, mode: int = 0o777) -> None:
+    """Create one folder; that it exists is fine, that something else does is not."""
+    with _beside(folder) as (above, name):
+        try:
+            os.mkdir(name, mode, dir_fd=above)
+        except FileExistsError:
+            os.close(_open_folder(name, _ENTER, above))  # raises unless it is a folder
+
+
+def rename(source: Path | str, target: Path | str) -> None:
+    """Rename what is at `source`; a file at `target` is replaced atomically."""
+    with _beside(source) as (from_folder, old), _beside(target) as (to_folder, new):
+        os.replace(old, new, src_dir_fd=from_folder, dst_dir_fd=to_folder)
+
+
+def give_second_name(path: Path | str, other: Path | str) -> None:
+    """Make `other` a hard link to the file at `path`; it must not exist."""
+    with _beside(path) as (from_folder, old), _beside(other) as (to_folder, new):
+        os.link(old, new, src_dir_fd=from_folder, dst_dir_fd=to_folder, follow_symlinks=False)
+
+
+def make_link(path: Path | str, text: bytes) -> None:
+    """Make a symbolic link at `path`, which contains `text`."""
+    with _beside(path) as (folder, name):
+        os.symlink(text, os.fsencode(name), dir_fd=folder)
+
+
+def copy(source: Path | str, target: Path | str) -> None:
+    """Copy a plain file to the new file `target`, for this user alone, with its time stamps."""
+    import shutil
+
+    like = status(source)
+    reader, new = open_file(source, os.O_RDONLY), os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with open(reader, "rb") as old, open(open_file(target, new), "wb") as copied:
+        shutil.copyfileobj(old, copied)
+        copied.flush()
+        os.utime(copied.fileno(), ns=(like.st_atime_ns, like.st_mtime_ns))
+
+
+def set_mode(path: Path | str, mode: int) -> None:
+    """Set the mode of the file or folder at `path`."""
+    descriptor = open_file(path, os.O_RDONLY)  # by its descriptor: `chmod` itself follows a link
+    try:
+        os.fchmod(descriptor, mode)
+    finally:
+        os.close(descriptor)
+
+
+def remove(path: Path | str) -> None:
+    """Delete the file at `path`; of a link, the link."""
+    with _beside(path) as (folder, name):
+        os.unlink(name, dir_fd=folder)
+
+
+def remove_empty(folder: Path | str) -> None:
+    """Delete a folder that has nothing in it."""
+    with _beside(folder) as (above, name):
+        os.rmdir(name, dir_fd=above)
+
+
+def remove_all(folder: Path | str) -> None:
+    """Delete a folder with all that is in it; of a link in it, the link."""
+    import shutil
+
+    with _beside(folder) as (above, name):
+        shutil.rmtree(name, dir_fd=above)  # it opens each folder relative to the one above, and follows no link
+
+
+def sync(folder: Path | str) -> None:
+    """Make the names in `folder` durable where the system can: syncing a file does not sync its name."""
+    try:
+        with held(folder, _LIST) as descriptor:
+            os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in _SYNC_UNSUPPORTED:
+            raise

@@ -1,0 +1,37 @@
+"""Finds the git folder of a working tree by reading the files that name it, as git does, without starting git."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def discover(path: Path) -> Path | None:
+    """Return the nearest folder at or above `path` that is the root of a working tree."""
+    start = path.absolute()
+    return next((folder for folder in (start, *start.parents) if git_folder(folder)), None)
+
+
+def git_folder(top: Path) -> Path | None:
+    """Return the git folder of the working tree `top`: `.git`, or the one that the `.git` file of a worktree names."""
+    entry = top / ".git"
+    if not entry.is_dir():
+        line = first_line(entry)
+        if not line.startswith("gitdir: "):
+            return None
+        entry = top / line.removeprefix("gitdir: ")
+    return entry if (entry / "HEAD").is_file() or (entry / "HEAD").is_symlink() else None
+
+
+def first_line(path: Path) -> str:
+    """Return the first line of a small file of git's; empty if there is no such plain file."""
+    if not path.is_file():  # opening a FIFO would block
+        return ""
+    try:
+        with path.open("rb") as stream:
+            return os.fsdecode(stream.readline(4096)).rstrip("\r\n")
+    except OSError:
+        return ""

@@ -1,0 +1,56 @@
+"""Temporary files and folders outside of repositories: in the system's own place for them, for this user alone."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from taskstate.storage import files, folders
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def nameless_file(folder: Path | None = None) -> Iterator[IO[bytes]]:
+    """Yield a file that has no name and is gone when it is closed; it takes its space in `folder` if one is given."""
+    import tempfile
+
+    if folder is None:
+        with tempfile.TemporaryFile() as file:
+            yield file
+        return
+    path = files.temporary_name(folder / "log")
+    descriptor = folders.open_file(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+    folders.remove(path)
+    with open(descriptor, "w+b") as file:
+        yield file
+
+
+@contextmanager
+def folder(prefix: str) -> Iterator[Path]:
+    """Yield a new folder with a name that begins with `prefix`; it is deleted at the end, as far as possible."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as name:
+        yield Path(os.path.realpath(name))
+
+
+def lasting_folder(prefix: str) -> Path:
+    """Create a folder with a name that begins with `prefix`, which stays, and return its path."""
+    import tempfile
+
+    return Path(os.path.realpath(tempfile.mkdtemp(prefix=prefix)))
+
+
+def lasting_file(prefix: str, ending: str, text: str) -> str:
+    """Write a text into a new file, which stays, and return its path."""
+    import tempfile
+
+    with tempfile.NamedTemporaryFile(
+        "w", prefix=prefix, suffix=ending, delete=False, encoding="utf-8", errors="backslashreplace"
+    ) as file:
+        file.write(text)
+    return file.name
