@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import TYPE_CHECKING
 
 from benchmarks import corpus
 from benchmarks.appending import append_many
 from benchmarks.briefs import saving, starting
+from benchmarks.growth import growth
 from benchmarks.linting import lint_history, lint_many, lint_one
 from benchmarks.measurement import Benchmark, Measurement, ratio, repository
 from benchmarks.merges import merges
@@ -18,9 +18,8 @@ from benchmarks.next_task import next_task
 from benchmarks.secret_speed import secret_speed
 from benchmarks.shared_context import shared_context
 from benchmarks.snapshots import snapshots
-from benchmarks.timing import exponent, interleaved, timed
+from benchmarks.timing import interleaved, timed
 from benchmarks.turns import turns
-from taskstate.lint.engine import findings
 from taskstate.model.config_reader import read_config
 from taskstate.model.write_metadata import WriteMetadata
 from taskstate.storage import kept
@@ -36,14 +35,11 @@ if TYPE_CHECKING:
 
     from taskstate.model.config import Config
 
-_SLOW_ROUNDS = 5
 _ENTRY = sessions.NewSession(
     did=("read the header of each message, and refused those without one\nthe test covers both", "moved `limit`"),
     state="all tests pass",
     next=("write the second reader", "measure it"),
 )
-_SIZES = (1, 10, 100, 1_000, 5_000, 20_000)  # KB
-_ITEMS = (1_000, 10_000, 100_000)
 
 
 def add_session(folder: Path) -> Iterator[Measurement]:
@@ -71,32 +67,6 @@ def scan_blocks(folder: Path) -> Iterator[Measurement]:
     taken = interleaved(candidates)
     speed = f"{len(data) / taken['ours'] / 1e6:.0f} MB/s against {len(data) / taken['reference'] / 1e6:.1f} MB/s here"
     yield Measurement("the scanner on C1", "markdown-it-py at block level", ratio(taken), 0, speed)
-
-
-def growth(folder: Path) -> Iterator[Measurement]:
-    """Measure how the time of lint grows with the size of a file."""
-    del folder
-    config = _config()
-    sizes = [corpus.Corpus(name=f"{size} KB", files=1, least=size, most=size, total="") for size in _SIZES]
-    files = {each.name: next(corpus.generate(each)) for each in sizes}
-    runs = {name: timed(partial(findings, data, file, config)) for name, (file, data) in files.items()}
-    taken = interleaved(runs, rounds=_SLOW_ROUNDS)
-    slope = exponent([len(data) for _, data in files.values()], [taken[name] for name in files])
-    what = f"lint against file size, {_SIZES[0]} KB to {_SIZES[-1] // 1000} MB, in process"
-    yield Measurement(what, "linear: the exponent", slope, 1.05)
-    yield _list_growth(config)
-
-
-def _list_growth(config: Config) -> Measurement:
-    """Measure how the time of lint grows with the length of a list."""
-    name, small = next(corpus.generate(corpus.Corpus(name="list", files=1, least=3, most=3, total="")))
-    files = [small.replace(b"## Notes\n", b"## Notes\n\n" + b"- one more item\n" * items) for items in _ITEMS]
-    runs = {str(len(data)): timed(partial(findings, data, name, config)) for data in files}
-    taken = interleaved(runs, rounds=_SLOW_ROUNDS)
-    slope = exponent([len(data) for data in files], [taken[str(len(data))] for data in files])
-    return Measurement(
-        f"lint against the length of a list, to {_ITEMS[-1]:,} items", "linear: the exponent", slope, 1.05
-    )
 
 
 BENCHMARKS = {

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PURE = {"validation", "model"}  # they judge and read texts; only `storage` and what builds on it knows a disk
-HEAVY = {"ruamel", "markdown_it", "jsonschema", "jinja2", "rich", "watchfiles", "splintr"}
+HEAVY = {"ruamel", "markdown_it", "jsonschema", "jinja2", "rich", "watchfiles", "splintr", "re2"}
 
 
 def at_import_time(node: ast.AST) -> Iterator[ast.AST]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import SeveralReasons, TaskstateError
 from taskstate.messages import decoded
-from taskstate.syntax.spans import CONTROLS, printable, with_newlines
+from taskstate.syntax.spans import printable, printable_json, with_newlines
 
 if TYPE_CHECKING:
     import argparse
@@ -124,8 +124,7 @@ class Invocation:
     def print_json(self, value: object) -> None:
         """Print JSON with all control characters escaped."""
         text = json.dumps(value, ensure_ascii=False, indent=None, separators=(", ", ": "))
-        # `json.dumps` escapes only ASCII controls; a terminal obeys others, too.
-        sys.stdout.write(re.compile(CONTROLS).sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n")
+        sys.stdout.write(printable_json(text) + "\n")
 
     def print_error(self, error: TaskstateError, status: int) -> int:
         """Print an error in one line on standard error, and as JSON if requested; return the exit status.

@@ -82,6 +82,7 @@ def save(workspace: Workspace, path: Path, text: str, *, force: bool = False) ->
     Raises:
         TaskstateError: code "path": it is one of taskstate's own; code "exists": another one is there.
     """
+    artifacts.require_not_own(workspace, path)
     if not force and files.size(path) is not None and not _is_export(files.read(path)):
         message = f"{files.shown(path)} exists already, and is no export"
         raise TaskstateError(message, help="add --force to replace it, or name another file", code="exists")

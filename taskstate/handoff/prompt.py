@@ -11,6 +11,7 @@ from taskstate.handoff.references import TO_BE_CREATED
 from taskstate.messages import one_line
 from taskstate.model.phases import phases_in
 from taskstate.syntax.nodes import Node
+from taskstate.syntax.spans import printable
 from taskstate.workspace import templates
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def prompt(workspace: Workspace, task_id: str, *, errors_in: Validator) -> Promp
     path = f"{workspace.config.root}/{file.path}"
     text = ""
     for level in _LEVELS:
-        text = templates.fill(workspace, TEMPLATE, _template_values(loaded.state, file, path, level))
+        text = printable(templates.fill(workspace, TEMPLATE, _template_values(loaded.state, file, path, level)))
         if tokens_of(text) <= MOST_TOKENS:
             break
     return Prompt(text, tokens_of(text), file, path)

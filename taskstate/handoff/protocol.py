@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
+from taskstate.syntax.spans import printable
 from taskstate.workspace import templates
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def text(workspace: Workspace, subject: Subject, *, role: str = "", agent: str =
         "last": bool(validated_role) and configured[-1] == validated_role,
         "agent": agent,
     }
-    return templates.fill(workspace, TEMPLATE, values).strip("\n") + "\n"
+    return printable(templates.fill(workspace, TEMPLATE, values)).strip("\n") + "\n"
 
 
 def short(workspace: Workspace, subject: Subject, *, role: str = "") -> str:

@@ -33,19 +33,32 @@ class CachedResult(NamedTuple):
 
 
 def freeze(findings: Iterable[Finding]) -> tuple[Any, ...]:
-    """Return findings as JSON values, without their paths: how a path is shown differs from run to run."""
-    return tuple(
-        [
-            [each.line, each.column, each.end_line, each.end_column],
-            [each.source, each.before, each.after],
-            each.preview and list(each.preview),
-            list(each.diagnostic[:3]),
-            list(each.diagnostic.span),
-            [each.diagnostic.message, each.diagnostic.help],
-            each.diagnostic.fix and [[list(edit) for edit in each.diagnostic.fix.edits], *each.diagnostic.fix[1:]],
-        ]
-        for each in findings
-    )
+    """Return findings as JSON values, without their paths: how a path is shown differs from run to run.
+
+    Findings that share a fix name the first of them: the fix may have as many edits as there are findings.
+    """
+    frozen = list[Any]()
+    shared, first = None, 0
+    for each in findings:
+        fix: Any = each.diagnostic.fix
+        if fix is not None and fix is shared:
+            fix = first
+        elif fix is not None:
+            shared, first = fix, len(frozen)
+            fix = [[list(edit) for edit in fix.edits], *fix[1:]]
+        diagnostic = each.diagnostic
+        frozen.append(
+            [
+                [each.line, each.column, each.end_line, each.end_column],
+                [each.source, each.before, each.after],
+                each.preview and list(each.preview),
+                list(diagnostic[:3]),
+                list(diagnostic.span),
+                [diagnostic.message, diagnostic.help],
+                fix,
+            ]
+        )
+    return tuple(frozen)
 
 
 def thaw(findings: Iterable[Any], path: str) -> tuple[Finding, ...]:
@@ -54,11 +67,14 @@ def thaw(findings: Iterable[Any], path: str) -> tuple[Finding, ...]:
     from taskstate.syntax.edits import Edit
     from taskstate.syntax.spans import Span
 
-    thawed = []
+    thawed = list[Finding]()
     for place, lines, change, rule, span, words, fix in findings:
         (line, column, end_line, end_column), (source, before, after) = place, lines
         (code, name, severity), (message, advice) = rule, words
-        repair = Fix(tuple(Edit(*edit) for edit in fix[0]), *fix[1:]) if fix else None
+        if isinstance(fix, int):
+            repair = thawed[fix].diagnostic.fix
+        else:
+            repair = Fix(tuple(Edit(*edit) for edit in fix[0]), *fix[1:]) if fix else None
         preview = Preview(tuple(change[0]), tuple(change[1]), change[2]) if change else None
         diagnostic = Diagnostic(code, name, severity, Span(*span), message, advice, repair)
         thawed.append(Finding(path, line, column, end_line, end_column, diagnostic, source, before, after, preview))

@@ -8,6 +8,7 @@ path patterns of the configuration match on it.
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,18 +23,21 @@ from taskstate.lint.selection import selected_rules, weighted
 from taskstate.lint.suppressions import apply_directives, directives
 from taskstate.model import names
 from taskstate.syntax.document import parse
-from taskstate.syntax.edits import Edit, apply, in_order
+from taskstate.syntax.edits import apply, in_order
 from taskstate.validation import secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from types import ModuleType
 
+    from taskstate.lint.diagnostics import Fix
     from taskstate.lint.queries.interface import Queries
     from taskstate.lint.registry import Row
     from taskstate.lint.suppressions import Directive
     from taskstate.model.config import Config
     from taskstate.syntax.document import Document
+    from taskstate.syntax.edits import Edit
+    from taskstate.syntax.spans import Span
 
 MAX_ROUNDS = 10  # ruff's own figure; a fix that needs more than a few is at odds with another
 
@@ -69,7 +73,7 @@ def findings(data: bytes, name: str, config: Config, queries: Queries = NO_QUERI
     document = parse(text)
     diagnostics = _check(document, name, config, queries)
     shown = secrets.masked(text, config.secrets.allow) if diagnostics else text
-    return tuple(locate(document, name, diagnostic, shown) for diagnostic in diagnostics)
+    return _located(document, name, diagnostics, shown)
 
 
 def findings_of_removed(document: Document, name: str, config: Config, queries: Queries) -> tuple[Finding, ...]:
@@ -78,10 +82,8 @@ def findings_of_removed(document: Document, name: str, config: Config, queries: 
     rules = [row.load() for row in selected_rules(config.lint, name) if "removed" in row.files]
     diagnostics = [diagnostic for rule in rules for diagnostic in rule.check(document, facts)]
     shown = secrets.masked(document.text, config.secrets.allow)
-    return tuple(
-        locate(document, name, weighted(diagnostic, config.lint), shown)
-        for diagnostic in _without_secrets(diagnostics, document, config)
-    )
+    weighed = [weighted(each, config.lint) for each in _without_secrets(diagnostics, document, config)]
+    return _located(document, name, weighed, shown)
 
 
 def check(text: str, name: str, config: Config, queries: Queries = NO_QUERIES) -> tuple[Diagnostic, ...]:
@@ -94,7 +96,9 @@ def _check(document: Document, name: str, config: Config, queries: Queries) -> t
     selected = selected_rules(config.lint, name)
     checked = [row for row in selected if facts.file_type in row.files and row.needs <= queries.answerable]
     rules = (row.load() for row in checked if row.applies_to(facts))
-    diagnostics: Iterable[Diagnostic] = (each for rule in rules for each in _findings_of_rule(rule, facts))
+    diagnostics: Iterable[Diagnostic] = _without_sealed_fixes(
+        (each for rule in rules for each in _findings_of_rule(rule, facts)), facts
+    )
     in_file = directives(document)
     if in_file:
         diagnostics = _apply_directives(diagnostics, in_file, facts, checked)
@@ -106,31 +110,34 @@ def _check(document: Document, name: str, config: Config, queries: Queries) -> t
 
 def _without_secrets(diagnostics: list[Diagnostic], document: Document, config: Config) -> list[Diagnostic]:
     """Return the findings with the secrets of the text masked in message and help, whichever rule quotes them."""
-    values = (
-        [each.span.of(document.text) for each in secrets.find(document.text, config.secrets.allow)]
-        if diagnostics
-        else ()
-    )
-    if not values:
+    found = secrets.find(document.text, config.secrets.allow) if diagnostics else ()
+    if not found:
         return diagnostics
-    return [
-        each._replace(message=secrets.redact(each.message, values), help=secrets.redact(each.help, values))
-        for each in diagnostics
-    ]
+    redact = secrets.redactor(each.span.of(document.text) for each in found)
+    return [each._replace(message=redact(each.message), help=redact(each.help)) for each in diagnostics]
 
 
 def _findings_of_rule(rule: ModuleType, facts: Facts) -> Iterator[Diagnostic]:
     """Yield the findings of a rule, but for those in a part of the file that cannot be read."""
     for diagnostic in rule.check(facts.document, facts):
         if facts.is_read(rule.RULE.reads, diagnostic.span):
-            yield _without_sealed_fix(diagnostic, facts)
+            yield diagnostic
 
 
-def _without_sealed_fix(diagnostic: Diagnostic, facts: Facts) -> Diagnostic:
-    """Return a finding, without its fix where that would change the sealed static part."""
-    fix, sealed = diagnostic.fix, facts.sealed if diagnostic.fix else None
-    overlaps = fix and sealed and any(edit.start < sealed.end and sealed.start < edit.end for edit in fix.edits)
-    return diagnostic._replace(fix=None) if overlaps else diagnostic
+def _without_sealed_fixes(diagnostics: Iterable[Diagnostic], facts: Facts) -> Iterator[Diagnostic]:
+    """Yield the findings, without their fixes where these would change the sealed static part.
+
+    Thousands of findings may share one fix with thousands of edits: it is looked at once.
+    """
+    shared, is_sealed = None, False
+    for diagnostic in diagnostics:
+        if diagnostic.fix is not None and diagnostic.fix is not shared:
+            shared, is_sealed = diagnostic.fix, _changes_sealed(diagnostic.fix, facts.sealed)
+        yield diagnostic._replace(fix=None) if is_sealed and diagnostic.fix is not None else diagnostic
+
+
+def _changes_sealed(fix: Fix, sealed: Span | None) -> bool:
+    return sealed is not None and any(edit.start < sealed.end and sealed.start < edit.end for edit in fix.edits)
 
 
 def _apply_directives(
@@ -145,12 +152,13 @@ def _apply_directives(
     if unused_ignore.RULE.code not in codes:
         return left
     existing = known_codes()
-    for directive in in_file:
-        idle = [code for code, _ in directive.codes if code in codes - used[directive]]
+    unused = []
+    for directive, silenced in zip(in_file, used, strict=True):
+        idle = [code for code, _ in directive.codes if code in codes and code not in silenced]
         unknown = [code for code, _ in directive.codes if code not in existing]
         if (idle or unknown or not directive.codes) and facts.is_read(unused_ignore.RULE.reads, directive.span):
-            left.append(unused_ignore.unused(facts.document, directive, idle, unknown))
-    return left
+            unused.append(unused_ignore.Unused(directive, idle, unknown))
+    return [*left, *unused_ignore.findings(facts.document, unused)]
 
 
 def facts_of(document: Document, name: str, config: Config, queries: Queries = NO_QUERIES) -> Facts:
@@ -188,8 +196,18 @@ def locate(document: Document, path: str, diagnostic: Diagnostic, shown: str) ->
         source=line(start.line),
         before=line(start.line - 1) if start.line else "",
         after=line(start.line + 1) if start.line + 1 < len(document.starts) else "",
-        preview=preview(document, diagnostic.fix, shown),
     )
+
+
+def _located(document: Document, path: str, diagnostics: Iterable[Diagnostic], shown: str) -> tuple[Finding, ...]:
+    """Return the findings for `diagnostics`, with previews of their fixes; one that many share is previewed once."""
+    shared, made = None, None
+    findings = []
+    for each in diagnostics:
+        if each.fix is not shared:
+            shared, made = each.fix, preview(document, each.fix, shown)
+        findings.append(locate(document, path, each, shown)._replace(preview=made))
+    return tuple(findings)
 
 
 def fix(text: str, name: str, config: Config, queries: Queries = NO_QUERIES, *, unsafe: bool = False) -> Fixed:
@@ -222,16 +240,22 @@ def _count_errors(diagnostics: Iterable[Diagnostic]) -> Counter[str]:
 
 def _compatible_edits(diagnostics: Iterable[Diagnostic], *, unsafe: bool) -> tuple[list[Edit], list[str]]:
     """Return the edits of fixes that do not overlap, and the codes of their findings; the others wait for a round."""
-    edits: list[Edit] = []
+    taken: list[Edit] = []  # in order, without overlaps
     codes: list[str] = []
+    shared = None
     for diagnostic in diagnostics:
-        if diagnostic.fix is None or not diagnostic.fix.edits or not (diagnostic.fix.safe or unsafe):
+        fix = diagnostic.fix
+        if fix is None or fix is shared or not fix.edits or not (fix.safe or unsafe):
             continue
-        if not any(_overlap(new, old) for new in diagnostic.fix.edits for old in edits):
-            edits += diagnostic.fix.edits
+        shared = fix
+        if not any(_overlaps(edit, taken) for edit in fix.edits):
+            for edit in fix.edits:
+                insort(taken, edit)
             codes.append(diagnostic.code)
-    return in_order(edits), codes
+    return in_order(taken), codes
 
 
-def _overlap(one: Edit, other: Edit) -> bool:
-    return one.start <= other.end and other.start <= one.end
+def _overlaps(edit: Edit, taken: list[Edit]) -> bool:
+    """Return whether an edit overlaps or touches one of the sorted edits, of which none overlaps another."""
+    index = bisect_right(taken, edit.end, key=lambda each: each.start) - 1
+    return index >= 0 and taken[index].end >= edit.start

@@ -143,6 +143,7 @@ TABLE: tuple[Row, ...] = (
     Row("TS906", "chain.placeholder"),
     Row("TS951", "safety.secret", files=_ANY),
     Row("TS952", "safety.path_escapes", files=_PATHS),
+    Row("TS953", "safety.invisible_text", files=_ANY),
     Row("TSP01", "permanent.impact_map_schema", files=_IMPACT_MAP, keys=_KIND),
     Row("TSP02", "permanent.module_unknown", files=_IMPACT_MAP, keys=_KIND),
     Row("TSP03", "permanent.version_missing", keys=_KIND),

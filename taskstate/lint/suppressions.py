@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.syntax.nodes import scalars
@@ -57,10 +58,6 @@ class Directive(NamedTuple):
     fault: str = ""
     cure: str = ""
 
-    def covers(self, diagnostic: Diagnostic) -> bool:
-        """Return whether a finding is where this directive applies."""
-        return any(target.start <= diagnostic.span.start <= target.end for target in self.target)
-
 
 def directives(document: Document) -> tuple[Directive, ...]:
     """Return the directives of a file in document order, with those that only look like one."""
@@ -71,21 +68,55 @@ def directives(document: Document) -> tuple[Directive, ...]:
 
 def apply_directives(
     diagnostics: Iterable[Diagnostic], in_file: Sequence[Directive]
-) -> tuple[list[Diagnostic], dict[Directive, set[str]]]:
-    """Return the findings that no directive silences, and the codes that each directive has silenced."""
-    by_code: dict[str, list[Directive]] = {}
+) -> tuple[list[Diagnostic], list[set[str]]]:
+    """Return the findings that no directive silences, and for each directive the codes that it has silenced.
+
+    Directives that silence the same code at the same place, such as a stack of them, are looked at once.
+    """
+    by_code: dict[str, set[Span]] = {}
     for directive in in_file:
         for code, _ in directive.codes:
-            by_code.setdefault(code, []).append(directive)
+            by_code.setdefault(code, set()).update(directive.target)
+    targets = {code: _Targets(spans) for code, spans in by_code.items()}
+    used: set[tuple[str, Span]] = set()
     left: list[Diagnostic] = []
-    used: dict[Directive, set[str]] = {directive: set() for directive in in_file}
     for diagnostic in diagnostics:
-        silencing = [each for each in by_code.get(diagnostic.code, ()) if each.covers(diagnostic)]
-        for directive in silencing:
-            used[directive].add(diagnostic.code)
-        if not silencing:
+        code = diagnostic.code
+        silenced = [(code, each) for each in targets[code].at(diagnostic.span.start)] if code in targets else []
+        used.update(silenced)
+        if not silenced:
             left.append(diagnostic)
-    return left, used
+    return left, [
+        {code for code, _ in directive.codes if any((code, target) in used for target in directive.target)}
+        for directive in in_file
+    ]
+
+
+class _Targets:
+    """The places that directives silence, to look up those around an offset without trying all of them."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        ordered = sorted(spans)
+        last = max((span.end for span in ordered), default=0)
+        self._whole = [span for span in ordered if span == (0, last)]  # else every search would go back to it
+        self._others = [span for span in ordered if span != (0, last)]
+        self._reach = list(accumulate((span.end for span in self._others), max))
+
+    def at(self, offset: int) -> list[Span]:
+        """Return the places around an offset; ends count as inside."""
+        found = [span for span in self._whole if offset <= span.end]
+        index = bisect_right(self._others, offset, key=lambda span: span.start) - 1
+        while index >= 0 and self._reach[index] >= offset:
+            if offset <= self._others[index].end:
+                found.append(self._others[index])
+            index -= 1
+        return found
+
+
+def _is_within(offset: int, spans: Sequence[Span]) -> bool:
+    """Return whether an offset lies in one of the sorted `spans`, which do not overlap."""
+    index = bisect_right(spans, offset, key=lambda span: span.start) - 1
+    return index >= 0 and offset < spans[index].end
 
 
 def _in_front_matter(document: Document) -> Iterator[Directive]:
@@ -94,11 +125,11 @@ def _in_front_matter(document: Document) -> Iterator[Directive]:
     if front_matter.span is None or front_matter.node is None:
         return
     # Inside a block scalar (`|`, `>`) a `#` begins no comment, it is part of the value.
-    inside = [node.span for node in scalars(front_matter.node)]
+    inside = sorted(node.span for node in scalars(front_matter.node))
 
     def found(pattern: str) -> list[re.Match[str]]:
         matches = re.compile(pattern).finditer(document.text, *front_matter.content)
-        return [each for each in matches if not any(span.start <= _hash(each) < span.end for span in inside)]
+        return [each for each in matches if not _is_within(_hash(each), inside)]
 
     matches = found(_HASH)
     first_key = min((entry.key.span.start for entry in front_matter.node.entries), default=front_matter.content.end)
@@ -133,7 +164,7 @@ def _in_body(document: Document) -> Iterator[Directive]:
     for alike in found(_ALIKE_IN_BODY):
         before = document.text[document.starts[_line(document, alike.start())] : alike.start()]
         quoted = before.count("`") % 2 or re.match(_NO_BODY_LINE, before)
-        if not quoted and not any(span.start <= alike.start() < span.end for span in known):
+        if not quoted and not _is_within(alike.start(), known):
             yield _no_directive(alike, "<!--")
 
 
@@ -144,7 +175,8 @@ def _with_targets(
     more: Mapping[int, tuple[Span, ...]],
 ) -> Iterator[Directive]:
     """Yield the directives of matches; by their starts `next_lines` has what stands below, `more` further targets."""
-    ends, unmatched = _ranges(matches)
+    ends, lacking = _ranges(matches)
+    unmatched = {match.start() for match in lacking}
     for match in matches:
         verb, end = match["verb"], ends.get(match.start())
         if verb == _START and end:
@@ -154,7 +186,7 @@ def _with_targets(
             yield _directive(document, match, (Span(0, len(document.text)),))
         elif verb == LINE:
             yield _directive(document, match, (next_lines[match.start()], *more.get(match.start(), ())))
-        elif match in unmatched:
+        elif match.start() in unmatched:
             other, where = (_END, "below what") if verb == _START else (_START, "with codes above what")
             fault = f"`{verb}` has no `{other}`, so it silences nothing"
             cure = f"write `{_written(match, other)}` {where} it is meant for, or take it away"

@@ -11,6 +11,8 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import NamedTuple
 
+from taskstate.syntax import invisible
+
 # A pattern, compiled where it is used: that takes milliseconds, and most runs need none of it.
 # Terminal escapes, other controls, lone surrogates, and the marks that reorder text on a screen (CVE-2021-42574).
 CONTROLS = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -71,8 +73,17 @@ def with_newlines(text: str, newline: str) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return `text` with every control character written out as `\x1b`, so that no terminal acts on it."""
+    r"""Return `text` with control characters and hidden text written out as `\x1b`: no terminal acts on it unseen."""
+    text = invisible.escaped(text)
     return re.compile(CONTROLS).sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def printable_json(text: str) -> str:
+    """Return JSON text with its control characters as JSON's own escapes: a parser reads the same values back.
+
+    `json.dumps` escapes only ASCII controls; a terminal obeys others, too.
+    """
+    return re.compile(CONTROLS).sub(lambda match: f"\\u{ord(match[0]):04x}", invisible.escaped(text, json=True))
 
 
 def size_in_bytes(text: str) -> int:

@@ -79,7 +79,7 @@ def _changed(
     change = _stamped(loaded, text, request)
     secrets = secret_check.new_secrets_in_plan(workspace, (change,), loaded.relative, loaded.document.text)
     if secrets.lines and not request.force_secrets:
-        raise secret_check.refusal(secrets.lines)
+        raise secret_check.refusal(secrets.lines, secrets.kinds)
     if secrets.lines:
         change = _stamped(loaded, with_event(text, secret_check.audit_event(secrets, request.metadata)), request)
     return change, secret_check.warnings(secrets.lines)

@@ -53,6 +53,11 @@ TOKEN_PATTERNS = (
     TokenPattern("an Artifactory key", "AKCp", rf"{_NO_BASE64}AKCp[A-Za-z0-9]{{68,70}}(?![A-Za-z0-9+/=])"),
     TokenPattern("a Docker token", "dckr_pat_ dckr_oat_", rf"dckr_(?:pat|oat)_{_ANY}{{27,}}"),
     TokenPattern(
+        "a Docker Swarm token",
+        "SWMTKN- SWMKEY-",
+        r"SWMTKN-1-[a-z0-9]{50}-[a-z0-9]{25}|SWMKEY-1-[A-Za-z0-9+/]{43}",
+    ),
+    TokenPattern(
         "a Buildkite token",
         "bkua_ bkaa_ bkaj_ bkar_ bkct_ bkpt_ bkpat_ bkps_",
         rf"bkua_[a-z0-9]{{40,53}}|bk(?:aa|aj|ar|ct|pt|pat|ps)_{_ANY}{{54,}}",

@@ -14,10 +14,22 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.syntax.spans import Span
+from taskstate.validation import linear_patterns
 from taskstate.validation.secret_patterns import LOOK_BACK, PREFILTERS, TOKEN_PATTERNS, WEB_TOKEN
+from taskstate.validation.secret_places import PLACES, RANDOM, STRONG
+from taskstate.validation.secret_values import (
+    HARMLESS,
+    JUDGES,
+    UUID,
+    compiled,
+    is_login,
+    is_mixed,
+    is_picked,
+    looks_random,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from taskstate.validation.secret_patterns import TokenPattern
 
@@ -34,7 +46,6 @@ _ALLOWED = (
     r"|(?:gitleaks|betterleaks):allow|trufflehog:ignore|kingfisher:ignore)\b"
 )
 _ALLOW_KEYWORDS = ("allow", "whitelist secret", ":ignore")
-
 _WORD_START = r"(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]))"  # a line end of a JSON string may stand before it
 _BEGIN_KEY = r"-{4,5} ?BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
 _END_KEY = r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
@@ -47,17 +58,26 @@ _NON_BLANKS = r"\S{0,2048}"  # no token contains a blank
 _MAX_TOKEN = 1024  # characters of a token
 _MAX_NAME = 48
 _VALUE = r"(?P<open>\\?[\"'])?(?P<value>[^\s\"'`<>{}$()\[\],;\\]{10,200})(?P<close>\\?[\"'])?"
-_NAME_END = "[rRsSwWeE][dDsSeEtTnNyY]"  # the last letters of the names in `_NAME`: a cheap first test
+_NAME_END = "[rRsSwWeEA][dDsSeEtTnNyY]"  # the last letters of the names in `_NAME`: a cheap first test
 _ASSIGNMENTS = tuple(
-    rf"{sign}(?:(?<={_NAME_END}{sign})|(?<={_NAME_END}[\"'` ]{sign})|(?<={_NAME_END}\\[\"']{sign}))[ \t]*{_VALUE}"
+    rf"{sign}(?:(?<={_NAME_END}{sign})|(?<={_NAME_END}[\"'` ]{sign})|(?<={_NAME_END}[\"'\\][ \"']{sign}))"
+    rf"[=>]?[ \t]*{_VALUE}"
     for sign in ":="
 )
-_NAME = (
-    r"(?i)(?<!public)(?<!public[_-])(?<!publickey)(?<!public_key_)(?:(?P<strong>pass(?:w(?:or)?d|phrase)?|pwd|secret|api[_-]?key)|token"
-    r"|(?:access|auth|account|client|encryption|master|private|service|shared|signing|storage)[_-]?key)"
-    r"(?:[_-]?access)?(?:[_-]?key)?\\?[\"'` ]?\Z"
+_QUOTED_ASSIGNMENTS = tuple(
+    rf"{sign}(?:(?<={_NAME_END}{sign})|(?<={_NAME_END}[\"'` ]{sign})|(?<={_NAME_END}[\"'\\][ \"']{sign}))"
+    r"[=>]?[ \t]*@?(?P<quote>[\"'])"
+    r"(?P<value>(?![$%<{#(*\[])(?:(?!(?P=quote)|\$\{|\{\{|\$\(|#\{|%\()[^\s\\<>]){8,200})(?P=quote)"
+    for sign in ":="
 )
-_UUID = r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_WORD_BEFORE = r"(?P<before>[?&;])?[ ]?(?P<name>[A-Za-z0-9_]{1,64})\Z"
+_NAME = (
+    r"(?i)(?<!public)(?<!public[_-])(?<!publickey)(?<!public_key_)"
+    r"(?:(?P<strong>pass(?:w(?:or)?d|phrase)?|pwd|secret|api[_-]?key)|token"
+    r"|(?:access|account|app|application|auth|client|consumer|cookie|deploy|encryption|fernet|hmac|integration|jwt|license"
+    r"|master|private|service|session|shared|signing|ssh|storage|webhook)[_-]?key|(?-i:(?<=[A-Z]_)(?:KEY|PAT)))"
+    r"(?:[_-]?access)?(?:[_-]?key)?(?:[_-]?base)?\\?[\"'`]? ?\Z"
+)
 _URL_LOGIN = r"[a-z]://[^\s/:@\"'`<>]{0,64}:(?P<value>[^\s/@\"'`<>]{6,200})\Z"  # ends before an `@`
 _MAX_LOGIN = 300
 # The address of a database that is not this machine's own: whatever its password is, somebody uses it.
@@ -65,25 +85,10 @@ _DATABASE = (
     r"(?i)(?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|mssql|sqlserver|clickhouse)(?:\+[a-z]{1,16})?\Z"
 )
 _OWN_HOST = r"(?i)@(?:localhost|127\.|\[?::1|(?:[a-z0-9-]+\.)*(?:example|invalid|test)\b|[^a-z0-9\[])"
-# Options on a command line: `--password VALUE`, `curl -u NAME:VALUE`. Options with `=` are found as assignments.
-_LONG_OPTION = (
-    r"--(?:[a-z]{1,16}-){0,3}(?:pass(?:w(?:or)?d|phrase)?|secret|token|api-?key)[ \t]{1,8}"
-    r"(?P<open>[\"'])?(?P<value>[^\s\"'`<>{}$()\[\],;\\]{10,200})"
-)
-_USER_OPTION = (
-    r"(?:-u|--user|-U|--proxy-user)[ \t=]{0,8}[\"']?(?P<name>[^\s:\"'`<>{}$()-][^\s:\"'`<>{}$()]{0,63}):"
-    r"(?P<value>[^\s\"'`<>{}$()\\]{6,200})"
-)
-_CURL = r"curl[ \t][^\r\n]{0,1000}"
 _HEADER = r"B(?<=B)(?:earer (?P<token>[A-Za-z0-9._~+/-]{20,512}=*)|asic (?P<login>[A-Za-z0-9+/]{16,512}={0,2}))"
-_HARMLESS = (
-    r"(?i)example|placeholder|sample|change[-_ ]?me|redacted|dummy|your[-_]|insert[-_]|my[-_]?(?:secret|token|password)"
-    r"|x{4}|\*{3}|\.{3}|\u2026|0{6}|1{6}|^sha(?:1|256|512)[:-]|^[0-9]+-[0-9a-f]{8}$"
-)
-_EXAMPLE = r"EXAMPLE|example|xxxx|XXXX|0000000|\*\*\*\*|(?i:placeholder|redacted|your[-_]?(?:api|key|secret|token))"
+_EXAMPLE = r"EXAMPLE|[eE]xample|xxxx|XXXX|0000000|\*\*\*\*|(?i:placeholder|redacted|your[-_]?(?:api|key|secret|token))"
 _SAMPLE_SUBJECT = b'"1234567890"'  # of the sample token in the documentation of JSON Web Tokens
 _SAMPLE_SIGNATURES = ("SflKxwRJSMeKKF2QT4fwpM", "TJVA95OrM7E2cBab30RMHr", "XbPfbIHMI6arZ3Y922BhjW")
-_ALNUM_RUN = "[A-Za-z0-9]+"
 _LINE_REACH = 120  # characters before and behind a token in which its line must hold the `nearby` word
 
 
@@ -100,8 +105,8 @@ def find(text: str, allow: tuple[str, ...] = ()) -> tuple[Secret, ...]:
 
     Left out is what a comment on the same line allows, and values in which a regular expression of `allow` matches.
     """
-    secrets = [*_private_keys(text), *_tokens(text), *_assigned(text), *_in_options(text)]
-    secrets += [*_in_urls(text), *_in_headers(text)]
+    secrets = [*_private_keys(text), *_tokens(text), *_assigned(text)]
+    secrets += [*_in_urls(text), *_in_headers(text), *_in_places(text)]
     return _without_allowed(text, secrets, allow) if secrets else ()
 
 
@@ -111,7 +116,7 @@ def _without_allowed(text: str, secrets: Iterable[Secret], allow: tuple[str, ...
     reported: list[Secret] = []
     for secret in sorted(secrets, key=lambda each: each.span.start):
         span = secret.span
-        if any(re.search(pattern, span.of(text)) for pattern in allow) or _is_in(span.start, lines):
+        if any(linear_patterns.matches(pattern, span.of(text)) for pattern in allow) or _is_in(span.start, lines):
             continue
         if reported and span.start < reported[-1].span.end:
             last = reported[-1].span
@@ -125,11 +130,11 @@ def _allowing_lines(text: str) -> list[Span]:
     """Return the spans of the lines whose comment allows the secrets in them."""
     lines: list[Span] = []
     if any(keyword in text for keyword in _ALLOW_KEYWORDS):
-        for match in _compiled(_ALLOWED).finditer(text):
+        for match in compiled(_ALLOWED).finditer(text):
             floor = lines[-1].end if lines else 0  # so that many comments on one long line take linear time
             if match.start() >= floor:
                 start = max(text.rfind("\n", floor, match.start()), text.rfind("\r", floor, match.start())) + 1
-                end = _compiled(r"[\r\n]|\Z").search(text, match.end())
+                end = compiled(r"[\r\n]|\Z").search(text, match.end())
                 lines.append(Span(max(start, floor), end.start() if end else len(text)))
     return lines
 
@@ -155,14 +160,33 @@ def _replaced_by_stars(text: str, secrets: Iterable[Secret]) -> str:
     return "".join([*parts, text[end:]])
 
 
-def redact(message: str, values: Iterable[str]) -> str:
-    """Return a message with each of the secret `values` replaced by stars, also where it quotes only a beginning."""
-    for value in values:
-        for length in range(len(value), _MIN_PREFIX - 1, -1):
-            if value[:length] in message:
-                message = message.replace(value[:length], "****")
-                break
-    return message
+def redactor(values: Iterable[str]) -> Callable[[str], str]:
+    """Return a function that replaces the secret `values` in a message by stars, also where it quotes a beginning."""
+    ordered = sorted({value for value in values if len(value) >= _MIN_PREFIX})
+    beginnings = {value[:_MIN_PREFIX] for value in ordered}
+
+    def redact(message: str) -> str:
+        parts, done, at = list[str](), 0, 0
+        while at + _MIN_PREFIX <= len(message):
+            if message[at : at + _MIN_PREFIX] in beginnings:
+                parts += [message[done:at], "****"]
+                at = done = at + _quoted_length(message[at:], ordered)
+            else:
+                at += 1
+        return "".join([*parts, message[done:]])
+
+    return redact if ordered else lambda message: message
+
+
+def _quoted_length(text: str, ordered: Sequence[str]) -> int:
+    """Return how much of the beginning of `text` is the beginning of one of the sorted values."""
+    index = bisect_right(ordered, text)
+    return max(_common_length(text, value) for value in ordered[max(index - 1, 0) : index + 1])
+
+
+def _common_length(one: str, other: str) -> int:
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (char, against) in pairs if char != against), min(len(one), len(other)))
 
 
 _MIN_PREFIX = 6  # characters; fewer reveal nothing, and a word such as `token` must not become stars
@@ -190,14 +214,14 @@ def _candidates(text: str) -> Iterator[tuple[Span, list[tuple[int, str]]]]:
     otherwise a text of repeated prefixes would take quadratic time.
     """
     matches = sorted(
-        (match.start(), _first_char(each)) for each in PREFILTERS for match in _compiled(each).finditer(text)
+        (match.start(), _first_char(each)) for each in PREFILTERS for match in compiled(each).finditer(text)
     )
     part, hits, covered = Span(0, 0), list[tuple[int, str]](), 0
     for at, char in matches:
         if at >= covered:
             if hits:
                 yield part, hits
-            word = _compiled(_NON_BLANKS).match(text, at)
+            word = compiled(_NON_BLANKS).match(text, at)
             end = word.end() if word else at
             part, hits = Span(max(at - LOOK_BACK, covered), end), []
             covered = end if end == len(text) or text[end].isspace() else max(end - _MAX_TOKEN, at + 1)
@@ -209,7 +233,7 @@ def _candidates(text: str) -> Iterator[tuple[Span, list[tuple[int, str]]]]:
 def _patterns_at(text: str, part: Span, at: int, char: str) -> Iterator[TokenPattern]:
     """Yield the patterns whose keywords occur around a prefilter match at `at` that begins with `char`."""
     if char in _JOINTS:
-        word = _compiled(r"(?P<escape>\\[nrt])?(?P<word>[A-Za-z0-9]*)\Z").search(
+        word = compiled(r"(?P<escape>\\[nrt])?(?P<word>[A-Za-z0-9]*)\Z").search(
             text, max(at - _MAX_KEYWORD, part.start), at
         )
         yield from _by_joint().get((word["word"] if word else "") + char, ())
@@ -250,7 +274,7 @@ def _first_char(prefilter: str) -> str:
 
 
 def _matches(text: str, pattern: TokenPattern, part: Span) -> Iterator[Secret]:
-    for match in _compiled(f"{_WORD_START}(?:{pattern.regex})").finditer(text, part.start, part.end):
+    for match in compiled(f"{_WORD_START}(?:{pattern.regex})").finditer(text, part.start, part.end):
         if _is_real(match[0], pattern.kind):
             yield Secret(Span(*match.span()), pattern.kind)
 
@@ -264,7 +288,7 @@ def _is_in_line(text: str, span: Span, word: str) -> bool:
 
 def _is_real(value: str, kind: str) -> bool:
     """Return whether a token is not just an example of its format."""
-    if _compiled(_EXAMPLE).search(value):
+    if compiled(_EXAMPLE).search(value):
         return False
     return len(set(value[6:])) > _FEW_DISTINCT and (kind != WEB_TOKEN or _is_web_token(value))
 
@@ -288,110 +312,104 @@ def _is_web_token(value: str) -> bool:
 def _assigned(text: str) -> Iterator[Secret]:
     """Yield the random-looking values behind `=` or `:` after a name such as `password`."""
     for assignment in _ASSIGNMENTS:
-        for match in _compiled(assignment).finditer(text):
-            name = _compiled(_NAME).search(text, max(match.start() - _MAX_NAME, 0), match.start())
-            if name and (name["strong"] or not _compiled(_UUID).fullmatch(match["value"])):
-                yield from _assigned_value(text, match)
+        for match in compiled(assignment).finditer(text):
+            name = _name_before(text, match)
+            if name and (name["strong"] or not compiled(UUID).fullmatch(match["value"])):
+                yield from _assigned_value(text, match, name)
+    for assignment in _QUOTED_ASSIGNMENTS:
+        for match in compiled(assignment).finditer(text):
+            name = _name_before(text, match)
+            if name and name["strong"] and JUDGES[STRONG](match["value"]):
+                yield Secret(Span(*match.span("value")), ASSIGNED)
+
+
+def _name_before(text: str, match: re.Match[str]) -> re.Match[str] | None:
+    return compiled(_NAME).search(text, max(match.start() - _MAX_NAME, 0), match.start())
+
+
+def _is_explicit(text: str, name: re.Match[str], *, spaced: bool) -> bool:
+    """Return whether a name is an environment's, as in `DD_APP_KEY=…`, or one in an address or a connection string.
+
+    `spaced` is whether a blank stands before the value: then only a connection string's counts, or it may be code.
+    """
+    word = compiled(_WORD_BEFORE).search(text, max(name.start() - _MAX_NAME, 0), name.end())
+    if word is None:
+        return False
+    return word["before"] is not None or (word["name"].isupper() and not spaced)
 
 
 def _in_urls(text: str) -> Iterator[Secret]:
     """Yield the passwords in URLs of the form `scheme://name:password@host`."""
     end = 0
     while (at := text.find("@", end)) >= 0:
-        match = _compiled(_URL_LOGIN).search(text, max(at - _MAX_LOGIN, end), at)
-        if match and (_looks_random(match["value"], quoted=True) or _opens_database(text, match, at)):
+        match = compiled(_URL_LOGIN).search(text, max(at - _MAX_LOGIN, end), at)
+        if match and (
+            looks_random(match["value"], quoted=True) or is_picked(match["value"]) or _opens_database(text, match, at)
+        ):
             yield Secret(Span(*match.span("value")), IN_ADDRESS)
         end = at + 1
 
 
 def _opens_database(text: str, match: re.Match[str], at: int) -> bool:
     """Return whether an address is that of a database elsewhere, with a password that is no variable or example."""
-    scheme = _compiled(_DATABASE).search(text, max(match.start() - _MAX_NAME, 0), match.start() + 1)
+    scheme = compiled(_DATABASE).search(text, max(match.start() - _MAX_NAME, 0), match.start() + 1)
     value = match["value"]
     return (
         scheme is not None
         and not value.isupper()
-        and not _compiled(r"[$%{}*]").search(value)
-        and not _compiled(_HARMLESS).search(value)
-        and not _compiled(_OWN_HOST).match(text, at)
+        and not compiled(r"[$%{}*]").search(value)
+        and not compiled(HARMLESS).search(value)
+        and not compiled(_OWN_HOST).match(text, at)
     )
-
-
-def _in_options(text: str) -> Iterator[Secret]:
-    """Yield the values of password options on command lines."""
-    if "--" in text:
-        for match in _compiled(_LONG_OPTION).finditer(text):
-            if _looks_random(match["value"], quoted=True):
-                yield Secret(Span(*match.span("value")), ASSIGNED)
-    if "curl" in text:
-        for command in _compiled(_CURL).finditer(text):
-            for match in _compiled(rf"(?<=\s){_USER_OPTION}").finditer(text, *command.span()):
-                if _looks_random(match["value"], quoted=True):
-                    yield Secret(Span(*match.span("value")), ASSIGNED)
 
 
 def _in_headers(text: str) -> Iterator[Secret]:
     """Yield the credentials in HTTP headers: `Bearer …` and `Basic …`."""
-    for match in _compiled(_HEADER).finditer(text):
-        if _is_login(match["login"]) if match["login"] else _looks_random(match["token"], quoted=False):
+    for match in compiled(_HEADER).finditer(text):
+        if is_login(match["login"]) if match["login"] else looks_random(match["token"], quoted=True):
             yield Secret(Span(*match.span(match.lastgroup or 0)), IN_HEADER)
 
 
-def _is_login(value: str) -> bool:
-    """Return whether a string is the base64 form of `name:password`."""
-    import binascii
-    from base64 import b64decode
-
-    try:
-        name, colon, password = b64decode(value).decode().partition(":")
-    except (binascii.Error, ValueError):
-        return False
-    return bool(name and colon and password.isprintable()) and not _compiled(_HARMLESS).search(password)
+def _in_places(text: str) -> Iterator[Secret]:
+    """Yield what stands in one of the `PLACES` and is judged to be a credential."""
+    for place in PLACES:
+        for part in _parts_around(text, place.words):
+            for match in compiled(place.regex).finditer(text, *part):
+                if JUDGES[place.judged](match["value"]):
+                    yield Secret(Span(*match.span("value")), place.kind)
 
 
-def _assigned_value(text: str, match: re.Match[str]) -> Iterator[Secret]:
+def _parts_around(text: str, words: Sequence[str]) -> list[Span]:
+    """Return the parts of a text around some words, in order and without overlaps; without words the whole text."""
+    if not words:
+        return [Span(0, len(text))]
+    found = list[int]()
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            found.append(at)
+            at = text.find(word, at + len(word))
+    parts = list[Span]()
+    for at in sorted(found):
+        start, end = max(at - _PLACE_BEFORE, 0), min(at + _PLACE_BEHIND, len(text))
+        if parts and start <= parts[-1].end:
+            parts[-1] = Span(parts[-1].start, end)
+        else:
+            parts.append(Span(start, end))
+    return parts
+
+
+_PLACE_BEFORE, _PLACE_BEHIND = 600, 2_000  # characters around a word of a place
+
+
+def _assigned_value(text: str, match: re.Match[str], name: re.Match[str]) -> Iterator[Secret]:
     quoted = bool(match["open"] and match["close"] == match["open"])
     value = match["value"] if quoted else match["value"].rstrip("|")  # ends a table's cell
     spaced = text[match.start()] == "=" and text[match.start() + 1] in " \t"
     span = Span(match.start("value"), match.start("value") + len(value))
-    if _compiled(r"[A-Za-z0-9+/]{40}").fullmatch(value) and not _compiled(_HARMLESS).search(value) and _is_mixed(value):
+    if compiled(r"[A-Za-z0-9+/]{40}").fullmatch(value) and not compiled(HARMLESS).search(value) and is_mixed(value):
         yield Secret(span, AWS_SECRET)
-    elif (quoted or (not spaced and not match["open"])) and _looks_random(value, quoted=quoted):
-        yield Secret(span, ASSIGNED)
-
-
-def _is_mixed(value: str) -> bool:
-    return bool(re.search("[a-z]", value) and re.search("[A-Z]", value) and re.search("[0-9]", value))
-
-
-def _looks_random(value: str, *, quoted: bool) -> bool:
-    """Return whether a value looks random; an unquoted one may be code, so more is demanded of it."""
-    if _compiled(_HARMLESS).search(value) or _entropy(value) < (_MIN_ENTROPY_QUOTED if quoted else _MIN_ENTROPY_BARE):
-        return False
-    best = max(re.findall(_ALNUM_RUN, value), key=len, default="")
-    if not quoted:
-        return len(best) >= _MIN_RUN and len(re.findall("[0-9]+", best)) >= _DIGIT_RUNS
-    classes = sum(bool(re.search(each, value)) for each in ("[a-z]", "[A-Z]", "[0-9]", "[^A-Za-z0-9_-]"))
-    mixed = any(
-        re.search("[0-9]", part) and re.search("[A-Za-z]", part)
-        for part in re.findall(_ALNUM_RUN, value)
-        if len(part) >= _MIN_PREFIX
-    )
-    return mixed and (classes >= _DIGIT_RUNS or len(re.findall("[0-9]+", value)) >= _DIGIT_RUNS)
-
-
-_MIN_ENTROPY_QUOTED, _MIN_ENTROPY_BARE = 2.8, 3.3  # bits per character
-_MIN_RUN, _DIGIT_RUNS = 12, 3
-
-
-def _entropy(value: str) -> float:
-    """Return the Shannon entropy of `value` in bits per character."""
-    from math import log2
-
-    shares = [value.count(char) / len(value) for char in set(value)]
-    return -sum(share * log2(share) for share in shares)
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
+    elif quoted or not match["open"]:
+        plain = (quoted or not spaced) and looks_random(value, quoted=quoted)
+        if plain or (not quoted and _is_explicit(text, name, spaced=spaced) and JUDGES[RANDOM](value)):
+            yield Secret(span, ASSIGNED)

@@ -17,6 +17,7 @@ from taskstate.model.config import export_drop
 from taskstate.model.derived_values import session_counts
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.write_metadata import blocks_of
+from taskstate.syntax.spans import printable
 from taskstate.workflow.attention import FINDINGS, SHARED, attention, shared_context
 from taskstate.workflow.brief_sections import ALWAYS, BACKGROUND, SHOW_SECTION, BriefSection, brief_sections
 
@@ -101,7 +102,7 @@ def _within(source: _Source, budget: int, background: int) -> Brief:
         included = {(piece.section, piece.unit) for piece in pieces[:count]}
         cut = _left_out(source, included)
         if costs[count] + _weight("\n".join(_notes(cut))) <= most * _HUNDREDTHS:
-            text = _render(source, included, _notes(cut))
+            text = printable(_render(source, included, _notes(cut)))
             needed = token_count.estimate(text)
             if needed <= most:
                 return Brief(text, needed, budget, cut, fits=True)
@@ -116,12 +117,12 @@ def shape(loaded: Loaded, result: Brief, role: str) -> dict[str, object]:
         "id": state.id,
         "path": loaded.relative,
         "kind": state.kind,
-        "title": state.title,
+        "title": printable(state.title),
         "status": state.status,
         "token": loaded.token,
         "role": role or None,
-        "next_steps": list(state.next_steps),
-        "open_features": [{"id": each.id, "description": each.description} for each in waiting],
+        "next_steps": [printable(step) for step in state.next_steps],
+        "open_features": [{"id": each.id, "description": printable(each.description)} for each in waiting],
         "budget": result.budget,
         "tokens": result.tokens,
         "counter": token_count.ESTIMATE,
@@ -135,7 +136,7 @@ def _least(source: _Source, budget: int) -> Brief:
     """Return the brief of only what is always kept, which exceeds the budget."""
     cut = _left_out(source, set())
     warning = f"This is the least that a brief holds, and more than the {budget:,} tokens that it was to have."
-    text = _render(source, set(), (*_notes(cut), "", warning))
+    text = printable(_render(source, set(), (*_notes(cut), "", warning)))
     return Brief(text, token_count.estimate(text), budget, cut, fits=False)
 
 
@@ -231,7 +232,7 @@ def _left_out(source: _Source, included: set[tuple[int, int]]) -> tuple[Cut, ...
     by_command: dict[str, list[str]] = {}
     for number, section in enumerate(source.sections):
         indices = [index for index, unit in enumerate(section.units) if section.spec.keep != ALWAYS or unit.short]
-        missing = [index for index in indices if (number, index) not in included]
+        missing = {index for index in indices if (number, index) not in included}
         if missing:
             names = by_command.setdefault(section.spec.more.format(id=source.task_id), [])
             names.append(_missing_text(section, indices, missing))
@@ -239,7 +240,7 @@ def _left_out(source: _Source, included: set[tuple[int, int]]) -> tuple[Cut, ...
     return (*cut, *([source.withheld] if source.withheld else ()))
 
 
-def _missing_text(section: BriefSection, indices: list[int], missing: list[int]) -> str:
+def _missing_text(section: BriefSection, indices: list[int], missing: set[int]) -> str:
     """Describe what is missing of a section: the numbers of its sessions, or how many of its units."""
     if section.spec.keep == ALWAYS:
         return f"what {len(missing)} of {len(indices)} open features are about"

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.syntax.markdown_blocks import read_blocks
 from taskstate.syntax.spans import with_newlines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from taskstate.syntax.spans import Span
 
 _ITEM = r"(?:[-*+]|\d{1,9}[.)])[ \t]"
 
@@ -42,7 +45,7 @@ def units_of(text: str, number: int = 0) -> tuple[Unit, ...]:
     position, after_blank = 0, False
     for line in text.split("\n"):
         begins = bool(re.match(_ITEM, line)) or (after_blank and line[:1] not in {" ", "\t"})
-        if position and line.strip(" \t") and begins and not any(span.start < position < span.end for span in opaque):
+        if position and line.strip(" \t") and begins and not _is_inside(position, opaque):
             starts.append(position)
         after_blank = not line.strip(" \t")
         position += len(line) + 1
@@ -52,6 +55,12 @@ def units_of(text: str, number: int = 0) -> tuple[Unit, ...]:
         for piece in _with_headings(pieces)
     ]
     return _ended(units)
+
+
+def _is_inside(position: int, spans: Sequence[Span]) -> bool:
+    """Return whether a position lies within one of the sorted `spans`, behind its start."""
+    index = bisect_left(spans, position, key=lambda span: span.start) - 1
+    return index >= 0 and position < spans[index].end
 
 
 def _with_headings(pieces: list[str]) -> list[str]:

@@ -149,17 +149,26 @@ def remove_all(workspace: Workspace, task_id: str) -> bool:
 
 
 def save_as(workspace: Workspace, path: Path, text: str) -> None:
-    """Write output to a file that the user named, which may not be one of taskstate's own unless it is an artifact.
+    """Write output to a file that the user named.
 
     Raises:
-        TaskstateError: code "path": it is such a file; it cannot be written.
+        TaskstateError: as `require_not_own`; it cannot be written.
+    """
+    require_not_own(workspace, path)
+    files.replace(path, text.encode())
+
+
+def require_not_own(workspace: Workspace, path: Path) -> None:
+    """Refuse a file for output that is one of taskstate's own and no artifact.
+
+    Raises:
+        TaskstateError: code "path".
     """
     relative = path.relative_to(workspace.root).as_posix() if path.is_relative_to(workspace.root) else ""
     artifact_folder = f"{workspace.config.root}/{FOLDER}/"
     if relative and workspace.is_ours(relative) and not relative.startswith(artifact_folder):
         message = f"{files.shown(relative)} is one of taskstate's own files"
         raise TaskstateError(message, help=f"write to another file, or under {artifact_folder}", code="path")
-    files.replace(path, text.encode())
 
 
 def gzipped(data: bytes) -> bytes:

@@ -1,8 +1,8 @@
-"""Refuses to write text that looks like a credential, unless the write is forced; then the audit records it.
+"""Refuses to write text that looks like a credential or is invisible, unless the write is forced, which is audited.
 
-Only new secrets count: one that is already in the file, or moves from one file of a plan to another, is reported by
-lint. Messages contain the kind and the line, never the value. Logs and other texts that become artifacts are checked
-here too.
+Only new findings count: one that is already in the file, or moves from one file of a plan to another, is reported by
+lint. Messages contain the kind and the line, never the value of a secret. Logs and other texts that become artifacts
+are checked for secrets here too.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
+from taskstate.model.names import own_file
 from taskstate.model.write_metadata import timestamp
 from taskstate.storage import files, folders
 from taskstate.storage.transaction import Append, Create, Replace, paths_of
+from taskstate.syntax import invisible
 from taskstate.syntax.spans import Span
 from taskstate.validation import secrets
+from taskstate.validation.secrets import Secret
 from taskstate.workspace.event_log import add_event
 
 if TYPE_CHECKING:
@@ -26,7 +29,6 @@ if TYPE_CHECKING:
     from taskstate.model.config import Config
     from taskstate.model.write_metadata import WriteMetadata
     from taskstate.storage.transaction import Plan
-    from taskstate.validation.secrets import Secret
     from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Workspace
 
@@ -36,6 +38,11 @@ _HELP = (
     " `secrets.allow` of the configuration fit it, or write it with --force-secrets; in free text the comment"
     " `taskstate: allow secret` at the end of its line does as well"
 )
+INVISIBLE = "invisible text"  # the kind of a finding that is no secret: what nobody sees, and a program reads
+_INVISIBLE_HELP = (
+    "delete these characters from the text or the source that it comes from, or write their names; what a script or an"
+    " emoji needs is allowed beside it; if they are meant, write them with --force-secrets"
+)
 _MAX_LISTED = 3  # findings in the message of an error
 
 
@@ -44,9 +51,12 @@ def warnings(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple(f"warning: {line}; written all the same" for line in lines)
 
 
-def refusal(lines: Sequence[str]) -> TaskstateError:
-    """Return the error for findings, as worded by `describe`."""
-    return TaskstateError(first_of(lines, _MAX_LISTED, separator="; ", last="; and "), help=_HELP, code="secret")
+def refusal(lines: Sequence[str], kinds: Iterable[str] = ()) -> TaskstateError:
+    """Return the error for findings of the given kinds, as worded by `describe`."""
+    message = first_of(lines, _MAX_LISTED, separator="; ", last="; and ")
+    if set(kinds) == {INVISIBLE}:
+        return TaskstateError(message, help=_INVISIBLE_HELP, code="invisible-text")
+    return TaskstateError(message, help=_HELP, code="secret")
 
 
 def new_secrets(text: str, config: Config, old_texts: Iterable[str] = ()) -> tuple[Secret, ...]:
@@ -93,9 +103,13 @@ def _unquoted(text: str) -> str:
 def describe(text: str, findings: Sequence[Secret], name: str) -> tuple[str, ...]:
     """Return a line for each finding with its place and kind, never the value; `name` is how the text is called."""
     lines = (text.count("\n", 0, each.span.start) + 1 for each in findings)
-    return tuple(
-        f"{name}, line {line}: this looks like {each.kind}" for each, line in zip(findings, lines, strict=True)
-    )
+    return tuple(f"{name}, line {line}: {_wording(text, each)}" for each, line in zip(findings, lines, strict=True))
+
+
+def _wording(text: str, finding: Secret) -> str:
+    if finding.kind == INVISIBLE:
+        return f"invisible text stands here: {invisible.shown(finding.span.of(text))}"
+    return f"this looks like {finding.kind}"
 
 
 EVENT = "secrets-forced"  # of a forced write, in the audit
@@ -109,7 +123,7 @@ class SecretFindings(NamedTuple):
 
 
 def new_secrets_in_plan(workspace: Workspace, plan: Plan, path: str = "", old: str = "") -> SecretFindings:
-    """Return the new secrets in the texts that a plan writes.
+    """Return the new secrets in the texts that a plan writes, and what is invisible in those that are taskstate's own.
 
     In the file at `path`, which holds the text `old`, only changed lines are searched.
     """
@@ -131,6 +145,8 @@ def _new_in_operation(
 ) -> tuple[Secret, ...]:
     text = operation.data.decode(errors="replace")
     findings = [each for part in parts for each in _secrets_in(text, part, workspace)]
+    if own_file(operation.path) and not text.isascii():
+        findings += [each for part in parts for each in _invisible_in(text, part)]
     if not findings:
         return ()
     old = "".join(_old_texts(workspace, (operation,))) if isinstance(operation, Replace) else ""
@@ -145,6 +161,11 @@ def _new_in_operation(
 def _secrets_in(text: str, part: Span, workspace: Workspace) -> Iterator[Secret]:
     for each in secrets.find(part.of(text), workspace.config.secrets.allow):
         yield each._replace(span=Span(part.start + each.span.start, part.start + each.span.end))
+
+
+def _invisible_in(text: str, part: Span) -> Iterator[Secret]:
+    for start, end in invisible.find(part.of(text)):
+        yield Secret(Span(part.start + start, part.start + end), INVISIBLE)
 
 
 def changed_parts(old: str, new: str) -> tuple[Span, ...]:
@@ -199,7 +220,7 @@ def require_allowed(findings: SecretFindings, *, force: bool) -> tuple[str, ...]
     """
     if findings.lines and not force:
         # The prefix, since these line numbers are not those of the file on disk.
-        raise refusal([f"what would be written: {line}" for line in findings.lines])
+        raise refusal([f"what would be written: {line}" for line in findings.lines], findings.kinds)
     return warnings(findings.lines)
 
 

@@ -102,7 +102,7 @@ def schemas(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
         "oneOf": st.lists(inner, min_size=1, max_size=2),
         "not": inner,
         "$ref": st.just("#/$defs/other"),
-        "format": st.sampled_from(["printable", "python-regex", "qa-pattern", "date"]),
+        "format": st.sampled_from(["printable", "linear-regex", "qa-pattern", "date"]),
         "contains": inner,
         "x-form": TEXTS,
         "description": TEXTS,

@@ -41,7 +41,7 @@ TRICKY = {
     "crlf": "one\r\n### Session 4\r\rtwo",
     "tab": "\tone\n\t\ttwo\n\n\t### Session 5",
     "indented": "    code\n\n        more",
-    "unicode": "h\u00e9llo \u65e5\u672c \U0001f600 \u2028### Session 3\u2029 \u00a0",
+    "unicode": "h\u00e9llo \u65e5\u672c \U0001f600\u200d\U0001f4bb ### Session 3\u3000 \u00a0",
     "list": "- one\n- two\n  - three\n\n1. x\n2. y",
     "ordered": "12. twelve",
     "quote": "> ### Session 3\nlazy",

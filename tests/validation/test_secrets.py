@@ -8,6 +8,7 @@ from time import process_time
 import pytest
 
 from taskstate.syntax.spans import Span
+from taskstate.validation import secret_places
 from taskstate.validation.secret_patterns import TOKEN_PATTERNS
 from taskstate.validation.secrets import (
     ASSIGNED,
@@ -17,7 +18,7 @@ from taskstate.validation.secrets import (
     PRIVATE_KEY,
     find,
     masked,
-    redact,
+    redactor,
 )
 from tests.support.secret_lines import negative, positive
 
@@ -46,7 +47,8 @@ def test_every_row_of_the_table_has_its_lines() -> None:
     """Each kind has lines that must be found and lines that must not; there are at least 150 of both."""
     kinds = {pattern.kind for pattern in TOKEN_PATTERNS}
     assert kinds < {line.kind for line in positive()}
-    assert {line.kind for line in positive()} - kinds == {PRIVATE_KEY, AWS_SECRET, ASSIGNED, IN_ADDRESS, IN_HEADER}
+    others = {PRIVATE_KEY, AWS_SECRET, ASSIGNED, IN_ADDRESS, IN_HEADER} | {place.kind for place in secret_places.PLACES}
+    assert {line.kind for line in positive()} - kinds == others
     kinds_by_pattern_alone = {pattern.kind for pattern in TOKEN_PATTERNS if not pattern.nearby}
     assert kinds_by_pattern_alone <= {line.kind for line in negative()}
     assert min(len({line.text for line in lines}) for lines in (positive(), negative())) >= 150
@@ -263,9 +265,9 @@ def test_masking_keeps_every_place() -> None:
 
 def test_a_message_is_redacted() -> None:
     """A quoted value, or its beginning where it was cut, becomes stars; a few letters do not."""
-    assert redact(f"`x` is '{AWS_ID}'", [AWS_ID]) == "`x` is '****'"
-    assert redact(f"`x` is '{AWS_ID[:12]}…'", [AWS_ID]) == "`x` is '****…'"
-    assert redact("AKIA is how they begin", [AWS_ID]) == "AKIA is how they begin"
+    assert redactor([AWS_ID])(f"`x` is '{AWS_ID}'") == "`x` is '****'"
+    assert redactor([AWS_ID])(f"`x` is '{AWS_ID[:12]}…'") == "`x` is '****…'"
+    assert redactor([AWS_ID])("AKIA is how they begin") == "AKIA is how they begin"
 
 
 REPEATED = (

@@ -43,7 +43,8 @@ def test_every_kind_is_refused_and_no_value_is_said() -> None:
         assert error.message == f"the note, line {at}: this looks like {line.kind}"
         assert "--force-secrets" in error.help
         value = line.span.of(line.text)
-        assert not any(value[start : start + 12] in str(error) for start in range(max(len(value) - 12, 1)))
+        said = str(error).replace(line.kind, "")  # a kind may well speak of a password
+        assert not any(value[start : start + 12] in said for start in range(max(len(value) - 12, 1)))
 
 
 def test_many_findings_are_told_in_one_line() -> None:

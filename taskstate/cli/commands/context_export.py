@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from taskstate.cli.arguments import Parser
 from taskstate.cli.invocation import Invocation
 from taskstate.cli.paths import real
 from taskstate.cli.terminal import write_bytes
-from taskstate.syntax.spans import CONTROLS
+from taskstate.syntax.spans import printable_json
 
 
 def configure(parser: Parser) -> None:
@@ -55,8 +53,7 @@ def run_export(invocation: Invocation) -> int:
 
 def _write(text: str) -> None:
     """Write JSON as bytes, the same on every system; control characters are escaped."""
-    safe = re.compile(CONTROLS).sub(lambda match: f"\\u{ord(match[0]):04x}", text)
-    write_bytes(safe.encode())
+    write_bytes(printable_json(text).encode())
 
 
 def run_budget(invocation: Invocation) -> int:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
-from taskstate.syntax.spans import CONTROLS
+from taskstate.syntax.spans import printable_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +21,7 @@ def report(findings: Sequence[Finding], run: Run) -> str:
 
 def dumps(value: object) -> str:
     """Return `value` as JSON with control characters escaped; a parser reads the same values back."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
-    return re.compile(CONTROLS).sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
+    return printable_json(json.dumps(value, ensure_ascii=False, indent=2)) + "\n"
 
 
 def shape(findings: Sequence[Finding], *, files: int) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from taskstate.model.tool_blocks import CheckResult
+from taskstate.validation import linear_patterns
 from taskstate.verification.qa.log_patterns import COVERAGE, EXITS, TOOLS, WORDS
 from taskstate.verification.qa.results import result_of
 
@@ -44,7 +45,7 @@ def read_log(log: bytes, readers: Sequence[QaReader] = ()) -> dict[str, CheckRes
     where several tools of the log do the same (test-jest). Each reader of the configuration gives the result of its own
     name, from the last line that it matches; it overrides a built-in result.
     """
-    parser = _LogParser(tuple((reader.name, re.compile(reader.pattern)) for reader in readers))
+    parser = _LogParser(tuple((reader.name, linear_patterns.compiled(reader.pattern)) for reader in readers))
     for text in text_chunks(log):
         parser.feed(text)
     return parser.results()

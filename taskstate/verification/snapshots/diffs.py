@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 FROM_BASE, INCREMENTAL, NOW, SEEN = "from-base", "incremental", "now", "seen"
 KINDS = (FROM_BASE, INCREMENTAL, NOW, SEEN)
 _GZIP = 16 + zlib.MAX_WBITS
+_MAX_DIFF = 128 * 1024**2  # bytes of an unpacked diff
 _SHOWN = 10  # commits above a diff
 
 
@@ -160,10 +161,13 @@ def _lines(what: str, commits: list[Commit]) -> tuple[str, ...]:
 
 
 def _unpacked(packed: bytes) -> bytes | None:
+    """Return the content of a gzip file, or None where it is none or holds more than `_MAX_DIFF` bytes."""
+    reader = zlib.decompressobj(_GZIP)
     try:
-        return zlib.decompress(packed, _GZIP)
+        content = reader.decompress(packed, _MAX_DIFF)  # a small file can expand to gigabytes
     except zlib.error:
         return None
+    return content if reader.eof else None
 
 
 def _no_diff(snapshot: Snapshot, role: str, kind: str) -> TaskstateError:

@@ -29,7 +29,7 @@ silence nothing, and the whole line where none is left; what is no directive it 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.diagnostics import Fix, Rule
 from taskstate.lint.facts.outline import headings, verified_edits
@@ -37,7 +37,7 @@ from taskstate.lint.facts.wording import shown
 from taskstate.syntax.edits import Edit
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator, Sequence
 
     from taskstate.lint.diagnostics import Diagnostic
     from taskstate.lint.facts.file_facts import Facts
@@ -52,38 +52,69 @@ RULE = Rule(
     fixable=True,
 )
 
+_HELP = "take it away, or put it directly above the fault: `<!-- taskstate: ignore CODE reason -->`"
+_MAX_TRIED = 10
+
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield nothing: unused directives are known only after all other rules. The engine calls `unused` then."""
     yield from ()
 
 
-def unused(document: Document, directive: Directive, idle: Collection[str], unknown: Collection[str]) -> Diagnostic:
-    """Return the finding for a directive: its codes `idle` silence nothing, its codes `unknown` name no rule."""
-    if directive.fault:
-        return RULE.at(directive.span, directive.fault, help=directive.cure)
+class Unused(NamedTuple):
+    """A directive whose codes `idle` silence nothing, and whose codes `unknown` name no rule."""
+
+    directive: Directive
+    idle: Sequence[str]
+    unknown: Sequence[str]
+
+    @property
+    def wrong(self) -> frozenset[str]:
+        """The codes that can go."""
+        return frozenset((*self.idle, *self.unknown))
+
+
+def findings(document: Document, unused: Sequence[Unused]) -> Iterator[Diagnostic]:
+    """Yield a finding for each unused directive, with a fix if taking it away leaves the headings as they are."""
+    edits = [_edits(document, each) for each in unused]
+    for each, fix in zip(unused, _verified(document, edits), strict=True):
+        yield RULE.at(
+            each.directive.span,
+            _message(each),
+            help=each.directive.cure or _HELP,
+            fix=Fix(edits=fix) if fix else None,
+        )
+
+
+def _message(unused: Unused) -> str:
+    if unused.directive.fault:
+        return unused.directive.fault
+    if not unused.directive.codes:
+        return "this directive names no rule"
+    if unused.unknown:
+        return f"there is no rule {' or '.join(shown(code) for code in unused.unknown)} to silence"
+    return f"nothing here is silenced by ignoring {' and '.join(unused.idle)}"
+
+
+def _verified(document: Document, edits: Sequence[tuple[Edit, ...]]) -> Iterator[tuple[Edit, ...]]:
+    """Yield the edits of each fix if the text may be changed so, else none.
+
+    Removing a line may change how the text next to it is parsed, and parsing takes as long as all rules together. So
+    the edits are tried at once, as `--fix` applies them; if that does not do, the first ones are tried one by one.
+    """
+    expected = headings(document.sections)
+    at_once = verified_edits(document, tuple(edit for each in edits for edit in each), expected)
+    for index, each in enumerate(edits):
+        if at_once or not each:
+            yield each
+        else:
+            yield verified_edits(document, each, expected) if index < _MAX_TRIED else ()
+
+
+def _edits(document: Document, unused: Unused) -> tuple[Edit, ...]:
+    directive, wrong = unused.directive, unused.wrong
     if not directive.codes:
-        message = "this directive names no rule"
-    elif unknown:
-        message = f"there is no rule {' or '.join(shown(code) for code in unknown)} to silence"
-    else:
-        message = f"nothing here is silenced by ignoring {' and '.join(idle)}"
-    wrong = {*idle, *unknown}
-    return RULE.at(
-        directive.span,
-        message,
-        help="take it away, or put it directly above the fault: `<!-- taskstate: ignore CODE reason -->`",
-        fix=_fix(document, directive, wrong) if directive.codes else None,
-    )
-
-
-def _fix(document: Document, directive: Directive, wrong: Collection[str]) -> Fix | None:
-    # Removing the line may change how the text next to it is parsed: the headings must stay the same.
-    edits = verified_edits(document, _edits(document, directive, wrong), headings(document.sections))
-    return Fix(edits=edits) if edits else None
-
-
-def _edits(document: Document, directive: Directive, wrong: Collection[str]) -> tuple[Edit, ...]:
+        return ()
     if all(code in wrong for code, _ in directive.codes):
         return tuple(Edit(*line, "") for line in directive.lines)
     edits = []

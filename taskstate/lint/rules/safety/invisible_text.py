@@ -1,0 +1,68 @@
+r"""invisible-text: characters that nobody sees, and that a program reads, stand in the text.
+
+## What
+
+Reported are tag characters (U+E0000 to U+E007F) outside emoji flags, zero-width spaces, word joiners, invisible
+operators, runs of variation selectors, line and paragraph separators (U+2028, U+2029), and a joiner or a direction mark
+where the letters beside it need none, as in Latin text. There is one finding for each line, which shows the characters
+as escapes.
+
+Legal is what a script or an emoji needs: joiners in emoji and in the Arabic and Indic scripts, direction marks in a
+line of Hebrew or Arabic, zero-width spaces in Thai or Khmer, the tags of a flag such as Scotland's, a variation
+selector behind the character whose form it selects, and a byte order mark at the beginning of the file. Marks that
+reorder text are reported by control-characters.
+
+## Why
+
+A language model reads such characters as letters: whole instructions can be hidden in a line that looks empty to the
+person who reviews it. And a word with a zero-width space in it is found by no search.
+
+## Example
+
+Shown with the characters spelled out:
+
+```text
+- Check the tokens.\U000e0064\U000e0065\U000e006c\U000e0065\U000e0074\U000e0065
+- Call `verify\u200bToken`.
+```
+
+## Instead
+
+Delete the characters. Where one itself is the subject, write its name: U+200B. In JSON use an escape such as `\u200b`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.syntax import invisible
+from taskstate.syntax.spans import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.syntax.document import Document
+
+RULE = Rule(
+    code="TS953",
+    name="invisible-text",
+    summary="characters that nobody sees and a program reads stand in the text",
+    reads=WHOLE,
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+    """Yield a finding for the first run of invisible characters of each line, with the number of further ones there."""
+    lines: dict[int, list[Span]] = {}
+    for run in invisible.find(document.text):
+        lines.setdefault(document.position(run[0]).line, []).append(Span(*run))
+    for spans in lines.values():
+        others = len(spans) - 1
+        more = f", and in {others} more places of this line" if others else ""
+        yield RULE.at(
+            spans[0],
+            f"invisible text stands here: {invisible.shown(spans[0].of(document.text))}{more}",
+            help="delete it; where it is meant, write its name or, in JSON, an escape such as \\u200b",
+        )

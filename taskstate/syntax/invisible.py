@@ -1,0 +1,162 @@
+r"""Finds characters that nobody sees but a program reads, such as hidden instructions, and writes them out.
+
+Some of these characters are needed: joiners in emoji, in Arabic and in the scripts of India, word boundaries in Thai,
+direction marks beside Hebrew. They are legal beside what needs them, and nowhere else. Terminal escapes and direction
+overrides are `CONTROLS` in `spans`.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Patterns and character classes, compiled where they are used: most files are ASCII and need none of them.
+_JOINERS = "\u034f\u200c\u200d"
+_MARKS = "\u061c\u200e\u200f"  # of direction
+_BREAKS = "\u200b\u2060\ufeff"  # where a word ends or does not
+_FILLERS = "\u115f\u1160\u3164\uffa0"
+_MONGOLIAN_MARKS = "\u180b-\u180f"
+_SELECTORS = "\ufe00-\ufe0f"
+_IDEOGRAPH_SELECTORS = "\U000e0100-\U000e01ef"
+_NEVER = (
+    "\u2028\u2029\u2061-\u2065\u206a-\u206f\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+)
+_CANDIDATE = f"[{_JOINERS}{_MARKS}{_BREAKS}{_FILLERS}{_MONGOLIAN_MARKS}{_SELECTORS}{_NEVER}]+"
+
+_EMOJI = (
+    "\xa9\xae\u203c\u2049\u20e3\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff"
+    "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+)
+_RIGHT_TO_LEFT = "\u0590-\u061b\u061d-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001eeff"
+# Scripts whose letters join or stack: from Hebrew (vowel points) to Khmer and Mongolian, and their later blocks.
+_JOINING = (
+    f"{_RIGHT_TO_LEFT}\u0900-\u109f\u1700-\u1aff\u1b00-\u1cff\ua800-\ua8ff\ua980-\ua9ff\uaa00-\uaaff\uabc0-\uabff"
+    "\U00011000-\U00011fff\U00016d40-\U00016d7f\U0001e900-\U0001e95f"
+)
+_UNSPACED = (  # scripts without blanks between words
+    "\u0e00-\u0fff\u1000-\u109f\u1700-\u17ff\u1950-\u19ff\u1a20-\u1aaf\u1b00-\u1b7f\u2e80-\u312f\u3130-\u4dbf\u4e00-\u9fff"
+    "\ua980-\ua9ff\uaa00-\uaadf\uac00-\ud7af\uf900-\ufaff\uff00-\uff9f\uffa1-\uffef\U00020000-\U0003ffff"
+)
+_MONGOLIAN = "\u1800-\u180a\u1810-\u18af"
+_JAMO = "\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff"
+_IDEOGRAPHS = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_FLAG = "\U0001f3f4"  # a black flag: the only base of a sequence of tags, which name a region such as `gbeng`
+_REGION = "[\U000e0061-\U000e007a]{2}[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,3}\U000e007f"
+_MAX_SHOWN = 4  # escapes in a message
+
+
+def find(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each run of invisible characters that nothing beside it needs."""
+    if text.isascii():
+        return
+    line_end, is_right_to_left = -1, False
+    for run in _compiled(_CANDIDATE).finditer(text):
+        start, end = run.span()
+        if run[0][0] in _MARKS and len(run[0]) == 1:
+            if start >= line_end:  # a line is looked at once, however many marks it has
+                line_end = _end_of_line(text, end)
+                begin = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
+                is_right_to_left = _compiled(f"[{_RIGHT_TO_LEFT}]").search(text, begin, line_end) is not None
+            if is_right_to_left:
+                continue
+        start = _end_of_needed(text, start, end)
+        if start < end:
+            yield start, end
+
+
+def _end_of_line(text: str, at: int) -> int:
+    found = _compiled(r"[\r\n]").search(text, at)
+    return found.start() if found else len(text)
+
+
+def _end_of_needed(text: str, start: int, end: int) -> int:
+    """Return where the characters of a run that are needed end; from there on they are hidden text."""
+    before = text[start - 1] if start else ""
+    region = _compiled(_REGION).match(text, start, end) if before == _FLAG else None
+    if region:
+        return region.end()
+    if not start and text[0] == "\ufeff":  # the byte order mark
+        return 1
+    behind = text[end : end + 1]
+    first = text[start]
+    if before and _is_needed_selector(before, first):
+        before, start = first, start + 1  # a joiner may follow, as in a heart on fire
+        before = "\u2764" if _compiled(f"[{_SELECTORS}]").match(first) else before
+    if start < end and end - start <= _MAX_NEEDED and _all_needed(text[start:end], before, behind):
+        return end
+    return start
+
+
+_MAX_NEEDED = 2  # a joiner with a mark beside it; more of them carry something
+
+
+def _is_needed_selector(base: str, char: str) -> bool:
+    """Return whether `char` selects a form of the character before it, such as a symbol or an ideograph."""
+    if _compiled(f"[{_IDEOGRAPH_SELECTORS}]").match(char):
+        return _compiled(f"[{_IDEOGRAPHS}]").match(base) is not None
+    if _compiled(f"[{_MONGOLIAN_MARKS}]").match(char):
+        return _compiled(f"[{_MONGOLIAN}]").match(base) is not None
+    is_letter = base.isascii() and base.isalpha()
+    return _compiled(f"[{_SELECTORS}]").match(char) is not None and not is_letter and not base.isspace()
+
+
+def _all_needed(run: str, before: str, behind: str) -> bool:
+    return all(_is_needed(char, before, behind) for char in run)
+
+
+def _is_needed(char: str, before: str, behind: str) -> bool:
+    """Return whether the visible characters around a run need `char` between them."""
+
+    def beside(characters: str) -> bool:
+        pattern = _compiled(f"[{characters}]")
+        return pattern.match(before) is not None or pattern.match(behind) is not None
+
+    if char in _MARKS:
+        return beside(_RIGHT_TO_LEFT)
+    if char in _BREAKS:
+        return beside(_UNSPACED)
+    if char in _FILLERS:
+        return beside(_JAMO + "\u3131-\u318e\uac00-\ud7af")
+    if char in _JOINERS:
+        emoji = _compiled(f"[{_EMOJI}]")
+        between = emoji.match(before) is not None and emoji.match(behind) is not None
+        return beside(_JOINING) or (char == "\u200d" and between)
+    return _compiled(f"[{_MONGOLIAN_MARKS}]").match(char) is not None and beside(_MONGOLIAN)
+
+
+def escaped(text: str, *, json: bool = False) -> str:
+    r"""Return `text` with each hidden character written out, as in `\u200b`; legal ones stay as they are.
+
+    In the text of JSON the escapes are JSON's own, with two for a character beyond U+FFFF.
+    """
+    if text.isascii():
+        return text
+    parts, at = list[str](), 0
+    for start, end in find(text):
+        parts += [text[at:start], _json_escapes(text[start:end]) if json else _escapes(text[start:end])]
+        at = end
+    return "".join([*parts, text[at:]]) if parts else text
+
+
+def shown(run: str) -> str:
+    r"""Return the first escapes of a run of invisible characters, for messages: `\u200b\u200b and 12 more`."""
+    more = len(run) - _MAX_SHOWN
+    return _escapes(run[:_MAX_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _escapes(run: str) -> str:
+    return run.encode("unicode_escape").decode("ascii")
+
+
+def _json_escapes(run: str) -> str:
+    units = run.encode("utf-16-be").hex()
+    return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)

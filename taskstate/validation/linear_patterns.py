@@ -1,0 +1,51 @@
+"""Regular expressions from a configuration, which may be a stranger's: they take time in proportion to the text.
+
+RE2 runs them: it never backtracks, and for that has no look-around and no back-references; a pattern with one is
+refused where the configuration is read. Patterns in our own code are Python's, written with care and tested.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import re
+
+MAX_LENGTH = 1000  # characters of a pattern, as the schema of the configuration says
+
+
+def problem(pattern: str) -> str:
+    """Return why a pattern cannot be used, in words, or an empty string."""
+    import re2
+
+    try:
+        compiled(pattern)
+    except UnicodeEncodeError:
+        return "is no text"
+    except re2.error as error:
+        reason = error.args[0]
+        said = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
+        shown = said.encode("unicode_escape").decode()  # it may quote what a terminal would act on
+        return f"is no regular expression of RE2 (it has no look-around): {shown}"
+    return ""
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Return a pattern, compiled for a search in linear time; it has the methods of Python's own.
+
+    Raises:
+        re2.error: it is no pattern, or one that cannot be searched for in linear time; `problem` says so in words.
+    """
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False  # it would write on standard error
+    pattern_in_re2: re.Pattern[str] = re2.compile(pattern, options)
+    return pattern_in_re2
+
+
+def matches(pattern: str, text: str) -> bool:
+    """Return whether a pattern matches anywhere in a text, in which lone surrogates count as question marks."""
+    return compiled(pattern).search(text.encode("utf-8", "replace").decode()) is not None

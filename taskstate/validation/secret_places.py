@@ -1,0 +1,205 @@
+"""The table of places where a credential stands: options of commands, headers, cookies, configuration files.
+
+What stands there has no form of its own, so each row says how it is judged. A row is tried only where one of its words
+occurs in the text; all repetitions are bounded, so that searching takes time in proportion to the text.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+# How the value of a place is judged: as a password that somebody chose, as random, or as the base64 of something.
+CHOSEN, RANDOM, LOGIN, KEY_TEXT, ANY_TEXT, FIXED, STRONG, TOKEN = (
+    "chosen",
+    "random",
+    "login",
+    "key",
+    "text",
+    "fixed",
+    "strong",
+    "token",
+)
+
+
+class Place(NamedTuple):
+    """Where a credential stands: near one of `words`, and `regex` has it as its group `value`.
+
+    Without words the whole text is searched: `regex` then begins with a character to which its engine jumps.
+    """
+
+    kind: str
+    words: tuple[str, ...]
+    regex: str
+    judged: str = CHOSEN
+
+
+_REST = r"(?:[^\r\n\\]|\\\r?\n|\\.)"  # of a command line, which goes on behind a backslash at the end of a line
+_QUOTE = r"[\"']"
+_WORD = r"[^\s\"'`<>{}()\\]"
+_COOKIES = (
+    r"PHPSESSID|JSESSIONID|ASP\.NET_SessionId|\.ASPXAUTH|connect\.sid|session_?id|session|sid|remember_token"
+    r"|[a-z0-9_.-]{1,30}[_-]session|(?:laravel|next-auth|__Secure-[a-z-]{1,30}|__Host-[a-z-]{1,30})[._-]session"
+    r"[a-z.-]{0,20}"
+    r"|wordpress_logged_in_[0-9a-f]{1,40}|[a-z_-]{0,30}auth[a-z_-]{0,10}|(?!publickey)[a-z_.-]{0,30}token"
+)
+
+PLACES = (
+    Place(
+        "a password in a netrc file",
+        ("machine ",),
+        r"\bmachine\s{1,8}\S{1,200}\s{1,8}login\s{1,8}\S{1,200}\s{1,8}password\s{1,8}"
+        r"(?P<value>\S{6,200})",
+    ),
+    Place(
+        "a password in a pgpass file",
+        (
+            "5432:",
+            "5433:",
+            ":*:",
+        ),
+        r"(?:^|(?<=[\s`>]))[\w.*-]{1,253}:(?:54[0-9]{2}|6432|\*):[\w.*-]{1,63}:[\w.*@-]{1,63}:(?P<value>"
+        r"[^\s:`\"'$<{]{6,200})",
+    ),
+    Place(
+        "a login in base64",
+        (
+            '"auth"',
+            "_auth",
+        ),
+        rf"(?:{_QUOTE}(?:auth|identitytoken){_QUOTE}\s{{0,8}}:\s{{0,8}}|\b_auth[ \t]{{0,4}}=[ \t]{{0,4}}){_QUOTE}?"
+        r"(?P<value>[A-Za-z0-9+/_-]{12,1024}={0,2})",
+        LOGIN,
+    ),
+    Place(
+        "a private key in base64",
+        ("LS0tLS1CRUdJTi",),
+        r"(?P<value>LS0tLS1CRUdJTi[A-Za-z0-9+/]{40,8000}={0,2})",
+        KEY_TEXT,
+    ),
+    Place(
+        "a WireGuard key",
+        (
+            "PrivateKey",
+            "haredKey",
+        ),
+        r"(?:PrivateKey|Pre[sS]haredKey)[ \t]{0,8}=[ \t]{0,8}(?P<value>[A-Za-z0-9+/]{43}=)",
+        FIXED,
+    ),
+    Place("a Fernet token", ("gAAAAA",), r"(?<![A-Za-z0-9_-])(?P<value>gAAAAA[A-Za-z0-9_-]{90,4000}={0,2})", FIXED),
+    Place("a Fernet key", ("Fern", "FERN"), r"(?i)fernet[^\r\n]{0,40}[=:(\s\"'](?P<value>[A-Za-z0-9_-]{43}=)", FIXED),
+    Place(
+        "a value of a Kubernetes secret",
+        ("kind:",),
+        r"(?i)\bkind:[ \t]{0,4}[\"']?secret[\"']?[ \t]{0,4}(?=[\r\n])(?:[^\n]{0,200}\n){0,20}?data:[ \t]{0,4}\r?\n"
+        r"(?:[ \t][^\n]{0,200}\n){0,20}?[ \t]{1,12}[\w.-]{1,100}:[ \t]{1,4}(?:[|>][-+]?\s{1,40})?[\"']?(?P<value>"
+        r"[A-Za-z0-9+/]{10,8000}={0,2})",
+        ANY_TEXT,
+    ),
+    Place(
+        "a value of a Kubernetes secret",
+        ("kind:",),
+        r"(?i)\bdata:[ \t]{0,4}\r?\n(?:[ \t]{1,12}#[^\n]{0,200}\n){0,5}[ \t]{1,12}[\w.-]{1,100}:[ \t]{1,4}(?:[|>]"
+        r"[-+]?\s{1,40})?[\"']?"
+        r"(?P<value>[A-Za-z0-9+/]{10,8000}={0,2})(?=[^\n]{0,20}\n(?:[^\n]{0,200}\n){0,20}?[ \t]{0,8}kind:[ \t]{0,4}"
+        r"[\"']?secret\b)",
+        ANY_TEXT,
+    ),
+    Place(
+        "a password on a command line",
+        (" -p",),
+        rf"\b(?:mysql(?:dump|admin|import|sh|show|check)?|mariadb(?:-dump|-admin)?|mycli)\b{_REST}{{0,300}}?"
+        rf"[ \t]-p{_QUOTE}?(?P<value>(?!\$){_WORD}{{6,200}})",
+    ),
+    Place(
+        "a password on a command line",
+        (
+            " -p",
+            " -a",
+            " -w",
+        ),
+        r"\b(?:sshpass|(?:docker|podman|nerdctl|helm registry|oras|skopeo|buildah|oc|cf|az)[ \t]{1,4}login|mongo"
+        r"(?:sh|dump|restore|export|import)?"
+        r"|sqlcmd|redis-cli|ldap(?:search|add|modify|whoami)|(?i:psexec(?:64)?(?:\.exe)?))\b"
+        rf"{_REST}{{0,300}}?[ \t]-(?:p|P|a|w)[ \t]{{0,4}}{_QUOTE}?(?P<value>(?![$\-%0-9]){_WORD}{{6,200}})",
+    ),
+    Place(
+        "a password or a key",
+        (),
+        r"--(?:[a-z0-9]{1,16}[_-]){0,3}(?:pass(?:w(?:or)?d|phrase)?|secret|token|api-?key|bearer)[ \t]{1,8}"
+        r"[\"']?(?P<value>[^\s\"'`<>{}$()\[\],;\\]{10,200})",
+        TOKEN,
+    ),
+    Place(
+        "a password on a command line",
+        (),
+        r"-(?<![\w-]-)(?i:passw(?:or)?d|token|secret|api-?key|access-?key)[ \t]{1,4}[\"']?"
+        r"(?P<value>(?![$(\-])[^\s\"'`<>{}()\\]{8,200})",
+        RANDOM,
+    ),
+    Place(
+        "a password on a command line",
+        ("pass:",),
+        r"-pass(?:in|out|word)?[ \t]{1,4}[\"']?pass:(?P<value>(?!\$)[^\s\"'`<>{}()\\]{6,200})",
+    ),
+    Place(
+        "a password on a command line",
+        (" -U",),
+        rf"\b(?:smbclient|rpcclient|mount)\b{_REST}{{0,300}}?(?:-U[ \t]{{0,4}}{_QUOTE}?[\w.\\-]{{1,64}}%|"
+        rf"[,=]password=)(?P<value>(?!\$){_WORD}{{6,200}})",
+    ),
+    Place(
+        "a password on a command line",
+        ("curl",),
+        rf"\b(?:curl|wget|https?(?=[ \t]))\b{_REST}{{0,400}}?[ \t\n](?:-u|--user|-U|--proxy-user|-a|--auth)"
+        rf"[ \t=]{{0,8}}{_QUOTE}?\{{?"
+        rf"[^\s:\"'`<>$(){{}}\[\]]{{0,80}}[\"'}}]{{0,2}}:[\"'{{]{{0,2}}(?P<value>(?![$\[]){_WORD}{{6,200}})",
+    ),
+    Place(
+        "a credential in a header",
+        (
+            "uthorization",
+            "UTHORIZATION",
+        ),
+        r"(?i)\bauthorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?:(?:api-?)?(?:token|key)[ \t]{1,4}|apikey"
+        r"[ \t]{1,4}|bot[ \t]{1,4})?"
+        r"[\"']?(?P<value>[\w=~@.+/-]{16,512})",
+        TOKEN,
+    ),
+    Place(
+        "a credential in a header",
+        (
+            "--header",
+            "-H",
+            "-Key",
+        ),
+        r"(?i)(?:(?:-H|--header)[ \t=]{0,4}[\"']|\bX-)[a-z-]{0,40}(?:key|token|secret|auth|password)[\"']?"
+        r"[ \t]{0,4}:[ \t]{0,4}[\"']?"
+        r"(?P<value>[\w=~@.+/-]{8,512})",
+        TOKEN,
+    ),
+    Place(
+        "a session cookie",
+        ("ooki",),
+        rf"(?i)(?<![\w.-])(?:{_COOKIES})=[\"']?(?:s(?:%3A|:))?(?P<value>[A-Za-z0-9._~%+/|-]{{16,4096}})",
+        RANDOM,
+    ),
+    Place(
+        "a session cookie",
+        (),
+        r"=(?:(?<=ession=)|(?<=SESSID=)|(?<=SESSIONID=)|(?<=essionid=)|(?<=ession_id=)|(?<=\.sid=)|(?<=SessionId=)"
+        r"|(?<=XAUTH=)|(?<=remember_token=))[\"']?(?:s(?:%3A|:))?(?P<value>[A-Za-z0-9._~%+/|-]{16,4096})",
+        RANDOM,
+    ),
+    Place(
+        "a password in code",
+        ("Credential(",),
+        r"\b[A-Za-z.]{0,60}Credential\(\s{0,20}[\"'][^\"'\r\n]{1,60}[\"']\s{0,8},\s{0,20}[\"'](?P<value>"
+        r"[^\"'\s]{6,100})[\"']",
+    ),
+    Place(
+        "a robot's token",
+        (),
+        r"\+(?<=[a-z0-9]\+)[a-z0-9._-]{1,60}:(?P<value>[A-Z0-9]{40,80})\b",
+        FIXED,
+    ),
+)

@@ -1,0 +1,158 @@
+"""Judges a value that stands where a credential does: whether it looks random, chosen, or like a placeholder. Pure."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from itertools import pairwise
+
+from taskstate.validation.secret_places import ANY_TEXT, CHOSEN, FIXED, KEY_TEXT, LOGIN, RANDOM, STRONG, TOKEN
+
+_MIN_BYTES = 6  # of a decoded value
+HARMLESS = (
+    r"(?i)example|placeholder|sample|change[-_ ]?me|redacted|dummy|your[-_]|insert[-_]|my[-_]?(?:secret|token|password)"
+    r"|x{4}|\*{3}|\.{3}|\u2026|0{6}|1{6}|^sha(?:1|256|512)[:-]|^[0-9]+-[0-9a-f]{8}$"
+)
+
+
+_PLACEHOLDER = (
+    r"(?i)[\[<{%$#*(].*|(?:my|your|the|some|db|user|admin|root|test|new|old)?[-_]?"
+    r"(?:pass(?:w(?:or)?d)?|pwd|secret|token|key|test|user(?:name)?)[0-9]{0,6}"
+)
+
+
+UUID = r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+
+
+_ALNUM_RUN = "[A-Za-z0-9]+"
+
+
+_MIN_ENTROPY_QUOTED, _MIN_ENTROPY_BARE = 2.8, 3.3  # bits per character
+
+
+_MIN_RUN, _DIGIT_RUNS = 12, 3
+
+
+_MIN_PICKED = 8  # characters
+
+
+_MIN_DISTINCT = 12
+
+
+def looks_random(value: str, *, quoted: bool) -> bool:
+    """Return whether a value looks random; an unquoted one may be code, so more is demanded of it."""
+    if compiled(HARMLESS).search(value) or _entropy(value) < (_MIN_ENTROPY_QUOTED if quoted else _MIN_ENTROPY_BARE):
+        return False
+    best = max(re.findall(_ALNUM_RUN, value), key=len, default="")
+    if not quoted:
+        return len(best) >= _MIN_RUN and len(re.findall("[0-9]+", best)) >= _DIGIT_RUNS
+    classes = sum(bool(re.search(each, value)) for each in ("[a-z]", "[A-Z]", "[0-9]", "[^A-Za-z0-9_-]"))
+    mixed = any(
+        re.search("[0-9]", part) and re.search("[A-Za-z]", part)
+        for part in re.findall(_ALNUM_RUN, value)
+        if len(part) >= _MIN_BYTES
+    )
+    return mixed and (classes >= _DIGIT_RUNS or len(re.findall("[0-9]+", value)) >= _DIGIT_RUNS)
+
+
+def _entropy(value: str) -> float:
+    """Return the Shannon entropy of `value` in bits per character."""
+    from math import log2
+
+    shares = [value.count(char) / len(value) for char in set(value)]
+    return -sum(share * log2(share) for share in shares)
+
+
+def is_mixed(value: str) -> bool:
+    """Return whether a value has small letters, capitals and digits."""
+    return bool(re.search("[a-z]", value) and re.search("[A-Z]", value) and re.search("[0-9]", value))
+
+
+def is_login(value: str) -> bool:
+    """Return whether a string is the base64 form of `name:password`."""
+    import binascii
+    from base64 import b64decode
+
+    try:
+        name, colon, password = b64decode(value + "=" * (-len(value) % 4)).decode("latin-1").partition(":")
+    except (binascii.Error, ValueError):
+        return False
+    return bool(name and colon and name.isprintable()) and not compiled(HARMLESS).search(password)
+
+
+def _is_chosen(value: str) -> bool:
+    """Return whether a value may be a password that somebody chose: no placeholder, and no plain word."""
+    if compiled(HARMLESS).search(value) or compiled(_PLACEHOLDER).fullmatch(value):
+        return False
+    return not value.isalpha() or looks_random(value, quoted=True) or _is_shuffled(value)
+
+
+def _is_random(value: str) -> bool:
+    return looks_random(value, quoted=True) and compiled(UUID).fullmatch(value) is None
+
+
+def _is_token(value: str) -> bool:
+    """Return whether a value looks random; a UUID does, which elsewhere names something and is no secret."""
+    return _is_random(value) or (compiled(UUID).fullmatch(value) is not None and not compiled(HARMLESS).search(value))
+
+
+def _is_shuffled(value: str) -> bool:
+    """Return whether the case of letters changes more often than in names, such as in `qyOIhJiM`."""
+    changes = sum(one.isupper() != other.isupper() for one, other in pairwise(value))
+    return changes * 3 >= len(value) and value.isalnum() and not compiled(HARMLESS).search(value)
+
+
+def is_picked(value: str) -> bool:
+    """Return whether a value is one that somebody picked as a password: of letters and digits, or of shuffled case."""
+    has_both = compiled("[A-Za-z]").search(value) and compiled("[0-9]").search(value)
+    if _is_shuffled(value):
+        return True
+    return has_both is not None and len(value) >= _MIN_PICKED and _is_chosen(value) and not re.search("[,:]", value)
+
+
+def _is_strong(value: str) -> bool:
+    """Return whether a value is made as sites ask for passwords: of letters, digits and other characters."""
+    if compiled(HARMLESS).search(value) or compiled(_PLACEHOLDER).fullmatch(value):
+        return False
+    return all(compiled(each).search(value) for each in ("[A-Za-z]", "[0-9]", r"[!@#$%^&*?+=~`|]")) and "/" not in value
+
+
+def _decoded(value: str) -> bytes:
+    import binascii
+    from base64 import b64decode
+
+    try:
+        return b64decode(value[: len(value) // 4 * 4])
+    except (binascii.Error, ValueError):
+        return b""
+
+
+def _is_private_key(value: str) -> bool:
+    return b"PRIVATE KEY" in _decoded(value[:120])
+
+
+def _is_encoded_text(value: str) -> bool:
+    decoded = _decoded(value)
+    return len(decoded) >= _MIN_BYTES and decoded.isascii() and b"BEGIN CERT" not in decoded
+
+
+def _is_fixed(value: str) -> bool:
+    return len(set(value)) > _MIN_DISTINCT and not compiled(HARMLESS).search(value)
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Return a pattern of ours, compiled when it is first used: that takes milliseconds."""
+    return re.compile(pattern)
+
+
+JUDGES = {
+    CHOSEN: _is_chosen,
+    RANDOM: _is_random,
+    LOGIN: is_login,
+    KEY_TEXT: _is_private_key,
+    ANY_TEXT: _is_encoded_text,
+    FIXED: _is_fixed,
+    STRONG: _is_strong,
+    TOKEN: _is_token,
+}
