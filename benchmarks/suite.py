@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from benchmarks import corpus
 from benchmarks.appending import append_many
 from benchmarks.briefs import saving, starting
+from benchmarks.detection.detection import detection
 from benchmarks.growth import growth
 from benchmarks.linting import lint_history, lint_many, lint_one
 from benchmarks.measurement import Benchmark, Measurement, ratio, repository
@@ -87,6 +88,7 @@ BENCHMARKS = {
         Benchmark("shared-context", shared_context),
         Benchmark("secrets", secret_speed),
         Benchmark("next", next_task),
+        Benchmark("detection", detection),
     )
 }
 

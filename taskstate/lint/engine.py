@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.diagnostics import ERROR, Diagnostic, Finding
 from taskstate.lint.facts.file_facts import Facts
+from taskstate.lint.precedence import without_consequences
 from taskstate.lint.previews import preview
 from taskstate.lint.queries.interface import NO_QUERIES
 from taskstate.lint.registry import known_codes
@@ -71,9 +72,29 @@ def findings(data: bytes, name: str, config: Config, queries: Queries = NO_QUERI
         shown = secrets.masked(document.text, config.secrets.allow)
         return (locate(document, name, weighted(text, config.lint), shown),) if selected else ()
     document = parse(text)
-    diagnostics = _check(document, name, config, queries)
+    diagnostics = _with_true_fixes(_check(document, name, config, queries), document, name, config, queries)
     shown = secrets.masked(text, config.secrets.allow) if diagnostics else text
     return _located(document, name, diagnostics, shown)
+
+
+def _with_true_fixes(
+    diagnostics: tuple[Diagnostic, ...], document: Document, name: str, config: Config, queries: Queries
+) -> tuple[Diagnostic, ...]:
+    """Return the findings, without the fixes that `--fix` would refuse: a report announces what will happen.
+
+    Refused are all fixes of a damaged file, and those that would leave the file with another error.
+    """
+    if not any(each.fix for each in diagnostics):
+        return diagnostics
+    damage = queries.damage()
+    if damage:
+        return tuple(each._replace(fix=None, help=damage) if each.fix else each for each in diagnostics)
+    kinds = {each.fix.safe for each in diagnostics if each.fix and each.fix.edits}
+    happens = {safe: bool(fix(document.text, name, config, queries, unsafe=not safe).applied) for safe in kinds}
+    return tuple(
+        each._replace(fix=None) if each.fix and each.fix.edits and not happens[each.fix.safe] else each
+        for each in diagnostics
+    )
 
 
 def findings_of_removed(document: Document, name: str, config: Config, queries: Queries) -> tuple[Finding, ...]:
@@ -96,9 +117,8 @@ def _check(document: Document, name: str, config: Config, queries: Queries) -> t
     selected = selected_rules(config.lint, name)
     checked = [row for row in selected if facts.file_type in row.files and row.needs <= queries.answerable]
     rules = (row.load() for row in checked if row.applies_to(facts))
-    diagnostics: Iterable[Diagnostic] = _without_sealed_fixes(
-        (each for rule in rules for each in _findings_of_rule(rule, facts)), facts
-    )
+    found = (each for rule in rules for each in _findings_of_rule(rule, facts))
+    diagnostics: Iterable[Diagnostic] = without_consequences(_without_sealed_fixes(found, facts))
     in_file = directives(document)
     if in_file:
         diagnostics = _apply_directives(diagnostics, in_file, facts, checked)

@@ -33,6 +33,14 @@ _SUMMARY = re.compile(
 # The look-behind for the line end follows the `**`: a pattern that begins with a literal is found 20 times as fast.
 _LABEL = re.compile(r"\*\*(?<=[\r\n]\*\*)([^*\r\n:]+):\*\*[ \t]*")
 CRITERION = re.compile(r"\[([ xX])\](?:[ \t]+|\Z|(?=[\r\n]))")
+# `**Next steps**:` and `__Next steps:__` look the same when rendered. Only of the labels that every session has: other
+# words in bold are prose.
+_OTHER_LABEL = re.compile(
+    r"(?:(?:\*\*|__)(?<=[\r\n]..))(what i did|issues(?: encountered)?|current state|next steps)"
+    r"(?::(?:\*\*|__)|(?:\*\*|__):)[ \t]*",
+    re.IGNORECASE,
+)
+_USUAL_LABELS = 4  # of a session: what was done, issues, current state, next steps
 _FIELDS = {"issues": "issues encountered"}  # a second name for the same field
 
 
@@ -325,6 +333,9 @@ def labelled_fields(document: Document, section: Section) -> Mapping[str, Field]
     """Return the labelled parts of a session or summary by lower-case label, ignoring labels in fences and comments."""
     text = document.text
     labels = list(_LABEL.finditer(text, *section.body))
+    if len(labels) < _USUAL_LABELS:
+        others = [each for each in _OTHER_LABEL.finditer(text, *section.body) if not _LABEL.match(text, each.start())]
+        labels = sorted([*labels, *others], key=lambda match: match.start())
     opaque = [Span(0, 0), *(block.span for block in document.blocks_in(section.body) if block.kind != "heading")]
     if (
         len(opaque) > 1

@@ -17,6 +17,7 @@ from taskstate.syntax.spans import Span
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+AFTER_THE_END = "stands after the end of the JSON value"
 MAX_DEPTH = 100
 _MAX_SHOWN = 40  # characters of the text that a message repeats
 _BLANK = re.compile(r"[ \t\n\r]*")
@@ -103,7 +104,7 @@ class _Parser:
         node = self.value(at)
         rest = self.skip(node.span.end)
         if rest < self.end:
-            raise self.stopped(rest, self.word_end(rest), f"{self.shown(rest)} stands after the end of the JSON value")
+            raise self.stopped(rest, self.word_end(rest), f"{self.shown(rest)} {AFTER_THE_END}")
         return node
 
     def value(self, at: int) -> Node:

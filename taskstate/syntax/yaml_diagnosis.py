@@ -14,6 +14,7 @@ from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import Fault, Node, last_leaf, scalars
 from taskstate.syntax.spans import Span, with_newlines
 from taskstate.syntax.yaml_emitter import double_quoted
+from taskstate.syntax.yaml_line_faults import line_to_blame
 from taskstate.syntax.yaml_parser import read_yaml
 
 if TYPE_CHECKING:
@@ -80,6 +81,9 @@ def diagnose(text: str, start: int, end: int, fault: Fault) -> Fault:
         for repair in _repairs(text, line):
             if _is_proven(text, start, end, line, repair):
                 return Fault(repair.span, f"{repair.cause}; put it in double quotes", repair.kind, repair.edits)
+    blamed = line_to_blame(text, start, end, fault)
+    if blamed:
+        return blamed
     for ruamel_message, message in _PLAIN_WORDS:
         if ruamel_message in fault.message:
             return Fault(fault.span, message, fault.kind)

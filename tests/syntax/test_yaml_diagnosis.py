@@ -21,6 +21,9 @@ def faults(text: str) -> tuple[Fault, ...]:
 @pytest.mark.parametrize(
     ("text", "kind", "repaired"),
     [
+        ("a: 1\ntitle:JWT Service\nb: 2\nc: 3\n", "no-blank", "a: 1\ntitle: JWT Service\nb: 2\nc: 3\n"),
+        ('a: 1\ntitle: "JWT Service\nb: "2"\nc: 3\n', "quote-unclosed", 'a: 1\ntitle: "JWT Service"\nb: "2"\nc: 3\n'),
+        ("a: 1\r\ntitle: 'JWT\r\nb: 2\r\n", "quote-unclosed", 'a: 1\r\ntitle: "JWT"\r\nb: 2\r\n'),
         ("title: Fix: the bug\n", "colon-in-value", 'title: "Fix: the bug"\n'),
         ("title: note: # why\n", "colon-in-value", 'title: "note:" # why\n'),
         ("a: 1\r\ntitle: Fix: issue #12\r\nb: 2\r\n", "colon-in-value", 'a: 1\r\ntitle: "Fix: issue #12"\r\nb: 2\r\n'),
@@ -87,18 +90,22 @@ def test_tabs_before_another_fault_are_still_repaired() -> None:
     ("text", "message"),
     [
         ("a: b: c\n  more\n", "a colon stands where none can be"),
-        ("a: 'never closed\nb: 1\n", "the quote that begins here is never closed"),
+        ('"a: never closed\nb: 1\n', "the quote that begins here is never closed"),
+        ("a: 'never closed # c\nb: 1\n", "the quote that begins here is never closed"),
         ("a: [1, 2\nb: 3\n", "the bracket that begins here is never closed"),
         ("a: 1\nfoo\nb: 2\n", "this line is not of the form"),
-        ("a: |\n  x: y: z\n- b\n", "this does not fit what stands before it"),
-        ("a: b\n\n- c\n", "this does not fit what stands before it"),
+        ("a: |\n  x: y: z\n- b\n", "an item of a list stands where a key belongs"),
+        ("a: b\n\n- c\n", "an item of a list stands where a key belongs"),
+        ("a: b\nc = 1\n", "an equals sign stands where a colon belongs"),
+        ("a: b\n// c\nd: 1\n", "this looks like a remark"),
+        (" a: b\nc: 1\n", "this line is indented otherwise than those around it"),
         ("a: \x07\n", "a character stands here that YAML does not allow"),
         ('a: "\\q"\n', "a backslash in double quotes must be doubled"),
         ("a: {b: @c, d: 'e'f'}\n", "this character cannot begin a value"),
         ("a: b\n\tc: d\n", "a tab stands here"),
         ("a\t \n", "a tab stands here"),
         ("a:\n" + "\t- b\n" * 61, "a tab stands here"),
-        ("%x\n", "not valid YAML: "),
+        ("%x\n", "this line is not of the form"),
     ],
 )
 def test_an_uncertain_meaning_has_no_repair(text: str, message: str) -> None:

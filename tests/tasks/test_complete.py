@@ -463,7 +463,7 @@ def test_what_is_let_pass_is_remembered(place: Chained) -> None:
     assert place.inputs() == []
     complete.reopen(place.workspace, "101", place.request(), note="after all")
     place.write("101", "status: in_progress", "status: complete")
-    assert {"TS901", "TS906"} <= set(codes(place))
+    assert "TS901" in codes(place)
 
 
 def test_what_came_later_was_not_let_pass(place: Chained) -> None:
@@ -477,7 +477,7 @@ def test_what_came_later_was_not_let_pass(place: Chained) -> None:
     checklist.set_feature(place.workspace, "101", "jwt-1", tested, place.request())
     checklist.set_criterion(place.workspace, "101", 1, place.request(), checked=False)
     place.write("101", "Tokens are issued\\.[^#]*", "*To be completed.*\n\n")
-    assert codes(place) == ["TS901", "TS901", "TS906"]
+    assert codes(place) == ["TS901", "TS901"]
 
 
 def test_evidence_that_was_let_pass_is_no_finding(place: Chained) -> None:

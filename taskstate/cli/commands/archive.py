@@ -15,7 +15,7 @@ from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.commands.archive_actions import VERBS
 from taskstate.cli.invocation import Invocation, outcome_shape
 from taskstate.model.names import own_file
-from taskstate.storage import folders
+from taskstate.storage import files, folders
 
 if TYPE_CHECKING:
     import argparse
@@ -154,7 +154,19 @@ def _check(invocation: Invocation, keep: int) -> int:
         return _fix(invocation, over, keep, status=2 if unreadable else 0)
     text = "\n".join(f"task {task} is over the limit: run `taskstate archive {task}`" for task in over)
     status = 1 if over else 2 if unreadable else 0
-    return invocation.print_result({"over": over}, text or _NONE_OVER, status=status)
+    return invocation.print_result({"over": over}, text or _none_over(invocation, paths), status=status)
+
+
+def _none_over(invocation: Invocation, paths: list[Path]) -> str:
+    """Return the words for no task to archive: a file may be too large for other reasons than its sessions."""
+    limit = invocation.workspace.config.size.max_kb * 1024
+    large = [path for path in paths if (files.size(path) or 0) > limit]
+    if not large:
+        return _NONE_OVER
+    return "\n".join(
+        f"{path.name} is over the limit, and has no sessions to archive: `taskstate lint` names its largest parts"
+        for path in large
+    )
 
 
 def _fix(invocation: Invocation, tasks: list[str], keep: int, *, status: int) -> int:

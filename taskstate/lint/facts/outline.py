@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document, Section
     from taskstate.syntax.markdown_blocks import Block
 
+PARAGRAPH = "a paragraph"  # what a line is inside of that is only meant as a heading
 SECTION, SUBSECTION = 2, 3
 
 _MARKS = r"#+"
@@ -39,6 +40,11 @@ _SIMILAR = (
 _BLANK_BEFORE = r"(?:\A|\n|\r(?!\n))[ \t]*(?:\r\n?|\n)\Z"
 _LOOK_BACK = 200  # characters: the search would otherwise start at the beginning of the text
 _BLANK_LINE = r"[ \t]*(?:\r|\n|\Z)"
+# `##4. Progress Log`, with no blank or a hard one behind the marks, and `**4. Progress Log**`.
+_MEANT_AS_HEADING = (
+    r"(?m)^(?:#{1,6}[^\S\r\n]*|(?P<bold>\*\*|__))(?P<title>[^#*_\s][^\r\n*_]*?)"
+    r"(?(bold)(?P=bold)):?[^\S\r\n]*(?=[\r\n]|\Z)"
+)
 _COMMENT = r"(?s)<!--.*?(?:-->|\Z)"
 
 
@@ -148,11 +154,11 @@ class Outline(_Outline):
     def hidden(self) -> dict[str, Hidden]:
         """The hidden headings of absent sections, by key."""
         keys = {spec.key for spec in self.absent}
-        return (
-            hidden_in(self.document, Span(body_start(self.document), len(self.document.text)), keys, SECTION)
-            if keys
-            else {}
-        )
+        if not keys:
+            return {}
+        body = Span(body_start(self.document), len(self.document.text))
+        hidden = hidden_in(self.document, body, keys, SECTION)
+        return _lines_in_place_of_headings(self.document, body, keys - hidden.keys()) | hidden
 
     @cached_property
     def near(self) -> dict[str, Section]:
@@ -244,6 +250,16 @@ def hidden_in(document: Document, span: Span, keys: set[str], level: int) -> dic
     return hidden
 
 
+def _lines_in_place_of_headings(document: Document, span: Span, keys: set[str]) -> dict[str, Hidden]:
+    """Return for each of `keys` the first line that was meant as its heading, and is a paragraph for Markdown."""
+    found: dict[str, Hidden] = {}
+    for line in re.compile(_MEANT_AS_HEADING).finditer(document.text, *span):
+        key = section_key(line["title"])
+        if key in keys and key not in found and _block_at(document, line.start()) is None:
+            found[key] = Hidden(Span(*line.span()), line["title"].strip(), SECTION, PARAGRAPH, None)
+    return found
+
+
 def _level(line: str) -> int:
     marks = re.compile(_MARKS).match(line)
     return len(marks[0]) if marks else 0
@@ -268,7 +284,7 @@ def _container(document: Document, line: Span, block: Block | None) -> str:
         return "a list"
     if ">" in before:
         return "a quote"
-    return "an indented block of code" if len(before.expandtabs(_INDENT)) >= _INDENT else "a paragraph"
+    return "an indented block of code" if len(before.expandtabs(_INDENT)) >= _INDENT else PARAGRAPH
 
 
 def body_start(document: Document) -> int:

@@ -71,7 +71,7 @@ def differences(now: StableEntries, then: Sequence[StableEntries], rule: Rule, *
             yield rule.at(
                 now.words[name].span,
                 f"{noun} {cut(name)} was reworded; committed was {shown(texts[0])}",
-                help="take the words back, and add what is wanted now as an entry of its own",
+                help=f"take the words back, and add what is wanted now as another {noun}",
             )
     if removed and now.is_whole:
         named = first_of([*map(cut, removed)], _MAX_IDS)

@@ -22,6 +22,11 @@ def shown(value: str) -> str:
     return repr(cut(value))
 
 
+def feature_pass(task: str, feature: str) -> str:
+    """Return the command, up to its evidence, that says that a feature passes."""
+    return f"taskstate feature pass {task} {cut(feature)}"
+
+
 def line_of(document: Document, span: Span) -> int:
     """Return the number of the line, counted from 1, in which `span` begins."""
     return document.position(span.start).line + 1

@@ -44,6 +44,7 @@ MARKS: Mapping[str, Callable[..., str]] = {
     "same_id": tasks.same_id_mark,
     "standard": context.source_mark,
     "upstream": tasks.upstream_mark,
+    "damage": tasks.damage_mark,
     "dependency_path": tasks.dependency_path_mark,
 }
 
@@ -75,6 +76,10 @@ class RepositoryQueries(Queries):
     def is_future(self, moment: str) -> bool | None:
         """Compare a timestamp with the time of the run."""
         return self._record("is_future", moment) == "yes"
+
+    def damage(self) -> str | None:
+        """Compare the file with what its archive and the last write hold."""
+        return self._record("damage")
 
     def archive(self) -> tuple[Document, ...] | None:
         """Read the archive file of the task."""

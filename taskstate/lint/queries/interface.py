@@ -53,6 +53,10 @@ class Queries:
         """Return the paths, from the repository's root, of the files that differ from the compared revision."""
         return None
 
+    def damage(self) -> str | None:
+        """Return the ways out for a file that is damaged, which commands refuse; empty for one that is not."""
+        return None
+
     def archive(self) -> tuple[Document, ...] | None:
         """Return the archive file of the task; empty where there is none."""
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from taskstate.errors import GitFailed
+from taskstate.errors import GitFailed, TaskstateError
 from taskstate.storage import files
 
 if TYPE_CHECKING:
@@ -39,6 +39,22 @@ def archive(file: File) -> tuple[Document, ...] | None:
 def archive_mark(file: File) -> str:
     """Return the mark of the archive file."""
     return file.repository.source.mark(file.archive_path) if file.archive_path else ""
+
+
+def damage_mark(file: File) -> str:
+    """Return the ways out for a damaged state file; empty where `--fix` would not be refused for that."""
+    from taskstate.model.names import own_file
+    from taskstate.workspace.damage import advice, damage_of
+
+    own, workspace = own_file(file.path.name), file.repository.workspace
+    if own is None or own.type != "state":
+        return ""
+    try:
+        loaded = workspace.load(file.path)
+    except TaskstateError:  # its front matter may be what is to be fixed
+        return ""
+    found = damage_of(workspace, loaded) if loaded.document.front_matter else ""
+    return advice(loaded) if found else ""
 
 
 def earlier_mark(file: File) -> str:

@@ -122,6 +122,15 @@ def test_unreadable_file_hides_no_other(cli: Cli, place: Place) -> None:
 # Checking
 
 
+def test_check_tells_what_cannot_be_archived(cli: Cli, place: Place) -> None:
+    """A file over the limit without sessions to archive is not called one within it."""
+    place.configure(SMALL)
+    place.text = place.text.replace("## 5.", "word " * 500 + "\n\n## 5.", 1)
+    assert cli.ok("archive", "--check").startswith(
+        "task-101-state.md is over the limit, and has no sessions to archive"
+    )
+
+
 def test_check_tells_what_should_be_archived(cli: Cli, place: Place) -> None:
     """--check exits with 1 where a task is over the limit, names it, and writes nothing."""
     place.configure(SMALL)

@@ -75,7 +75,7 @@ RULE = Rule(
     summary="`status: complete` without a complete Chain Output, with failing features or unchecked criteria",
 )
 
-_HELP = "finish it, or set `status` back to in_progress"
+_HELP = "finish it; if it is not finished, `taskstate reopen {} --note WHY` puts it in progress again"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
@@ -83,10 +83,11 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     if facts.values.get("status") != COMPLETE:
         return
     waivers = read_waivers(facts)
+    help_ = _HELP.format(facts.shown_id)
     for criterion in facts.state.criteria:
         if not criterion.checked and not waivers.covers(f"criterion:{criterion.number}"):
             yield RULE.at(
-                criterion.mark, f"the task is complete, and criterion {criterion.number} is not checked", help=_HELP
+                criterion.mark, f"the task is complete, and criterion {criterion.number} is not checked", help=help_
             )
     for feature in facts.checklist.counted if facts.checklist else ():
         passes = feature.node.get("passes")
@@ -94,7 +95,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             yield RULE.at(
                 passes.span,
                 f"the task is complete, and feature {cut(feature.id)} does not pass",
-                help=f"{_HELP}; a feature that another task takes over has `moved_to`",
+                help=f"{help_}; a feature that another task takes over has `moved_to`",
             )
     for placed in facts.outline.present:
         if placed.spec.some_filled and COMPLETE in placed.spec.some_filled.statuses:

@@ -67,7 +67,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             if facts.kind.is_placeholder(span.of(document.text)) and not waivers.covers(f"part:{name}"):
                 yield RULE.at(
                     _line(document, span),
-                    f"{name!r} is still a placeholder, and the task is {status}",
+                    f"{name!r} is still a placeholder, and the status is `{status}`",
                     help="write what belongs there; only a task that is `created` may leave it open",
                 )
         group = placed.spec.some_filled
@@ -93,7 +93,7 @@ def _group(document: Document, facts: Facts, placed: Placed, group: SomeFilled) 
     if parts and all(facts.kind.is_placeholder(part.of(text)) for part in parts):
         yield RULE.at(
             _line(document, parts[0]),
-            f"nothing but placeholders in {placed.spec.name!r}, and the task is {' or '.join(group.statuses)}",
+            f"nothing but placeholders in {placed.spec.name!r}, and the status is `{' or '.join(group.statuses)}`",
             help=f"write at least one of {', '.join(group.of)}",
         )
 

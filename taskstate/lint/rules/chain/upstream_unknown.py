@@ -66,7 +66,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             yield RULE.at(
                 span,
                 f"there is no task {task_id}, and {where} names it",
-                help=f"correct the id, or create the task with `taskstate new {task_id}`",
+                help=f"correct the id, or create the task with `taskstate new {task_id} --title TITLE`",
             )
 
 

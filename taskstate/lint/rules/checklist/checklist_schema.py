@@ -41,7 +41,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
-from taskstate.lint.facts.wording import first_line_of, line_of
+from taskstate.lint.facts.wording import first_line_of
 from taskstate.model.task_state import is_json_fence
 
 if TYPE_CHECKING:
@@ -71,14 +71,13 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
                     help="put all features into the first one, or put this fence below a heading of level 3",
                 )
     if facts.checklist_value:
-        yield from facts.checklist_value.schema_findings(document, RULE, time_help="; `taskstate feature pass` does")
+        yield from facts.checklist_value.schema_findings(document, RULE)
 
 
 def _no_fence(document: Document, section: Section, fences: tuple[Block, ...]) -> Diagnostic:
     unmarked = next((fence for fence in fences if fence.content.of(document.text).lstrip().startswith("{")), None)
-    line = line_of(document, unmarked.span) if unmarked else 0
-    return RULE.at(
-        section.heading,
-        "the Feature Checklist has no json fence",
-        help=f"mark the code fence in line {line} as `json`" if unmarked else f"add a fence marked `json`: {_FORM}",
-    )
+    if unmarked:
+        message = "the code fence of the Feature Checklist is not marked as `json`"
+        return RULE.at(first_line_of(document, unmarked.span), message, help="write `json` behind its marks")
+    message = "the Feature Checklist has no json fence"
+    return RULE.at(section.heading, message, help=f"add a fence marked `json`: {_FORM}")

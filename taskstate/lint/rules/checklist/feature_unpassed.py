@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.lint.facts.session_history import comparable
-from taskstate.lint.facts.wording import cut
+from taskstate.lint.facts.wording import cut, feature_pass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -59,7 +59,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
             yield RULE.at(
                 feature["passes"].span,
                 f"feature {cut(name)} passed before, and does not any more",
-                help=f"say why in a session; if it was a slip, `taskstate feature pass {facts.shown_id} {cut(name)}`",
+                help=f"say why in a session; if it was a slip, `{feature_pass(facts.shown_id, name)} --evidence TEXT`",
             )
 
 

@@ -45,6 +45,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.waivers import is_waived
+from taskstate.lint.facts.wording import feature_pass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,8 +62,9 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         if feature["passes"].value() is not True or feature["tested_at"].value() is not None:
             continue
         if not is_waived(feature, facts):
+            command = feature_pass(facts.shown_id, feature["id"].text if "id" in feature else "ID")
             yield RULE.at(
                 feature["passes"].span,
                 "this feature passes, but `tested_at` does not say when it was tested",
-                help="test it and run `taskstate feature pass`, or set `passes` to false",
+                help=f"test it and run `{command} --evidence TEXT`, or set `passes` to false",
             )

@@ -40,6 +40,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Rule
 from taskstate.lint.facts.session_history import comparable
 from taskstate.lint.facts.waivers import is_waived
+from taskstate.lint.facts.wording import feature_pass
 from taskstate.model.statuses import COMPLETE, DROPPED
 
 if TYPE_CHECKING:
@@ -55,8 +56,6 @@ RULE = Rule(
     severity=WARNING,
     summary="a feature passes, and what would prove it is missing or was changed",
 )
-
-_RUN = "run `taskstate feature pass` with `--run`, which records what proves it"
 
 
 class _Earlier(NamedTuple):
@@ -87,7 +86,9 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
             flaw = _flaw(feature, earlier, facts)
         if flaw:
             severity = ERROR if required else WARNING
-            yield RULE.at(feature["passes"].span, f"this feature passes, but {flaw}", help=_RUN, severity=severity)
+            command = feature_pass(facts.shown_id, feature["id"].text)
+            help_ = f"`{command} --run CMD` or `… --commit SHA` records what proves it"
+            yield RULE.at(feature["passes"].span, f"this feature passes, but {flaw}", help=help_, severity=severity)
 
 
 def _passing(facts: Facts) -> Iterator[Mapping[str, Node]]:

@@ -67,7 +67,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         span = node.get("line_span")
         if span and value.is_sound(number, "line_span") and parse_line_span(span.text) is None:
             message = f"the span {shown(span.text)} ends before it begins"
-            yield RULE.at(span.span, message, help="`taskstate context rebuild` computes spans")
+            yield RULE.at(span.span, message, help=f"`taskstate context rebuild {facts.shown_id}` computes spans")
     yield from _unsorted(document, value)
     if not is_closed(facts):
         yield from _outdated(value, facts)

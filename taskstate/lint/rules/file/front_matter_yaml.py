@@ -32,7 +32,8 @@ epic: "The user's login"
 area: "#backend"
 ```
 
-`taskstate lint --fix` does so where the intended value is certain.
+`taskstate lint --fix` does so where the intended value is certain. It also adds a missing blank behind a colon, and a
+missing quote at the end of a value.
 """
 
 from __future__ import annotations
@@ -62,10 +63,19 @@ _HELP = {
     "tag": "delete the tag: the schema says what type a value has",
     "aliases": "write the values out instead of referring to them",
     "nesting": "put what is nested so deeply into a file of its own, and name its path here",
+    "tab-indent": "indent with spaces",
+    "syntax": "a value with special characters belongs in double quotes; indentation is made of spaces",
     "not-a-mapping": "write lines of the form `key: value`",
+    "no-blank": "put a blank behind the colon",
+    "quote-unclosed": "close the quote at the end of the value",
+    "bracket-unclosed": "close the bracket at the end of the value",
+    "equals-sign": "write `key: value`",
+    "remark": "begin it with `#`, or delete it",
+    "list-item": "put it, indented by two blanks, below the key that it belongs to, or delete it",
+    "not-an-entry": "write it as `key: value`; begin it with `#` if it is a remark; or delete it",
+    "indentation": "let it begin in the same column as the other lines of its block",
 }
-_DEFAULT_HELP = "a value with special characters belongs in double quotes; indentation is made of spaces"
-_FIX_HELP = "`--fix` does that"
+_DEFAULT_HELP = "put the value in double quotes"
 _OTHER_RULES = ("front-matter-missing", "front-matter-unclosed")  # reported by TS002
 
 
@@ -87,5 +97,10 @@ def _within_lines(text: str, fix: tuple[Edit, ...]) -> tuple[Edit, ...]:
 
 
 def _finding(span: Span, message: str, kind: str, fix: tuple[Edit, ...]) -> Diagnostic:
-    help_ = _FIX_HELP if fix else _HELP.get(kind, _DEFAULT_HELP)
-    return RULE.at(span, message, help=help_, fix=Fix(edits=fix) if fix else None)
+    help_ = _HELP.get(kind, _DEFAULT_HELP)
+    return RULE.at(
+        span,
+        message,
+        help=f"{help_}; `taskstate lint --fix` does that" if fix else help_,
+        fix=Fix(edits=fix) if fix else None,
+    )

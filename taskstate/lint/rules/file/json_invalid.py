@@ -44,6 +44,7 @@ import re
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.syntax.json_parser import AFTER_THE_END
 from taskstate.syntax.spans import CONTROLS, Span
 
 if TYPE_CHECKING:
@@ -64,11 +65,18 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     text = document.text
     for fault in facts.json_faults:
         if not re.compile(CONTROLS).match(text, fault.span.start):  # reported by TS006
-            yield RULE.at(
-                _shown(text, fault.span),
-                f"not valid JSON: {fault.message}",
-                help="correct it here; nothing of this JSON is read until then",
-            )
+            span = _shown(text, fault.span)
+            if not facts.is_json and fault.message.endswith(AFTER_THE_END) and _begins_a_line(text, span):
+                message = "the JSON ends above this line, and its code fence goes on"
+                help_ = "close the fence above this line"
+            else:
+                message = f"not valid JSON: {fault.message}"
+                help_ = "correct it here; nothing of this JSON is read until then"
+            yield RULE.at(span, message, help=help_)
+
+
+def _begins_a_line(text: str, span: Span) -> bool:
+    return text[max(text.rfind("\n", 0, span.start), text.rfind("\r", 0, span.start)) + 1 : span.start].strip() == ""
 
 
 def _shown(text: str, span: Span) -> Span:

@@ -52,7 +52,8 @@ RULE = Rule(
     fixable=True,
 )
 
-_GONE = "sessions are gone: `taskstate doctor --fix` brings them back, `taskstate doctor --let-go ID` accepts that"
+_GONE = "sessions are gone: `taskstate doctor --fix` brings them back; `taskstate doctor --let-go {}` accepts that"
+_MISTYPED = "all sessions of the compared revision are there: `taskstate doctor --let-go {}` puts the numbers right"
 _HELP = "`--fix` and every command that writes the file put it right"
 
 
@@ -67,10 +68,11 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     ):
         total = recorded.get("total")
         is_short = isinstance(total, int) and total > actual.total
+        gone = _MISTYPED if is_short and _was_mistyped(facts, recorded, actual.total) else _GONE
         yield RULE.at(
             facts.value_span(derived_values.COUNTS),
             f"`sessions` says {_words(recorded)}; the body has {_words(actual._asdict())}",
-            help=_GONE if is_short else _HELP,
+            help=gone.format(facts.shown_id) if is_short else _HELP,
             fix=None if is_short else _fix(document, facts, derived_values.COUNTS),
             severity=ERROR if is_short else WARNING,
         )
@@ -82,6 +84,14 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             help=_HELP,
             fix=_fix(document, facts),
         )
+
+
+def _was_mistyped(facts: Facts, recorded: object, total: int) -> bool:
+    """Return whether only the number was edited since the compared revision: what it counted then is still there."""
+    earlier = [then.values.get(derived_values.COUNTS) for then in facts.past or ()]
+    return bool(earlier) and all(
+        isinstance(counts, dict) and counts != recorded and counts.get("total") == total for counts in earlier
+    )
 
 
 def _words(counts: dict[str, int]) -> str:

@@ -42,6 +42,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.model.document_kinds import kind_names
+from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,5 +76,6 @@ def _help(fault: SchemaFault, facts: Facts) -> str:
     if fault.path == ("kind",) and facts.file_type == "state":
         return f"the kinds here are {', '.join(kind_names())}; a project declares its own in the state folder's kinds/"
     if fault.keyword == "required":
-        return f"add `{fault.key}`; `taskstate rule TS101` shows what a front matter needs"
+        example = {"taskstate": f"taskstate: {FORMAT}"}.get(str(fault.key), f"{fault.key}: …")
+        return f"add `{example}`; `taskstate rule TS101` shows what a front matter needs"
     return "correct the value, or take the key out where it is optional"

@@ -63,8 +63,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     if closed:
         yield RULE.at(
             facts.value_span("status"),
-            f"the task was {closed}, and is {now} without having been reopened",
-            help=f"take the status back, or reopen the task: `taskstate reopen {facts.shown_id} --note TEXT`",
+            f"the status was `{closed}`, and is `{now}` without the task having been reopened",
+            help=f"write `status: {closed}` again, or reopen the task: `taskstate reopen {facts.shown_id} --note TEXT`",
         )
     elif now == DROPPED and any(_status(then) != DROPPED and not _has_since(_DROPPED, facts, then) for then in past):
         yield RULE.at(
@@ -76,8 +76,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         earlier = min(before)
         yield RULE.at(
             facts.value_span("status"),
-            f"the task was {earlier}, and is {now} again",
-            help=f"take the status back to {earlier}; what cannot go on is blocked",
+            f"the status was `{earlier}`, and is `{now}` again",
+            help=f"write `status: {earlier}` again; the status of what cannot go on is `blocked`",
         )
 
 

@@ -93,10 +93,11 @@ def _finding(path: KeyPath, node: Node) -> Diagnostic:
     fix = None
     if rewritten and not node.pinned and node.style in {"plain", "single", "double"}:
         fix = Fix(edits=(Edit(*node.span, f'"{rewritten[0]}"'),), safe=rewritten[1])
+    guessed = "; `taskstate lint --fix --unsafe-fixes` does" if fix and not fix.safe else ""
     return RULE.at(
         node.span,
         f"`{json_path(path)}` is {shown}, which is {problem}",
-        help=f"write it as {rewritten[0]}" if rewritten else "write it in UTC, such as 2026-01-31T12:00:00Z",
+        help=f"write it as {rewritten[0]}{guessed}" if rewritten else "write it in UTC, such as 2026-01-31T12:00:00Z",
         fix=fix,
     )
 

@@ -56,12 +56,32 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     if any(fault.path and fault.path[0] in {*SEALED_KEYS, "audit"} for fault in facts.front_matter_faults):
         return
     if facts.blocks.edited:
-        present = [f"`{key}`" for key in SEALED_KEYS if key in facts.values]
-        present += ["`audit.events`"] if "events" in facts.blocks.audit.values else []
         yield RULE.at(
             facts.value_span("audit", "seal"),
-            "a block that only the tool writes was changed by hand, or taken out: `audit.seal` does not agree with "
-            + (", ".join(present) or "there being no such block"),
-            help="take the change back, or accept it with "
+            f"{_subject(facts)} was changed by hand, or taken out: `audit.seal` does not agree with it",
+            help=f"take the change back{_shown_by(facts)}, or accept it with "
             f'`taskstate doctor --reseal {facts.shown_id} --note "why it is right"`',
         )
+
+
+def _shown_by(facts: Facts) -> str:
+    import shlex
+
+    revision, _, path = (facts.queries.earlier_names() or ("",))[0].partition(":")
+    return f" (`git diff {shlex.quote(revision)} -- {shlex.quote(path)}` shows it)" if revision else ""
+
+
+def _subject(facts: Facts) -> str:
+    """Return in words which block was edited: known where an earlier version has the same seal."""
+    seal = facts.blocks.audit.values.get("seal")
+    sealed = next((then for then in facts.past or () if then.blocks.audit.values.get("seal") == seal), None)
+    if sealed:
+        edited = [f"`{key}`" for key in SEALED_KEYS if facts.values.get(key) != sealed.values.get(key)]
+        if facts.blocks.audit.values.get("events") != sealed.blocks.audit.values.get("events"):
+            edited.append("`audit.events`")
+    else:
+        edited = [f"`{key}`" for key in SEALED_KEYS if key in facts.values]
+        edited += ["`audit.events`"] if "events" in facts.blocks.audit.values else []
+    if len(edited) == 1:
+        return edited[0]
+    return f"one of {', '.join(edited)}" if edited else "a block that only the tool writes"

@@ -56,11 +56,13 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     """Yield a finding for each unknown key, at any level."""
     for fault in facts.front_matter_faults:
         if fault.keyword == "unknown-key":
+            fix = _renaming(fault, facts)
+            correct = "correct it (`taskstate lint --fix --unsafe-fixes` does)" if fix else "correct it"
             yield RULE.at(
                 facts.fault_span(fault),
                 fault.message,
-                help=f"correct it, or write `x-{fault.path[-1]}` if the key is your own",
-                fix=_renaming(fault, facts),
+                help=f"{correct}, or write `x-{fault.path[-1]}` if the key is your own",
+                fix=fix,
             )
 
 

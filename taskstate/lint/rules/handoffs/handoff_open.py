@@ -56,7 +56,7 @@ RULE = Rule(
 )
 
 _KEY = "handoffs"
-_ANOTHER = "write another in its place with `taskstate handoff new {} --force …`"
+_ANOTHER = "write another in its place with `taskstate handoff new {} --force`, as its `--help` shows"
 _ACCEPT = "`taskstate handoff accept {}` puts it right, one document at a time"
 
 
@@ -78,10 +78,20 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         yield RULE.at(
             span,
             f"the open handoff {shown(named)} is not there",
-            help=f"put it back with git, or {_ANOTHER.format(facts.shown_id)}",
+            help=f"{_put_back(facts, named)}, or {_ANOTHER.format(facts.shown_id)}",
         )
     elif wrong := _disagreement(named or "", documents):
         yield RULE.at(span, wrong, help=_ACCEPT.format(facts.shown_id))
+
+
+def _put_back(facts: Facts, named: str) -> str:
+    import shlex
+
+    revision = (facts.queries.earlier_names() or ("",))[0].partition(":")[0]
+    path = shlex.quote(f"{facts.config.root}/{named}")
+    return (
+        f"`git restore --source {shlex.quote(revision)} -- {path}` puts it back" if revision else "put it back with git"
+    )
 
 
 def _is_missing(facts: Facts, named: str, documents: tuple[WrittenHandoff, ...]) -> bool:

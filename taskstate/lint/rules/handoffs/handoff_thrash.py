@@ -70,7 +70,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         yield RULE.at(
             facts.value_span("verified", "objectives"),
             f"no objective has changed and no session was added since the handoff before, of {last.created_at}",
-            help="record what was done with `taskstate session add`, or what was reached with `taskstate phase set`",
+            help="record what was done, with `taskstate session add`, or what was reached, with `taskstate phase set`",
         )
 
 

@@ -3,8 +3,9 @@
 ## What
 
 A required section or subsection is missing, and a line that looks like its heading is inside a code fence, a list, a
-quote, an HTML block or a comment, or is indented by four columns. Markdown treats such a line as content, and so do all
-readers of the file. This finding replaces section-missing and subsection-missing.
+quote, an HTML block or a comment, or is indented by four columns; or it has no blank behind its `##`, or is only bold.
+Markdown treats such a line as content, and so do all readers of the file. This finding replaces section-missing and
+subsection-missing.
 
 ## Why
 
@@ -25,15 +26,18 @@ fence that closes too late, or a list item above that includes the indented line
 
 Put the heading at the left margin, outside of the fence, list or comment. Where a fence or a comment closes too late,
 close it above the heading. There is one finding for all headings that are hidden by the same fence, comment or HTML
-block.
+block, and one for all that are indented or written alike. `taskstate lint --fix` writes lines such as `##4. Progress
+Log` and `**4. Progress Log**` as headings.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
-from taskstate.lint.facts.wording import line_of
+from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
+from taskstate.lint.facts.outline import PARAGRAPH
+from taskstate.lint.facts.wording import line_of, shown
+from taskstate.syntax.edits import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -42,12 +46,12 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.outline import Hidden
     from taskstate.syntax.document import Document
 
-RULE = Rule(code="TS207", name="hidden-section", summary="a required heading stands where it is none")
+RULE = Rule(code="TS207", name="hidden-section", summary="a required heading stands where it is none", fixable=True)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for the first hidden heading of each block, and for each one outside of blocks."""
-    names = {spec.key: spec.name for spec in facts.outline.absent}
+    names = {spec.key: spec.heading.removeprefix("## ") for spec in facts.outline.absent}
     hidden = [(hidden, names[key]) for key, hidden in facts.outline.hidden.items()]
     hidden += [(each.hidden, each.spec.name) for each in facts.outline.unfilled if each.hidden]
     hidden.sort(key=lambda pair: pair[0].span)
@@ -57,6 +61,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 def _finding(document: Document, group: list[tuple[Hidden, str]]) -> Diagnostic:
     first, name = group[0]
+    if first.within == PARAGRAPH:
+        return _no_heading(document, group)
     names = " and ".join(repr(each) for _, each in group)
     subject = f"the headings of {names} stand" if len(group) > 1 else f"the heading of {names} stands"
     where = f"{first.within} that begins in line {line_of(document, first.block.span)}" if first.block else first.within
@@ -70,6 +76,21 @@ def _finding(document: Document, group: list[tuple[Hidden, str]]) -> Diagnostic:
 def _by_block(hidden: Iterable[tuple[Hidden, str]]) -> list[list[tuple[Hidden, str]]]:
     groups: dict[object, list[tuple[Hidden, str]]] = {}
     for each in hidden:
-        container = each[0].block or each[0]
-        groups.setdefault(container.span, []).append(each)
+        # Lines that are indented alike have one cause: an editor, or a paste.
+        container = each[0].block.span if each[0].block else each[0].within
+        groups.setdefault(container, []).append(each)
     return list(groups.values())
+
+
+def _no_heading(document: Document, group: list[tuple[Hidden, str]]) -> Diagnostic:
+    """Return the finding for lines that are meant as headings, with the fix that writes them as such."""
+    lines = [(hidden.span, f"{'#' * hidden.level} {name}") for hidden, name in group]
+    edits = tuple(Edit(*span, heading) for span, heading in lines)
+    (first, heading), more = lines[0], len(lines) - 1
+    others = f", and {more} more like it" if more else ""
+    return RULE.at(
+        first,
+        f"{shown(first.of(document.text))} is no heading for Markdown{others}",
+        help=f"write `{heading}`; `taskstate lint --fix` does so",
+        fix=Fix(edits=edits),
+    )

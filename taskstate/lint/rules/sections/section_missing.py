@@ -5,7 +5,8 @@
 The kind of task (`kind` in the front matter) declares which sections a file must have. An ordinary task has Static
 Context, Chain Inputs, Feature Checklist, Progress Log and Chain Output. A section is recognised by its title, at level
 2; its number, its case and a remark in brackets behind it do not matter. The finding is at the heading before which the
-section belongs, or at the last one where it belongs at the end.
+section belongs, or at the last one where it belongs at the end; where another heading may be a misspelling of it, it is
+at that one.
 
 ## Why
 
@@ -74,7 +75,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         before, behind = facts.outline.neighbours(spec)
         near = facts.outline.near.get(spec.key)
         yield RULE.at(
-            _span(document, before, behind),
+            near.heading if near else _span(document, before, behind),
             f"the section {spec.heading!r} is missing",
             help=_help(document, spec, near, behind),
             fix=None if near else _fix(document, facts, spec),

@@ -60,7 +60,7 @@ RULE = Rule(
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield a finding for each unknown section heading that no other rule explains."""
+    """Yield a finding for each unknown section heading, but for those that TS208 asks about."""
     unknown = [
         section
         for section in document.sections
@@ -68,14 +68,9 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         and facts.kind.section(section.title) is None
         and not _is_front_matter(document, section)
     ]
-    if not unknown:
-        return
-    outline = facts.outline
-    explained = {section.span.start for section in (*outline.near.values(), *outline.renamed.values())}
-    explained |= {each.near.span.start for each in outline.unfilled if each.near}
-    explained |= {each.span.start for each in facts.outline.misplaced}
+    asked = {each.near.span.start for each in facts.outline.unfilled if each.near} if unknown else set()
     for section in unknown:
-        if section.span.start not in explained:
+        if section.span.start not in asked:
             yield RULE.at(
                 section.heading,
                 f"{shown(section.title)} is no section that the kind `{facts.kind.name}` declares",

@@ -9,8 +9,8 @@ hand, or `archive_path` is null or not `archives/task-<id>-archive.md`. With `--
 at that revision and that neither file has now is reported too, whatever its number. In the archive file its title must
 name the task that the file is of.
 
-The finding is in the state file. Where the archive file itself is linted, there is a finding for each entry that does
-not match its hash, that is named but missing, or that is outside of every batch.
+What is wrong is said once, in the file that is wrong. In the archive file there is a finding for each entry that does
+not match its hash, that is named but missing, or that is outside of every batch. The others are in the state file.
 
 ## Why
 
@@ -59,7 +59,6 @@ RULE = Rule(
 _PATH, _FOLDER = "archive_path", "archives"
 _LOG = "Progress Log"
 _TITLE = r"(?i)task #(\S+) archive\b"
-_HELP = "take the archive file back from git: `git log -p` shows what became of it"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
@@ -67,7 +66,9 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     if facts.file_type == "archive":
         yield from _title(document, facts)
         for fault in ArchiveContents(document.text).faults:
-            yield RULE.at(first_line_of(document, Span(fault.at, len(document.text))), fault.message, help=_HELP)
+            yield RULE.at(
+                first_line_of(document, Span(fault.at, len(document.text))), fault.message, help=_take_back(facts)
+            )
     elif facts.unreadable_body is None and facts.kind.section(_LOG):
         yield from _path(facts)
         archives = facts.queries.archive()
@@ -85,6 +86,25 @@ def _span(facts: Facts) -> Span:
 
 def _file(facts: Facts) -> str:
     return f"{_FOLDER}/task-{facts.task_id}-archive.md"
+
+
+def _correct_summary(facts: Facts, archive: ArchiveContents) -> str:
+    """Return what to do where the summary is wrong and the archive is whole."""
+    heading = f"### Archived Summary (Sessions {archive.numbers[0]}-{archive.numbers[-1]})"
+    return facts.queries.damage() or f"the summary has to begin with `{heading}`"
+
+
+def _take_back(facts: Facts) -> str:
+    """Return the command that takes the archive file back from git, or shows what became of it."""
+    import shlex
+
+    is_archive = facts.file_type == "archive"
+    path = f"{facts.folder}/{facts.name}".lstrip("/") if is_archive else f"{facts.config.root}/{_file(facts)}"
+    earlier = facts.past if is_archive else facts.queries.earlier_archive()
+    revision = (facts.queries.earlier_names() or ("",))[0].partition(":")[0]
+    if earlier and revision:
+        return f"`git restore --source {shlex.quote(revision)} -- {shlex.quote(path)}` takes the committed file back"
+    return f"take the file back from git: `git log -p -- {shlex.quote(path)}` shows what became of it"
 
 
 def _recorded_path(facts: Facts) -> str:
@@ -120,7 +140,7 @@ def _title(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         message = (
             f"the title names task {shown(match[1])}, and the file is the archive of task {shown(facts.task_id or '')}"
         )
-        yield RULE.at(first_line_of(document, title.heading), message, help="take the right archive back from git")
+        yield RULE.at(first_line_of(document, title.heading), message, help=_take_back(facts))
 
 
 def _missing(facts: Facts) -> Iterator[Diagnostic]:
@@ -129,24 +149,23 @@ def _missing(facts: Facts) -> Iterator[Diagnostic]:
         return
     if facts.summary:
         message = f"there is no archive file {_file(facts)} with the sessions of this summary"
-        yield RULE.at(_span(facts), message, help=_HELP)
+        yield RULE.at(_span(facts), message, help=_take_back(facts))
     elif _recorded_path(facts) and not any(_path(facts)):
         message = f"`{_PATH}` says {_file(facts)}, and there is no such file"
-        yield RULE.at(facts.value_span(_PATH), message, help=f"{_HELP}; if nothing is archived, remove the key")
+        help_ = f"{_take_back(facts)}; if nothing is archived, remove the key"
+        yield RULE.at(facts.value_span(_PATH), message, help=help_)
 
 
 def _archive(facts: Facts, archive: ArchiveContents) -> Iterator[Diagnostic]:
     """Yield findings about the content of an existing archive."""
-    faults = archive.faults
-    if faults:
-        more = f"; lint the archive file for {len(faults) - 1} more" if len(faults) > 1 else ""
-        yield RULE.at(_span(facts), f"in the archive file, {faults[0].message}{more}", help=_HELP)
-    yield from _against_summary(facts, archive)
+    faults = archive.faults  # said where the archive file is linted
+    told = list(_against_summary(facts, archive))
+    yield from told
     changed = [number for number in _changed(facts, archive) if not any(number in fault.numbers for fault in faults)]
-    if changed:
+    if changed and not told:
         numbers = describe_runs(*runs_of(changed))
         message = f"since the compared revision {numbers} changed in the archive file, or went from it"
-        yield RULE.at(_span(facts), message, help=_HELP)
+        yield RULE.at(_span(facts), message, help=_take_back(facts))
 
 
 def _against_summary(facts: Facts, archive: ArchiveContents) -> Iterator[Diagnostic]:
@@ -160,7 +179,8 @@ def _against_summary(facts: Facts, archive: ArchiveContents) -> Iterator[Diagnos
         if any(missing):
             it = "it" if sum(map(len, missing)) == 1 else "them"
             message = f"the summary stands for {describe_runs(*missing)} too, and the archive does not have {it}"
-            yield RULE.at(_span(facts), message, help=_HELP)
+            whole = any(then.text == archive.text for then in facts.queries.earlier_archive() or ())
+            yield RULE.at(_span(facts), message, help=_correct_summary(facts, archive) if whole else _take_back(facts))
     in_log = {session.number: session for session in facts.sessions}
     beyond = [each for each in numbers if not first <= each <= last]
     for number in beyond:
@@ -171,7 +191,9 @@ def _against_summary(facts: Facts, archive: ArchiveContents) -> Iterator[Diagnos
     if alone and facts.sessions_known:  # an unknown heading may be that of the summary or of a session
         verb = "is" if len(alone) == 1 else "are"
         message = f"{describe_runs(*runs_of(alone))} {verb} in the archive, and no Archived Summary stands for "
-        yield RULE.at(_span(facts), message + ("it" if len(alone) == 1 else "them"), help="take it back from git")
+        yield RULE.at(
+            _span(facts), message + ("it" if len(alone) == 1 else "them"), help=_correct_summary(facts, archive)
+        )
 
 
 def _missing_runs(expected: range, archive: ArchiveContents) -> tuple[range, ...]:

@@ -48,6 +48,7 @@ from typing import TYPE_CHECKING
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.outline import SECTION, SUBSECTION
 from taskstate.lint.facts.wording import line_of
+from taskstate.messages import first_of
 from taskstate.model.task_state import is_summary, labelled_fields, session_number
 from taskstate.syntax.escaping import is_blank
 from taskstate.syntax.spans import Span
@@ -65,33 +66,36 @@ RULE = Rule(
 
 REQUIRED = ("What I did", "Issues encountered", "Current state", "Next steps")
 
-_FORM = "a label stands in bold at the left margin, outside of fences, lists and quotes"
-
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield a finding for each required field that a session lacks or that is empty."""
+    """Yield a finding for the required fields that a session lacks, and one for each that is empty."""
     strays: Mapping[Span, Sequence[Section]] | None = None
     for session in facts.sessions:
+        absent = [label for label in REQUIRED if label.lower() not in session.fields]
+        if absent:
+            strays = _strays(document, facts) if strays is None else strays
+            splitting = strays.get(session.section.span, ())
+            absent = [label for label in absent if not _is_below(document, splitting, label)]
+        if absent:
+            yield _absent(document, session, absent)
         for label in REQUIRED:
             field = session.fields.get(label.lower())
-            if field is None:
-                strays = _strays(document, facts) if strays is None else strays
-                field = _first(document, strays.get(session.section.span, ()), label)
-            if field is None:
-                yield _absent(document, session, label)
-            elif is_blank(field.span.of(document.text)):
+            if field and is_blank(field.span.of(document.text)):
                 yield _empty(document, session, field)
 
 
-def _absent(document: Document, session: Session, label: str) -> Diagnostic:
-    looks_like = re.compile(rf"^[ \t>*+\-_#\d.)]*{label}\b", re.IGNORECASE | re.MULTILINE)
-    similar = looks_like.search(document.text, *session.span)
-    add = f"write `**{label}:**` and something behind it"
-    return RULE.at(
-        session.section.heading,
-        f"session {session.number} has no field {label!r}",
-        help=f"the one in line {line_of(document, Span(*similar.span()))} is none: {_FORM}; {add}" if similar else add,
-    )
+def _absent(document: Document, session: Session, labels: Sequence[str]) -> Diagnostic:
+    """Return the finding for all fields that a session lacks; it names the first line that looks like one of them."""
+    pattern = rf"^[ \t>*+\-_#\d.)]*(?:{'|'.join(labels)})\b"
+    similar = re.compile(pattern, re.IGNORECASE | re.MULTILINE).search(document.text, *session.section.body)
+    forms = first_of([f"`**{label}:**`" for label in labels], len(REQUIRED))
+    help_ = f"write {forms}, with something behind {'it' if len(labels) == 1 else 'each'}"
+    if similar:
+        line = line_of(document, Span(*similar.span()))
+        help_ = f"write the label in line {line} in bold, with its colon, at the left margin: {forms}"
+    names = first_of([repr(label) for label in labels], len(REQUIRED))
+    fields = "field" if len(labels) == 1 else "fields"
+    return RULE.at(session.section.heading, f"session {session.number} has no {fields} {names}", help=help_)
 
 
 def _empty(document: Document, session: Session, field: Field) -> Diagnostic:
@@ -118,6 +122,9 @@ def _strays(document: Document, facts: Facts) -> Mapping[Span, Sequence[Section]
     return splitting
 
 
-def _first(document: Document, sections: Sequence[Section], label: str) -> Field | None:
-    fields = (labelled_fields(document, section).get(label.lower()) for section in sections)
-    return next((field for field in fields if field), None)
+def _is_below(document: Document, sections: Sequence[Section], label: str) -> bool:
+    """Return whether a section that splits the session has the field, or is it: its heading is what has to change."""
+    return any(
+        section.title.strip(" *_:").lower() == label.lower() or label.lower() in labelled_fields(document, section)
+        for section in sections
+    )

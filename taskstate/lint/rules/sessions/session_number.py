@@ -71,8 +71,6 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         help_ = _RENUMBER.format("--fix" if fix.safe else "--fix --unsafe-fixes")
         for session, reason in _wrong(sessions, kept, archived):
             yield RULE.at(session.section.heading, f"session {session.number} {reason}", help=help_, fix=fix)
-    if facts.outline.misplaced:
-        return  # one of them may fill a gap
     is_known = facts.summary is None or archived > 0  # a summary without numbers may stand for any sessions
     strays = [stray.span.start for _, stray in facts.strays]
     yield from _gaps(sessions, kept, strays, archived if is_known else None)

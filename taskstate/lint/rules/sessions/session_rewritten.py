@@ -82,13 +82,17 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     missing = _not_archived([each for each in unmatched if not _is_redated(each.entry, present_index, facts)], facts)
     before = SessionIndex(each.entry for each in committed)
     replacements = _Replacements(each for each in present if not before.has(each))
-    removed = []
-    for each in missing:
-        replacement = replacements.take(each.entry)
-        if replacement:
+    replaced = [(each, replacements.take(each.entry)) for each in missing]
+    for each, replacement in replaced:
+        swallowed = [one for one, other in replaced if not other and replacement and one.entry.text in replacement.text]
+        if swallowed and replacement:
+            name = _name(swallowed[0].entry)
+            message = f"{name} has lost its heading: its text stands below that of {_name(each.entry)}"
+            yield RULE.at(replacement.heading, message, help="write its heading again, above its text")
+            replaced = [(one, other) for one, other in replaced if one not in swallowed]
+        elif replacement:
             yield RULE.at(replacement.heading, f"{_name(each.entry)} was rewritten", help=_help(facts, each))
-        else:
-            removed.append(each)
+    removed = [each for each, replacement in replaced if not replacement]
     if removed:
         yield _removed(removed, facts)
 
@@ -102,7 +106,7 @@ def _has_unreadable_log(facts: Facts) -> bool:
     """Return whether the log cannot be read to its end, or is missing: then missing sessions may be elsewhere."""
     log = facts.state.section("Progress Log")
     if log is None and any(spec.name == "Progress Log" for spec in facts.outline.absent):
-        return True
+        return True  # its sessions may stand below another heading: TS201, TS207, TS209
     return facts.unreadable_body is not None and (log is None or log.span.end > facts.unreadable_body.start)
 
 
@@ -158,7 +162,8 @@ def _removed(sessions: Sequence[_Committed], facts: Facts) -> Diagnostic:
     verb = "are" if len(sessions) > 1 else "is"
     log = facts.state.section("Progress Log")
     message = f"{listed} {verb} neither in the log nor in the archive"
-    return RULE.at(log.heading if log else facts.first_line, message, help=_help(facts, sessions[0]))
+    help_ = facts.queries.damage() or _help(facts, sessions[0])
+    return RULE.at(log.heading if log else facts.first_line, message, help=help_)
 
 
 def _name(entry: SessionText) -> str:
@@ -170,7 +175,8 @@ def _help(facts: Facts, each: _Committed) -> str:
     names = facts.queries.earlier_names() or ()
     import shlex
 
-    shown = f"`git show {shlex.quote(names[each.parent])}`" if each.parent < len(names) else "`git show REV:path`"
+    earlier = shlex.quote(names[each.parent]) if each.parent < len(names) else "REV:FILE"
+    own = shlex.quote(f"{facts.folder}/{facts.name}".lstrip("/"))
     amend = '; what was never pushed may be amended with `append-only = "pushed"` under `[tool.taskstate.lint]`'
-    cure = f"take it back as it was, {shown} prints it; what is new goes into a session of its own"
+    cure = f"put it back as it was, `git diff {earlier} {own}` shows that; what is new goes into a session of its own"
     return cure + (amend if facts.config.lint.append_only == COMMITTED else "")

@@ -62,7 +62,15 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     ):
         yield RULE.at(
             facts.first_line,
-            f"the file has {exceeded(state.size, kb=limits.max_kb, tokens=limits.max_tokens)}, "
-            f"and no sessions to archive; its largest parts are {largest_parts(state)}",
-            help="move long output into files and link them; a task that has grown this large may be several",
+            f"the file has {exceeded(state.size, kb=limits.max_kb, tokens=limits.max_tokens)}, and no sessions beyond "
+            f"the {limits.keep_sessions} that are kept; its largest parts are {largest_parts(state)}",
+            help=_help(facts),
         )
+
+
+def _help(facts: Facts) -> str:
+    shorter = "move long output into files and link them; a task that has grown this large may be several"
+    if len(facts.state.sessions) > 1:
+        command = f"taskstate archive {facts.shown_id} --keep 1"
+        return f"`{command}` leaves only the newest session here; if that is not enough, {shorter}"
+    return shorter
