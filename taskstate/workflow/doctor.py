@@ -29,7 +29,7 @@ from taskstate.storage.private import FALLBACK
 from taskstate.storage.transaction import paths_of
 from taskstate.workflow.attention import attention
 from taskstate.workflow.status import active_tasks
-from taskstate.workspace import damage, losses, task_index
+from taskstate.workspace import damage, keeping, losses, task_index
 from taskstate.workspace.setup import HOOK_TYPES, INSTALL_HOOKS, PRE_COMMIT, merge_driver_state, set_up
 
 if TYPE_CHECKING:
@@ -134,6 +134,9 @@ def _check_removed(workspace: Workspace) -> Iterable[RepositoryProblem]:
     run, remarks = open_run(workspace, workspace.config, LintRequest(now, None, remember=False))
     with closing(run.repository):
         for finding in removed_findings(run, [workspace.root]):
+            own = names.own_file(finding.path)
+            if own and keeping.was_let_go(workspace, own.id or ""):
+                continue
             yield RepositoryProblem("removed", finding.path, finding.diagnostic.message, finding.diagnostic.help)
     for remark in remarks:
         yield RepositoryProblem("removed", "", remark, "what is gone since the last commit is not known", note=True)

@@ -61,6 +61,12 @@ def let_go(workspace: Workspace, loss: Loss) -> None:
     kept.keep(workspace.private, data, kept.name_for((loss.task,), batch=False))
 
 
+def was_let_go(workspace: Workspace, task_id: str) -> bool:
+    """Return whether what is gone of a task was let go, and nothing was written into it since."""
+    entries = entries_of(kept.records(workspace.private)[0], task_id.casefold())
+    return bool(entries) and not entries[-1][1].path
+
+
 def lost_revision(workspace: Workspace, loaded: Loaded) -> int:
     """Return the highest revision that held something which is gone from a state file or was let go, or 0."""
     task_id = loaded.state.id.casefold()

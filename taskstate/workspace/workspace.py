@@ -222,7 +222,7 @@ def find_workspace(start: Path, *, root: str = "", config_file: str = "") -> Wor
     """
     workspace = _find(start, root=root, config_file=config_file)
     folder = f"{workspace.config.root}/{KIND_FOLDER}"
-    if folders.is_folder(workspace.root / folder):
+    if folders.exists(workspace.root / folder):  # a link is refused when it is read
         from taskstate.workspace.own_kinds import read_kinds
 
         document_kinds.declare(read_kinds(workspace.root, folder))

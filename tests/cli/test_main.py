@@ -57,6 +57,8 @@ ONCE_EACH: dict[str, tuple[str, ...]] = {
     "next": ("next",),
     "chain": ("chain", "status"),
     "graph": ("graph",),
+    "permanent": ("permanent", "status"),
+    "impact": ("impact", "add", "module", "api", "--planned"),
     "complete": ("complete", "101", "--force", "--note", "as far as it goes"),
     "reopen": ("reopen", "101", "--note", "more to do"),
     "drop": ("drop", "101", "--note", "given up"),
@@ -83,6 +85,7 @@ def root(repository: Path) -> Path:
 def test_every_command_answers_in_json(root: Path, run_cli: RunCli) -> None:
     """Each command, as a process, prints the envelope and nothing else, and exits with 0."""
     assert set(ONCE_EACH) == set(COMMANDS) - {"demo"}
+    assert run_cli("new", "1", "--kind", "permanent", "--title", "T").returncode == 0
     for arguments in ONCE_EACH.values():
         done = run_cli(*arguments, "--format", "json")
         envelope = json.loads(done.stdout)

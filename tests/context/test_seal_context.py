@@ -506,7 +506,7 @@ def test_macro_of_itself(place: Place) -> None:
         ("### Acceptance", "### Standards\n\n```json\n[{]\n```\n\n### Acceptance", "unreadable: "),
         ("### Acceptance", '### Standards\n\n```json\n[{"file": 1}]\n```\n\n### Acceptance', "cannot be used"),
         ("### Acceptance", "~~~\nopen\n\n### Acceptance", "unreadable: "),
-        ("## 1. Static Context", "## 1. Static", "section-missing: "),
+        ("## 1. Static Context", "## 1. Static", "the section Static Context is missing"),
         ("taskstate: 1", "taskstate: 1\nkind: permanent", "kind: "),
     ],
 )

@@ -272,7 +272,7 @@ def test_a_section_that_swallows_what_is_added_is_refused(place: Place) -> None:
     place.forget()
     assert refusal(lambda: add(place, "4")).code == "unsafe"
     place.text = whole.replace("## 3. Feature Checklist", "## 3. Checks")
-    assert refusal(lambda: add(place, "4")).code == "section-missing"
+    assert refusal(lambda: add(place, "4")).code == "damaged"  # it is known which section is meant
 
 
 def test_two_of_one_name_are_refused(place: Place) -> None:
