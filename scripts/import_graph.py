@@ -13,7 +13,18 @@ if TYPE_CHECKING:
 ORDER = (
     *("errors", "version", "resources", "messages"),
     *("syntax", "storage", "validation", "model"),
-    *("workspace", "archive", "formatting", "context", "handoff", "verification", "merge", "tasks", "permanent"),
+    *(
+        "workspace",
+        "archive",
+        "formatting",
+        "context",
+        "handoff",
+        "verification",
+        "merge",
+        "tasks",
+        "permanent",
+        "migration",
+    ),
     *("lint", "workflow", "turn", "cli", "__main__"),
 )
 PACKAGE = Path(__file__).resolve().parent.parent / "taskstate"

@@ -248,7 +248,9 @@ class Invocation:
             raise
         if damage.is_unreadable(loaded):
             self.found_damage = True
-            raise TaskstateError(damage.damage_of(workspace, loaded), help=damage.advice(loaded), code=damage.CODE)
+            raise TaskstateError(
+                damage.damage_of(workspace, loaded), help=damage.advice(workspace, loaded), code=damage.CODE
+            )
         loaded = self.load_task()
         if loaded.state.problems:
             self.found_damage = True

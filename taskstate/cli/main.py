@@ -58,6 +58,7 @@ COMMANDS = {
     "decompose": ("decompose", "suggest subtasks for a task that has grown too long, or create them"),
     "lint": ("lint", "check state files, and fix problems"),
     "fmt": ("fmt", "format state files"),
+    "migrate": ("migrate", "turn files of older forms into the present one"),
     "protocol": ("protocol", "print the protocol for a session of work"),
     "rule": ("rule", "explain a lint rule, or list all rules"),
     "doctor": ("doctor", "check the set-up and repair it; reseal or renumber a task"),

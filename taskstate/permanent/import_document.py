@@ -7,12 +7,10 @@ line of the source must be in the result, or nothing is written.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import format_text
-from taskstate.messages import first_of
 from taskstate.model import permanent
 from taskstate.model.document_kinds import section_key
 from taskstate.model.impact_faults import faults
@@ -37,6 +35,7 @@ from taskstate.permanent.find import find
 from taskstate.permanent.update import require_writer
 from taskstate.permanent.versions import actor_in_log
 from taskstate.syntax import escaping
+from taskstate.syntax.conservation import content_lines, demoted, heading_line, require_conserved
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.tasks.create import require_free
@@ -65,9 +64,7 @@ _TITLES = {
 }
 _PLACES = {title: name for name, titles in _TITLES.items() for title in (name.casefold(), *titles.split(", "))}
 _VERSION = re.compile(r"(?i)(?:[a-z]{1,9}-)?v?(\d{1,9})")
-_NUMBER = re.compile(r"^\d{1,3}(?:\.\d{1,3})*[.)]?\s+")
-_DEEPEST, _OWN = 6, 3  # levels of headings: the last one, and that of a part within a section
-_SHOWN = 3  # lines named in a message
+_OWN = 3  # level of the heading of a part within a section
 
 
 class Imported(NamedTuple):
@@ -200,12 +197,12 @@ def _part(source: _Source, section: Section, seen: set[str]) -> _Part:
     place, content = _PLACES.get(section_key(section.title), NOTES), section.body.of(source.document.text)
     if place == IMPACT_MAP and not _is_map(content):
         place = NOTES
-    lower = _demoted(content, _OWN - 1 - section.level).strip("\n")
-    if _bare(section.title) == place.casefold() and place not in seen:
+    lower = demoted(content, _OWN - 1 - section.level, least=_OWN).strip("\n")
+    if heading_line(section.title) == place.casefold() and place not in seen:
         return _Part(section.title, place, lower)
     if place == DECISIONS:  # their headings have to stand right below the section's own
-        return _Part(section.title, place, f"{_bare(section.title).capitalize()}\n\n{lower}")
-    return _under(section.title, place, _demoted(content, _OWN - section.level))
+        return _Part(section.title, place, f"{heading_line(section.title).capitalize()}\n\n{lower}")
+    return _under(section.title, place, demoted(content, _OWN - section.level, least=_OWN))
 
 
 def _checked(source: _Source, part: _Part) -> _Part:
@@ -230,16 +227,6 @@ def _is_map(content: str) -> bool:
         return not faults(read_map(content, "the map"))
     except TaskstateError:
         return False
-
-
-def _demoted(content: str, by: int) -> str:
-    """Return Markdown with its headings as many levels lower, or higher where `by` is negative."""
-    document = parse(content)
-    edits = [
-        Edit(*each.heading, f"{'#' * min(max(each.level + by, _OWN), _DEEPEST)} {each.title}")
-        for each in document.sections
-    ]
-    return apply(content, edits)
 
 
 # The new document
@@ -282,24 +269,12 @@ def _with(text: str, name: str, content: str) -> str:
 
 
 def _require_conserved(source: _Source, result: str) -> None:
-    """Refuse a result that lacks a line of the source: a bug of ours must not reach the disk.
+    """Refuse a result that lacks a line of the source.
 
     Raises:
         TaskstateError: code "unsafe".
     """
-    gone = Counter(_lines(source.document)) - Counter(_lines(parse(result)))
-    gone -= Counter([_bare(source.title_section.title)] if source.title_section else [])  # it is the title
-    if gone:
-        message = f"{source.name} cannot be taken over, since these lines would get lost: {first_of([*gone], _SHOWN)}"
-        raise TaskstateError(message, help="nothing was written; take it over by hand", code="unsafe")
-
-
-def _lines(document: Document) -> Iterator[str]:
-    """Yield the lines that are not blank; a heading by its title, whatever its level, number and form."""
-    text = apply(document.text, [Edit(*each.heading, _bare(each.title)) for each in document.sections])
-    return (" ".join(line.casefold().split()) for line in text.split("\n") if line.strip())
-
-
-def _bare(title: str) -> str:
-    """Return a title without its number, in lower case."""
-    return " ".join(_NUMBER.sub("", title).casefold().split())
+    title = [heading_line(source.title_section.title)] if source.title_section else []  # it is the title
+    # A section's title may become a line of text, in its own case.
+    before, after = (map(str.casefold, content_lines(each)) for each in (source.document, parse(result)))
+    require_conserved(source.name, before, (*after, *title))

@@ -169,7 +169,7 @@ def list_tasks(
             tasks.append(loaded)
             found = damage_of(workspace, loaded, alone=True)
             if found:
-                problems[loaded.relative] = f"{found}: {advice(loaded)}"
+                problems[loaded.relative] = f"{found}: {advice(workspace, loaded)}"
         except TaskstateError as error:
             problems[workspace.relative(path)] = f"not listed: {error}"
     complete = {loaded.state.id.casefold() for loaded in tasks if loaded.state.status == COMPLETE}

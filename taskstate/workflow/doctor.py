@@ -153,7 +153,7 @@ def _check_files(workspace: Workspace) -> Iterable[RepositoryProblem]:
                 found = damage.damage_of(workspace, loaded)
                 if found:
                     message = found.removeprefix(f"{relative} is ")
-                    yield RepositoryProblem("files", relative, message, damage.advice(loaded), fixable=True)
+                    yield RepositoryProblem("files", relative, message, damage.advice(workspace, loaded), fixable=True)
                     continue
                 check_seal(loaded.document, relative)
             else:

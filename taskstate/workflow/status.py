@@ -39,7 +39,7 @@ def active_tasks(workspace: Workspace) -> tuple[list[Loaded], tuple[str, ...]]:
                 tasks.append(loaded)
             found = damage_of(workspace, loaded, alone=True)
             part = unread_part(loaded)
-            unreadable += [f"{found}: {advice(loaded)}"] if found else [part] if part else []
+            unreadable += [f"{found}: {advice(workspace, loaded)}"] if found else [part] if part else []
     return tasks, tuple(unreadable)
 
 

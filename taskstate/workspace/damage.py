@@ -7,6 +7,7 @@ counts, an archive that is gone, a section gone that the last write still had.
 from __future__ import annotations
 
 import re
+import shlex
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from taskstate.errors import GitFailed, TaskstateError
 from taskstate.messages import counted, first_of
 from taskstate.model.derived_values import COUNTS, session_counts
 from taskstate.model.document_kinds import kind_of, section_key
+from taskstate.model.older_sections import is_older
 from taskstate.storage import files
 from taskstate.syntax.conflict_markers import find_conflicts
 
@@ -50,7 +52,7 @@ def damage_at(workspace: Workspace, path: Path) -> str:
     except TaskstateError as error:
         return str(error) if error.code in CODES else ""
     found = damage_of(workspace, loaded)
-    return f"{found}: {advice(loaded)}" if found else ""
+    return f"{found}: {advice(workspace, loaded)}" if found else ""
 
 
 def require_undamaged(workspace: Workspace, loaded: Loaded) -> None:
@@ -61,11 +63,14 @@ def require_undamaged(workspace: Workspace, loaded: Loaded) -> None:
     """
     damage = damage_of(workspace, loaded)
     if damage:
-        raise TaskstateError(damage, help=advice(loaded), code=CODE)
+        raise TaskstateError(damage, help=advice(workspace, loaded), code=CODE)
 
 
-def advice(loaded: Loaded) -> str:
+def advice(workspace: Workspace, loaded: Loaded) -> str:
     """Return the ways out for a damaged file; one that cannot be parsed cannot be accepted as it is."""
+    if is_older(loaded.document) and not had_front_matter(workspace, loaded):
+        path = shlex.quote(loaded.relative)
+        return f"`taskstate migrate {path}` brings a file of an older form into the present one"
     if is_unreadable(loaded):
         return "mend it by hand, or run `taskstate doctor --fix`, which brings the last good text back"
     if next(_without_heading(loaded), ""):
@@ -74,6 +79,22 @@ def advice(loaded: Loaded) -> str:
         "`taskstate doctor --fix` brings back what is missing, "
         f"`taskstate doctor --let-go {loaded.state.id}` accepts the file as it is"
     )
+
+
+def had_front_matter(workspace: Workspace, loaded: Loaded) -> bool:
+    """Return whether a file had a readable front matter before: one that a command wrote here, or that HEAD has."""
+    from taskstate.storage import kept
+    from taskstate.syntax.document import parse_head
+    from taskstate.workspace.ledger import newest_entry
+
+    if newest_entry(kept.records(workspace.private)[0], loaded.state.id.casefold()):
+        return True
+    from taskstate.storage.git import client as git
+
+    with suppress(GitFailed), closing(git.Objects(workspace.root)) as objects:
+        committed = objects.read(f"HEAD:./{loaded.relative}") or b""
+        return "taskstate" in parse_head(committed.decode("utf-8", "replace")).front_matter
+    return False
 
 
 def is_unreadable(loaded: Loaded) -> bool:

@@ -54,7 +54,7 @@ def damage_mark(file: File) -> str:
     except TaskstateError:  # its front matter may be what is to be fixed
         return ""
     found = damage_of(workspace, loaded) if loaded.document.front_matter else ""
-    return advice(loaded) if found else ""
+    return advice(workspace, loaded) if found else ""
 
 
 def earlier_mark(file: File) -> str:

@@ -72,4 +72,12 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         if problem.kind == "front-matter-unclosed":
             yield RULE.at(problem.span, _UNCLOSED, help="put a line `---` between the last key and the title")
         elif problem.kind == "front-matter-missing" and not facts.foreign:
-            yield RULE.at(problem.span, _MISSING, help="`taskstate rule TS002` shows the least that must stand there")
+            yield RULE.at(problem.span, _MISSING, help=_help(document, facts))
+
+
+def _help(document: Document, facts: Facts) -> str:
+    from taskstate.model.older_sections import is_older
+
+    if facts.file_type == "state" and is_older(document):
+        return "`taskstate migrate` brings a file of an older form into the present one"
+    return "`taskstate rule TS002` shows the least that must stand there"

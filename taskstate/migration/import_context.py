@@ -1,0 +1,53 @@
+"""Creates the state file of a task from a context.json; the file itself stays where it is, with what lies beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.errors import TaskstateError
+from taskstate.formatting.formatter import format_text
+from taskstate.migration.context_cache import FILE, read_context, require_values, task_of, with_context
+from taskstate.storage import files
+from taskstate.tasks.create import render, require_free
+from taskstate.workspace.writer import create_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.workspace import Workspace
+
+_FOLDER = ".agent-output"
+
+
+def contexts_in(path: Path) -> Iterator[Path]:
+    """Yield the context.json files at a path: itself, that of a task's folder, or those in a folder of such folders."""
+    if path.is_file():
+        yield from [path] if path.name == FILE and task_of(path.parent.name) else []
+        return
+    for folder in (path, *sorted(path.glob("*")), *sorted((path / _FOLDER).glob("*"))):
+        if task_of(folder.name) and (folder / FILE).is_file():
+            yield folder / FILE
+
+
+def import_context(workspace: Workspace, path: Path, request: Request) -> Outcome | None:
+    """Create the state file of a task from its context.json; None where the task has one already.
+
+    Raises:
+        TaskstateError: code "invalid-input" or "file-name": the file is none, or is another task's; code "unsafe": a
+            value would get lost; or it cannot be read.
+    """
+    task_id, source = task_of(path.parent.name), workspace.relative(path)
+    try:
+        require_free(workspace, task_id)
+    except TaskstateError as error:
+        if error.code == "exists":
+            return None
+        raise
+    data = files.read(files.inside(workspace.root, source))
+    context = read_context(data, source, task_id)
+    relative = workspace.relative(workspace.tasks / f"task-{task_id}-state.md")
+    text = format_text(with_context(render(workspace, context.task, request), context, source), relative)
+    require_values(source, data, text)
+    return create_file(workspace, relative, text, request)

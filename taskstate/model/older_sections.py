@@ -1,0 +1,55 @@
+"""Knows the titles of sections in state files of older forms, and by them such a file itself; pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.model.document_kinds import kind, section_key
+from taskstate.model.task_state import SECTION_LEVEL
+
+if TYPE_CHECKING:
+    from taskstate.syntax.document import Document, Section
+
+METADATA = "Metadata"
+STATIC, INPUTS, CHECKLIST = "Static Context", "Chain Inputs", "Feature Checklist"
+LOG, HISTORY, OUTPUT, NOTES = "Progress Log", "Git History", "Chain Output", "Notes"
+# Other titles under which people have what belongs into a section.
+_TITLES = {
+    METADATA: ("metadata", "meta data", "meta"),
+    STATIC: ("task context",),
+    INPUTS: ("chain input", "inputs"),
+    CHECKLIST: ("features", "checklist", "feature list"),
+    LOG: ("progress", "session log", "sessions", "progress notes"),
+    HISTORY: ("commits", "commit history"),
+    OUTPUT: ("chain outputs", "output"),
+    NOTES: (),
+}
+_SECTIONS = {key: name for name, others in _TITLES.items() for key in (section_key(name), *others)}
+# Parts that some files have as sections of their own, and the section that they belong to.
+_LIFTED = {"task description": STATIC, "acceptance criteria": STATIC}
+
+
+def is_older(document: Document) -> bool:
+    """Return whether a state file has an older form: front matter is missing, and a section or session is there."""
+    if document.front_matter.span or not any(each.kind == "front-matter-missing" for each in document.problems):
+        return False
+    return any(place_of(each) for each in document.sections if each.level == SECTION_LEVEL)
+
+
+def place_of(section: Section) -> str:
+    """Return the name of the section that a heading of the older form stands for, or ""."""
+    key = section_key(section.title)
+    if section.level != SECTION_LEVEL:
+        return ""
+    return _SECTIONS.get(key) or _LIFTED.get(key) or (LOG if _is_session(section.title) else "")
+
+
+def is_part_title(title: str, place: str) -> bool:
+    """Return whether a title that stands for the section `place` is that of a part of it, such as a session."""
+    return section_key(title) in _LIFTED or (place == LOG and _is_session(title))
+
+
+def _is_session(title: str) -> bool:
+    log = kind("task").section(LOG)
+    spec = log.subsection(title) if log else None
+    return spec is not None and section_key(title) != "session"
