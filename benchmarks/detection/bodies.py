@@ -181,7 +181,7 @@ DAMAGES = [
         "the checklist's fence never closes",
         "TS004 TS005",
         swap(r"^```\n(?=\n## 4|\n### Phase)", ""),
-        "## 4. Progress Log",
+        "## 4. Progress Log | ```json",
     ),
     *_all("the checklist's fence never opens", "TS301 TS004", swap(r"^```json\n", "")),
     *_all("the checklist's fence has another word", "TS301", swap(r"^```json\n", "```js\n")),
@@ -236,7 +236,7 @@ DAMAGES = [
         "phased",
         "TS307 TS306",
         swap(r',\n    \{"id": 2[^}]*\}', ""),
-        '"current',
+        '"objectives"',
         history=True,
     ),
     Damage(

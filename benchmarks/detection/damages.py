@@ -13,7 +13,8 @@ class Damage(NamedTuple):
     """A way in which files get damaged.
 
     `file` is the key of the file in `detection.FILES`; `change` gives the damaged text, or None where it deletes the
-    file. A finding with one of `codes` is expected in a line that was changed, or in one that holds `at`. `history`
+    file. A finding with one of `codes` is expected in a line that was changed, or in one that holds `at`
+    (or one of several, between ` | `). `history`
     says that only a comparison with HEAD can tell; `elsewhere` is the key of the file to find it in, if another.
     """
 

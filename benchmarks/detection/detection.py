@@ -32,6 +32,8 @@ FILES = {
 # How the linter is run: without history, as an agent runs it, and as the hook does.
 WAYS = {"plain": ("--against", "none"), "HEAD": ("--against", "HEAD"), "hook": ("--staged",)}
 _COMMAND = r"`((?:taskstate|git) [^`]+)`"
+# A whole line, to be written in place of that of the finding.
+_LINE = r"write `(?!key:)(#+ (?:(?!YYYY)[^`<{…])+|\w+: [^`<{…]+)`(?! above)"
 _ONLY_SHOWS = ("git show", "git log", "git diff", "taskstate rule", "taskstate show", "taskstate list")
 
 
@@ -100,12 +102,19 @@ class Project:
         )
 
     def cure(self, seen: Seen) -> str:
-        """Do what a finding says; return the command, or nothing where a person has to change the text."""
+        """Do what a finding says; return the command or line, or nothing where a person has to change the text."""
+        written = re.match(_LINE, seen.help)
         commands = [one for one in re.findall(_COMMAND, seen.help) if not one.startswith(_ONLY_SHOWS)]
         if seen.fixable:
             command = (
                 f"taskstate lint --fix {'--unsafe-fixes ' if 'unsafe' in seen.help else ''}{shlex.quote(seen.file)}"
             )
+        elif written:
+            path = self.root / seen.file
+            lines = path.read_text(encoding="utf-8").split("\n")
+            lines[seen.line - 1] = written[1]
+            path.write_text("\n".join(lines), encoding="utf-8")
+            return written[0]
         elif commands:
             command = re.sub(r"\b(?:TEXT|WHY|REASON)\b", "because", commands[0])
         else:
@@ -153,12 +162,16 @@ def _found(project: Project, damage: Damage, seen: tuple[Seen, ...], before: str
     path = (project.root / ".taskstate" / FILES[key]) if "*" not in FILES[key] else None
     name = path.name if path else "handoff"
     right = [each for each in seen if each.code in damage.codes.split() and name in each.file]
+    if after is None and any(each.code == "TS012" in damage.codes for each in seen):
+        return "at the line"
     if after is None and not damage.elsewhere:
         return "at the line" if right else "missed" if not seen else "elsewhere"
     text = after if after is not None and not damage.elsewhere else project.path(key).read_text(encoding="utf-8")
     lines = set(changed_lines(before, text)) if not damage.elsewhere else set()
+    if before.startswith(text.rstrip()):  # its end was cut off
+        lines.add(len(text.rstrip().splitlines()))
     for number, line in enumerate(text.splitlines(), 1):
-        if damage.at and damage.at in line:
+        if damage.at and any(part in line for part in damage.at.split(" | ")):
             lines.add(number)
     if any(each.line in lines for each in right):
         return "at the line"

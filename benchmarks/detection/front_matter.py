@@ -88,7 +88,6 @@ DAMAGES = [
     Damage("too many sessions are counted", "tool", "TS105", swap("total: 8", "total: 11")),
     Damage("a wrong size", "tool", "TS105", swap(r"^file_size_kb: \d+", "file_size_kb: 44")),
     Damage("the counts never close", "tool", "TS003", swap("recent: 4}", "recent: 4")),
-    Damage("a tab in the counts", "tool", "TS003", swap("sessions: {total", "sessions: {\ttotal")),
     Damage("a tab before an indented key", "tool", "TS003", swap("  updated_by", "\tupdated_by")),
     Damage("an indented key too far to the left", "tool", "TS003 TS102", swap("  update_count", " update_count")),
     Damage("an indented key too far to the right", "tool", "TS003", swap("  update_count", "    update_count")),

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model.archive_format import batch_contents
+from taskstate.syntax.spans import line_start
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -65,9 +66,20 @@ class ArchiveContents(_Archived):
                 if message:
                     faults.append(ArchiveFault(entry.start, (entry.number,), message))
                 last = max(last, entry.number)
-            faults += _trailer_fault(batch) if batch.trailer is not None else _open_batch(batch) if closed else ()
+            faults += _trailer_fault(batch) if batch.trailer is not None else self._open_batch(batch) if closed else ()
             last = max((last, *batch.numbers))
         return tuple(faults)
+
+    def _open_batch(self, batch: BatchContents) -> Iterator[ArchiveFault]:
+        """Yield a fault where no lines close sessions: where those of the whole archive are cut off, at its end."""
+        numbers = describe_runs(*runs_of(batch.numbers)) if batch.entries else ""
+        if numbers and len(self.batches) == 1:
+            at = line_start(self.text, len(self.text.rstrip()))
+            yield ArchiveFault(at, batch.numbers, f"the closing lines of {numbers} are missing")
+        elif numbers:
+            verb, pronoun = ("stands", "it") if len(batch.numbers) == 1 else ("stand", "them")
+            message = f"{numbers} {verb} behind the last batch, and no lines close {pronoun}"
+            yield ArchiveFault(batch.start, batch.numbers, message)
 
 
 def runs_of(numbers: Iterable[int]) -> tuple[range, ...]:
@@ -112,14 +124,6 @@ def _entry_fault(batch: BatchContents, entry: ArchivedSession, last: int) -> str
     if not entry.listed_sha:
         return f"session {entry.number} stands in a batch whose closing lines do not name it"
     return "" if entry.listed_sha == entry.sha else f"session {entry.number} was altered: its SHA-256 is another one"
-
-
-def _open_batch(batch: BatchContents) -> Iterator[ArchiveFault]:
-    """Yield a fault where sessions stand behind the last trailer: theirs was removed, or never was there."""
-    if batch.entries:
-        verb, pronoun = ("stands", "it") if len(batch.numbers) == 1 else ("stand", "them")
-        message = f"{describe_runs(*runs_of(batch.numbers))} {verb} behind the last batch, and no lines close {pronoun}"
-        yield ArchiveFault(batch.start, batch.numbers, message)
 
 
 def _trailer_fault(batch: BatchContents) -> Iterator[ArchiveFault]:

@@ -82,17 +82,18 @@ def _with_true_fixes(
 ) -> tuple[Diagnostic, ...]:
     """Return the findings, without the fixes that `--fix` would refuse: a report announces what will happen.
 
-    Refused are all fixes of a damaged file, and those that would leave the file with another error.
+    Refused are those that would leave the file with another error, and those of a damaged file, unless they mend it.
     """
     if not any(each.fix for each in diagnostics):
         return diagnostics
     damage = queries.damage()
-    if damage:
-        return tuple(each._replace(fix=None, help=damage) if each.fix else each for each in diagnostics)
     kinds = {each.fix.safe for each in diagnostics if each.fix and each.fix.edits}
-    happens = {safe: bool(fix(document.text, name, config, queries, unsafe=not safe).applied) for safe in kinds}
+    fixed = {safe: fix(document.text, name, config, queries, unsafe=not safe) for safe in kinds}
+    happens = {safe for safe, done in fixed.items() if done.applied and not (damage and queries.is_damaged(done.text))}
     return tuple(
-        each._replace(fix=None) if each.fix and each.fix.edits and not happens[each.fix.safe] else each
+        each._replace(fix=None, help=damage or each.help)
+        if each.fix and (each.fix.safe not in happens if each.fix.edits else damage)
+        else each
         for each in diagnostics
     )
 

@@ -68,6 +68,8 @@ _TABLE = (
     _Follows("TS402", ("TS402", "TS405", "TS407"), severity=WARNING),
     _Follows("TS402", ("TS407",)),
     _Follows("TS403", ("TS402",), severity=WARNING),
+    # A heading that Markdown does not see leaves a gap.
+    _Follows("TS402", ("TS401",), severity=WARNING),
     _Follows("TS404", ("TS405",), same_place=True),
     _Follows("TS407", ("TS952",), same_place=True),
     # A block that was edited by hand says what no command would have written.

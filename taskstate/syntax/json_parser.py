@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 AFTER_THE_END = "stands after the end of the JSON value"
+NEVER_CLOSED = "that begins here is never closed"
 MAX_DEPTH = 100
 _MAX_SHOWN = 40  # characters of the text that a message repeats
 _BLANK = re.compile(r"[ \t\n\r]*")
@@ -252,7 +253,7 @@ class _Parser:
     def unclosed(self, start: int) -> NoReturn:
         """Refuse the collection that begins at `start`, because the text ends inside it."""
         collection = "object" if self.text[start] == "{" else "array"
-        raise self.stopped(start, start + 1, f"the {collection} that begins here is never closed")
+        raise self.stopped(start, start + 1, f"the {collection} {NEVER_CLOSED}")
 
     def stopped(self, start: int, end: int, message: str, kind: str = "syntax") -> Stopped:
         """Return the exception that ends parsing with a fault."""

@@ -11,10 +11,11 @@ from bisect import bisect_left, bisect_right
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from taskstate.lint.facts.session_lines import session_lines
 from taskstate.model.algorithms import longest_rising, out_of_order
 from taskstate.model.document_kinds import section_key
 from taskstate.model.lost_headings import lost_contents
-from taskstate.model.misplaced_sessions import misplaced_sessions
+from taskstate.model.misplaced_sessions import LOG, misplaced_sessions
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.markdown_blocks import hidden_headings
@@ -23,6 +24,7 @@ from taskstate.syntax.spans import Span
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from taskstate.lint.facts.session_lines import SessionLine
     from taskstate.model.document_kinds import Kind, SectionSpec, SubsectionSpec
     from taskstate.model.lost_headings import LostContent
     from taskstate.model.misplaced_sessions import MisplacedSession
@@ -45,6 +47,7 @@ _MEANT_AS_HEADING = (
     r"(?m)^(?:#{1,6}[^\S\r\n]*|(?P<bold>\*\*|__))(?P<title>[^#*_\s][^\r\n*_]*?)"
     r"(?(bold)(?P=bold)):?[^\S\r\n]*(?=[\r\n]|\Z)"
 )
+_NUMBER = r"## (\d+)\."
 _COMMENT = r"(?s)<!--.*?(?:-->|\Z)"
 
 
@@ -184,12 +187,30 @@ class Outline(_Outline):
             for key, each in self.lost.items()
             if each.is_renamed and key not in self.near and each.section.span.start not in taken
         }
-        return {**similar, **by_content}
+        by_place = {spec.key: section for spec in self.absent if (section := self._with_number(spec))}
+        return {**by_place, **similar, **by_content}
+
+    def _with_number(self, spec: SectionSpec) -> Section | None:
+        """Return the undeclared section that has the number of an absent one, and stands where that belongs."""
+        number = re.compile(_NUMBER).match(spec.heading)
+        before, behind = self.neighbours(spec)
+        if number is None or before is None or behind is None or not before.span.start < behind.span.start:
+            return None
+        between = (each for each in self.document.sections if before.span.end <= each.span.start < behind.span.start)
+        numbered = re.compile(rf"{re.escape(number[1])}\b")
+        fitting = [each for each in between if each.level == SECTION and numbered.match(each.title)]
+        return fitting[0] if len(fitting) == 1 and self.kind.section(fitting[0].title) is None else None
 
     @cached_property
     def misplaced(self) -> tuple[MisplacedSession, ...]:
         """The sessions outside the Progress Log, or at another level in it."""
         return misplaced_sessions(self.document, self.kind)
+
+    @cached_property
+    def session_lines(self) -> tuple[SessionLine, ...]:
+        """The lines of the Progress Log that are meant as headings of sessions and are none."""
+        log = next((placed.section for placed in self.present if placed.spec.name == LOG), None)
+        return tuple(session_lines(self.document, log)) if log else ()
 
     @cached_property
     def unfilled(self) -> tuple[Unfilled, ...]:

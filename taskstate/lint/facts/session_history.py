@@ -72,6 +72,13 @@ def entries(facts: Facts) -> tuple[SessionText, ...]:
         parts += [
             each.section._replace(body=Span(each.section.body.start, each.span.end)) for each in facts.outline.misplaced
         ]
+    for line in facts.outline.session_lines:  # what stands below it is no part of the session above
+        parts = [
+            part._replace(body=Span(part.body.start, line.span.start))
+            if part.body.start <= line.span.start < part.body.end
+            else part
+            for part in parts
+        ]
     readable_end = facts.unreadable_body.start if facts.unreadable_body else len(document.text)
     return tuple(_entry(document, part) for part in parts if part.body.end <= readable_end)
 

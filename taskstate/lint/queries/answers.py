@@ -81,6 +81,10 @@ class RepositoryQueries(Queries):
         """Compare the file with what its archive and the last write hold."""
         return self._record("damage")
 
+    def is_damaged(self, text: str) -> bool:
+        """Compare another text of the file with what its archive and the last write hold."""
+        return tasks.is_damaged(self.file, text)
+
     def archive(self) -> tuple[Document, ...] | None:
         """Read the archive file of the task."""
         if self.file.archive_path is None:

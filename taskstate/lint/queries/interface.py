@@ -57,6 +57,10 @@ class Queries:
         """Return the ways out for a file that is damaged, which commands refuse; empty for one that is not."""
         return None
 
+    def is_damaged(self, text: str) -> bool:  # noqa: ARG002 - only a repository can tell
+        """Return whether the file would be damaged with another text."""
+        return False
+
     def archive(self) -> tuple[Document, ...] | None:
         """Return the archive file of the task; empty where there is none."""
         return None

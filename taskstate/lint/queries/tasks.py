@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from taskstate.lint.queries.repository import File
     from taskstate.model.chain_quotes import Upstream
     from taskstate.syntax.document import Document
+    from taskstate.workspace.workspace import Loaded
 
 UNKNOWN = "?"  # the mark where git fails
 
@@ -43,18 +44,29 @@ def archive_mark(file: File) -> str:
 
 def damage_mark(file: File) -> str:
     """Return the ways out for a damaged state file; empty where `--fix` would not be refused for that."""
-    from taskstate.model.names import own_file
     from taskstate.workspace.damage import advice, damage_of
 
-    own, workspace = own_file(file.path.name), file.repository.workspace
-    if own is None or own.type != "state":
-        return ""
+    loaded = _state_file(file)
+    found = damage_of(file.repository.workspace, loaded) if loaded and loaded.document.front_matter else ""
+    return advice(file.repository.workspace, loaded) if loaded and found else ""
+
+
+def is_damaged(file: File, text: str) -> bool:
+    """Return whether a state file would be damaged with another text."""
+    from taskstate.workspace.damage import damage_of
+
+    loaded = _state_file(file)
+    return loaded is not None and bool(damage_of(file.repository.workspace, loaded.with_text(text)))
+
+
+def _state_file(file: File) -> Loaded | None:
+    from taskstate.model.names import own_file
+
+    own = own_file(file.path.name)
     try:
-        loaded = workspace.load(file.path)
+        return file.repository.workspace.load(file.path) if own and own.type == "state" else None
     except TaskstateError:  # its front matter may be what is to be fixed
-        return ""
-    found = damage_of(workspace, loaded) if loaded.document.front_matter else ""
-    return advice(workspace, loaded) if found else ""
+        return None
 
 
 def earlier_mark(file: File) -> str:

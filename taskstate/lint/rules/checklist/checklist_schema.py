@@ -6,6 +6,7 @@ The section has one json fence: a map with `features` and `overall_progress`. A 
 `passes` and `tested_at`, and may have `evidence`, `notes` and `moved_to`; keys of your own begin with `x-`. There is
 one finding for each value that breaks the schema, at its own line, with its path such as `features[3].passes` (counted
 from 0). A section without a json fence, or with a second one, is a finding too; a placeholder in its place is allowed.
+`--fix` writes the line that opens the fence where it is missing.
 
 ## Why
 
@@ -40,7 +41,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
+from taskstate.lint.facts.bare_json import line_of_edit, opening_of_bare_json
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.model.task_state import is_json_fence
 
@@ -51,7 +53,9 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document, Section
     from taskstate.syntax.markdown_blocks import Block
 
-RULE = Rule(code="TS301", name="checklist-schema", summary="the Feature Checklist does not meet its schema")
+RULE = Rule(
+    code="TS301", name="checklist-schema", summary="the Feature Checklist does not meet its schema", fixable=True
+)
 
 _FORM = 'it holds `features`, a list, and `overall_progress`, such as "40%"'
 
@@ -62,7 +66,15 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         if spec.fence and spec.fence.schema == "checklist":
             fences = document.blocks_in(section.own, "fence")
             json_fences = [fence for fence in fences if is_json_fence(fence)]
-            if not json_fences and not facts.kind.is_placeholder(section.own.of(document.text)):
+            opening = None if json_fences else opening_of_bare_json(facts)
+            if opening:
+                yield RULE.at(
+                    line_of_edit(facts, opening),
+                    "this JSON is not in a code fence: the line that opens it is missing",
+                    help="write ```json above this line; `--fix` does",
+                    fix=Fix(edits=(opening,)),
+                )
+            elif not json_fences and not facts.kind.is_placeholder(section.own.of(document.text)):
                 yield _no_fence(document, section, fences)
             for fence in json_fences[1:]:
                 yield RULE.at(

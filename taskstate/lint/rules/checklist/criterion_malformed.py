@@ -63,10 +63,11 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     is_open = facts.values.get("status") != COMPLETE
     for each in malformed_criteria(facts.state):
         is_fixed = is_open or "x" in each.edit.new
+        unsafe = "; `--fix --unsafe-fixes` leaves it open" if is_fixed and not each.is_clear else ""
         yield RULE.at(
             each.span,
             f"{shown(each.span.of(document.text))} is no criterion: it begins with neither `- [ ]` nor `- [x]`",
-            help="write `- [ ]` where it is open, `- [x]` where it is met" + _sealed_help(facts),
+            help="write `- [ ]` where it is open, `- [x]` where it is met" + unsafe + _sealed_help(facts),
             fix=Fix(edits=(each.edit,), safe=each.is_clear) if is_fixed else None,
         )
 

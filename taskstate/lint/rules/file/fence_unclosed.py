@@ -39,7 +39,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostic, Fix, Rule
+from taskstate.lint.facts.bare_json import line_of_edit, opening_of_bare_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,6 +53,7 @@ RULE = Rule(
     name="fence-unclosed",
     summary="a code fence never closes",
     reads=WHOLE,
+    fixable=True,
 )
 
 
@@ -61,6 +63,16 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         return
     for problem in document.problems:
         if problem.kind == "fence-unclosed":
+            opening = opening_of_bare_json(facts)
+            if opening:
+                yield RULE.at(
+                    line_of_edit(facts, opening),
+                    "this JSON is not in a code fence: the line that opens it is missing, and so the one that closes "
+                    "it opens another",
+                    help="write ```json above this line; `--fix` does",
+                    fix=Fix(edits=(opening,)),
+                )
+                continue
             marks = problem.span.of(document.text).strip()
             yield RULE.at(
                 problem.span,

@@ -44,8 +44,9 @@ import re
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
-from taskstate.syntax.json_parser import AFTER_THE_END
-from taskstate.syntax.spans import CONTROLS, Span
+from taskstate.lint.facts.wording import first_line_of, line_of
+from taskstate.syntax.json_parser import AFTER_THE_END, NEVER_CLOSED
+from taskstate.syntax.spans import CONTROLS, Span, line_start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,6 +70,10 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             if not facts.is_json and fault.message.endswith(AFTER_THE_END) and _begins_a_line(text, span):
                 message = "the JSON ends above this line, and its code fence goes on"
                 help_ = "close the fence above this line"
+            elif facts.is_json and fault.message.endswith(NEVER_CLOSED):
+                message = f"the file ends before the value that begins in line {line_of(document, span)} is closed"
+                span = first_line_of(document, Span(line_start(text, len(text.rstrip())), len(text)))
+                help_ = "take its end back from git; nothing of this JSON is read until then"
             else:
                 message = f"not valid JSON: {fault.message}"
                 help_ = "correct it here; nothing of this JSON is read until then"

@@ -64,7 +64,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         yield RULE.at(
             facts.value_span("status"),
             f"the status was `{closed}`, and is `{now}` without the task having been reopened",
-            help=f"write `status: {closed}` again, or reopen the task: `taskstate reopen {facts.shown_id} --note TEXT`",
+            help=f"write `status: {closed}` again; then `taskstate reopen {facts.shown_id} --note TEXT` opens the task",
         )
     elif now == DROPPED and any(_status(then) != DROPPED and not _has_since(_DROPPED, facts, then) for then in past):
         yield RULE.at(

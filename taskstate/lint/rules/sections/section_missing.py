@@ -45,8 +45,9 @@ from taskstate.lint.facts.outline import (
     start_of,
     verified_edits,
 )
-from taskstate.lint.facts.wording import first_line_of, line_of, shown
+from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.model.static_context import is_sealed
+from taskstate.syntax.edits import Edit
 from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
@@ -68,18 +69,32 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     for spec in facts.outline.absent:
         if spec.key in facts.outline.hidden or spec.key in facts.outline.renamed:
             continue  # TS207, TS209
-        lost = facts.outline.lost.get(spec.key)
+        near, lost = facts.outline.near.get(spec.key), facts.outline.lost.get(spec.key)
+        if near and (lost is None or lost.section.span.start <= near.span.start <= lost.at):
+            yield _at_another_level(document, spec, near)
+            continue
         if lost:
             yield _without_heading(document, spec, lost)
             continue
+        damage = facts.queries.damage()  # what was in the section can be brought back, so no empty one is added
         before, behind = facts.outline.neighbours(spec)
-        near = facts.outline.near.get(spec.key)
+        position = f"before {shown(behind.title)}" if behind else "behind all the others"
         yield RULE.at(
-            near.heading if near else _span(document, before, behind),
+            _span(document, before, behind),
             f"the section {spec.heading!r} is missing",
-            help=_help(document, spec, near, behind),
-            fix=None if near else _fix(document, facts, spec),
+            help=damage or f"add `{spec.heading}` {position}",
+            fix=None if damage else _fix(document, facts, spec),
         )
+
+
+def _at_another_level(document: Document, spec: SectionSpec, near: Section) -> Diagnostic:
+    """Return the finding about a section whose heading has another level than 2."""
+    return RULE.at(
+        first_line_of(document, near.heading),
+        f"the section {spec.heading!r} is missing, and the heading {shown(near.title)} has level {near.level}",
+        help=f"write it as `{spec.heading}`; `--fix --unsafe-fixes` does",
+        fix=Fix(edits=(Edit(near.heading.start, near.heading.end, spec.heading),), safe=False),
+    )
 
 
 def _without_heading(document: Document, spec: SectionSpec, lost: LostContent) -> Diagnostic:
@@ -99,14 +114,6 @@ def _span(document: Document, before: Section | None, behind: Section | None) ->
     nearest = behind or before or title
     start = body_start(document)
     return nearest.heading if nearest else Span(start, start)
-
-
-def _help(document: Document, spec: SectionSpec, near: Section | None, behind: Section | None) -> str:
-    if near is None:
-        position = f"before {shown(behind.title)}" if behind else "behind all the others"
-        return f"add `{spec.heading}` {position}"
-    line = line_of(document, near.span)
-    return f"the heading {shown(near.title)} in line {line} has level {near.level}; write it as `{spec.heading}`"
 
 
 def _fix(document: Document, facts: Facts, spec: SectionSpec) -> Fix | None:

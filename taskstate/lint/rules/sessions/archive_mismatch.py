@@ -42,6 +42,7 @@ from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.model import names
 from taskstate.model.archive_format import content_hash
+from taskstate.model.derived_values import COUNTS
 from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
@@ -90,8 +91,11 @@ def _file(facts: Facts) -> str:
 
 def _correct_summary(facts: Facts, archive: ArchiveContents) -> str:
     """Return what to do where the summary is wrong and the archive is whole."""
-    heading = f"### Archived Summary (Sessions {archive.numbers[0]}-{archive.numbers[-1]})"
-    return facts.queries.damage() or f"the summary has to begin with `{heading}`"
+    return facts.queries.damage() or f"the summary has to begin with `{_heading(archive)}`"
+
+
+def _heading(archive: ArchiveContents) -> str:
+    return f"### Archived Summary (Sessions {archive.numbers[0]}-{archive.numbers[-1]})"
 
 
 def _take_back(facts: Facts) -> str:
@@ -172,7 +176,11 @@ def _against_summary(facts: Facts, archive: ArchiveContents) -> Iterator[Diagnos
     """Yield findings where the sessions in the summary and in the archive differ."""
     summary, numbers = facts.summary, archive.numbers
     if summary and not summary.last:
-        return  # a summary without numbers may stand for any sessions
+        counts = facts.values.get(COUNTS)  # where people wrote the file, it may stand for any sessions
+        if numbers and counts and counts.get("archived"):
+            message = "the summary does not say which sessions it stands for"
+            yield RULE.at(_span(facts), message, help=f"write `{_heading(archive)}`")
+        return
     first, last = (summary.first, summary.last) if summary else (0, 0)
     if summary:
         missing = _missing_runs(range(first, last + 1), archive)
@@ -184,7 +192,8 @@ def _against_summary(facts: Facts, archive: ArchiveContents) -> Iterator[Diagnos
     in_log = {session.number: session for session in facts.sessions}
     beyond = [each for each in numbers if not first <= each <= last]
     for number in beyond:
-        if number in in_log and number > last:  # TS402 reports lower ones
+        told = any(number in fault.numbers for fault in archive.faults)  # in the archive file
+        if number in in_log and number > last and not told:  # TS402 reports lower ones
             heading = first_line_of(facts.document, in_log[number].section.heading)
             yield RULE.at(heading, f"session {number} is in the archive too", help="it belongs into one of the two")
     alone = [each for each in beyond if each not in in_log]

@@ -4,8 +4,9 @@
 
 Under Progress Log the headings of level 3 are `### Session <number> - <YYYY-MM-DD HH:MM>` and, at most once, `###
 Archived Summary (Sessions 1-7)`. Here there is another one: without the word Session, without a number, with one
-that is not whole or has more than nine digits, or a second summary. Other dashes,
-`#3` and a remark behind the time are allowed.
+that is not whole or has more than nine digits, or a second summary. Other dashes, `#3` and a remark behind the time
+are allowed. A line that is only meant as the heading of a session is reported too, such as `###Session 4 - 2026-01-31
+15:30` or one in bold.
 
 ## Why
 
@@ -34,7 +35,8 @@ A heading within a session has level 4; a session has the next free number:
 ### Session 4 - 2026-01-31 15:30
 ```
 
-`taskstate session add` writes the heading for you. Text under a wrong heading is not checked further.
+`taskstate session add` writes the heading for you, and `taskstate lint --fix` makes headings of lines that are meant as
+such. Text under a wrong heading is not checked further.
 """
 
 from __future__ import annotations
@@ -42,9 +44,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.model.task_state import is_summary
+from taskstate.syntax.edits import Edit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,15 +61,23 @@ RULE = Rule(
     code="TS401",
     name="session-heading",
     summary="a level-3 heading of the Progress Log is neither a session nor the summary",
+    fixable=True,
 )
 
 _SESSION = r"(?i)\W*sessions?\b"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
-    """Yield a finding for each heading of level 3 in a closed section that is not declared for it."""
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield a finding for each heading of level 3 that its section does not declare, and for lines meant as such."""
     for spec, section in facts.strays:
         yield _finding(section.heading, section.title, spec)
+    for line in facts.outline.session_lines:
+        yield RULE.at(
+            line.span,
+            f"{shown(line.span.of(document.text))} is no heading for Markdown: this session is a part of the one above",
+            help=f"write `### {line.title}`; `--fix` does",
+            fix=Fix(edits=(Edit(*line.span, f"### {line.title}"),)),
+        )
 
 
 def _finding(span: Span, title: str, spec: SectionSpec) -> Diagnostic:

@@ -41,7 +41,9 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.facts.moments import moment_of
 from taskstate.lint.facts.session_history import uncommitted
+from taskstate.messages import first_of
 from taskstate.model.algorithms import longest_rising
 from taskstate.syntax.edits import Edit
 
@@ -57,6 +59,7 @@ RULE = Rule(
     code="TS402", name="session-number", summary="the numbers of the sessions do not rise one by one", fixable=True
 )
 
+_MAX_NUMBERS = 10  # of sessions that a message lists
 _RENUMBER = "renumber it, and those behind it as far as needed; `{}` does"
 _HELP = "look for it in git; if it never was, renumber the sessions behind it by hand"
 
@@ -66,7 +69,9 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     sessions = facts.sessions
     archived = facts.summary.last if facts.summary else 0
     kept = _kept(sessions, archived)
-    if len(kept) < len(sessions):
+    if len(kept) < len(sessions) and _is_shuffled(facts, archived):
+        yield _shuffled(facts, kept)
+    elif len(kept) < len(sessions):
         fix = _renumbering(facts, kept, archived)
         help_ = _RENUMBER.format("--fix" if fix.safe else "--fix --unsafe-fixes")
         for session, reason in _wrong(sessions, kept, archived):
@@ -74,6 +79,36 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     is_known = facts.summary is None or archived > 0  # a summary without numbers may stand for any sessions
     strays = [stray.span.start for _, stray in facts.strays]
     yield from _gaps(sessions, kept, strays, archived if is_known else None)
+
+
+def _is_shuffled(facts: Facts, archived: int) -> bool:
+    """Return whether the numbers are right and the places wrong: in the order of the numbers the times rise, too."""
+    ordered = sorted(facts.sessions, key=lambda session: session.number)
+    numbers = [session.number for session in ordered]
+    times = [moment_of(session.time) or "" for session in ordered]
+    return (
+        numbers == list(range(archived + 1, archived + 1 + len(numbers)))
+        and "" not in times
+        and times == sorted(times)
+        and not facts.strays
+        and not facts.outline.misplaced
+    )
+
+
+def _shuffled(facts: Facts, kept: set[int]) -> Diagnostic:
+    """Return the finding for sessions that stand in another order, with the fix that puts them in order."""
+    sessions, text = facts.sessions, facts.document.text
+    ordered = sorted(sessions, key=lambda session: session.number)
+    pairs = zip(sessions, ordered, strict=True)
+    edits = tuple(Edit(*there.span, here.span.of(text)) for there, here in pairs if there is not here)
+    first = next(session for index, session in enumerate(sessions) if index not in kept)
+    numbers = first_of([str(session.number) for session in sessions], _MAX_NUMBERS)
+    return RULE.at(
+        first.section.heading,
+        f"the sessions stand in another order than that of their numbers and times: {numbers}",
+        help="put the oldest first; `--fix --unsafe-fixes` does",
+        fix=Fix(edits=edits, safe=False),
+    )
 
 
 def _kept(sessions: Sequence[Session], archived: int) -> set[int]:

@@ -1,0 +1,38 @@
+"""Finds lines of the Progress Log that are meant as headings of sessions, and are a paragraph for Markdown."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.syntax.spans import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.syntax.document import Document, Section
+
+# `**Session 8 - 2026-01-31 12:00**`, and `###Session 8 - …` with no blank or a hard one behind the marks.
+_LINE = (
+    r"(?im)^(?:#{1,6}[^\S\r\n]*|(?P<bold>\*\*|__))(?P<title>session[^\S\r\n]+#?\d+\b[^\r\n*_]*?)"
+    r"(?(bold)(?P=bold)):?[^\S\r\n]*(?=[\r\n]|\Z)"
+)
+_DATE = r"\d{4}-\d{2}-\d{2}"
+_FIELD = r"(?i)\s*(?:\*\*|__)what i did\b"
+
+
+class SessionLine(NamedTuple):
+    """A line that is meant as the heading of a session, with its title."""
+
+    span: Span
+    title: str
+
+
+def session_lines(document: Document, log: Section) -> Iterator[SessionLine]:
+    """Yield the lines in the log that look like the heading of a session, and have a date or its first field below."""
+    text = document.text
+    blocks = [block.span for block in document.blocks_in(log.body)]
+    for line in re.compile(_LINE).finditer(text, *log.body):
+        is_session = re.compile(_DATE).search(line["title"]) or re.compile(_FIELD).match(text, line.end())
+        if is_session and not any(span.start <= line.start() < span.end for span in blocks):
+            yield SessionLine(Span(*line.span()), line["title"].strip())
