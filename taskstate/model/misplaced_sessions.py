@@ -14,7 +14,7 @@ from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, session_number
 from taskstate.syntax.spans import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from taskstate.model.document_kinds import Kind, SectionSpec
     from taskstate.syntax.document import Document, Section
@@ -96,8 +96,7 @@ def _end(document: Document, index: int, kind: Kind) -> int:
     return len(document.text)
 
 
-def cut_at(misplaced: tuple[MisplacedSession, ...], span: Span) -> Span:
-    """Return a span up to the first misplaced session that begins within it."""
-    starts = [each.span.start for each in misplaced]
+def cut_at(starts: Sequence[int], span: Span) -> Span:
+    """Return a span up to the first of the rising offsets `starts` that is within it."""
     at = bisect_right(starts, span.start)
     return Span(span.start, min(span.end, starts[at])) if at < len(starts) else span

@@ -42,10 +42,11 @@ _SIMILAR = (
 _BLANK_BEFORE = r"(?:\A|\n|\r(?!\n))[ \t]*(?:\r\n?|\n)\Z"
 _LOOK_BACK = 200  # characters: the search would otherwise start at the beginning of the text
 _BLANK_LINE = r"[ \t]*(?:\r|\n|\Z)"
-# `##4. Progress Log`, with no blank or a hard one behind the marks, and `**4. Progress Log**`.
+# `##4. Progress Log`, with no blank or a hard one behind the marks, and `**4. Progress Log**`. Possessive, so that a
+# line of many blanks costs no more than its length.
 _MEANT_AS_HEADING = (
-    r"(?m)^(?:#{1,6}[^\S\r\n]*|(?P<bold>\*\*|__))(?P<title>[^#*_\s][^\r\n*_]*?)"
-    r"(?(bold)(?P=bold)):?[^\S\r\n]*(?=[\r\n]|\Z)"
+    r"(?m)^(?:#{1,6}[^\S\r\n]*|(?P<bold>\*\*|__))(?P<title>[^#*_\s][^\r\n*_]*+)"
+    r"(?(bold)(?P=bold):?[^\S\r\n]*+)(?=[\r\n]|\Z)"
 )
 _NUMBER = r"## (\d+)\."
 _COMMENT = r"(?s)<!--.*?(?:-->|\Z)"
@@ -275,9 +276,10 @@ def _lines_in_place_of_headings(document: Document, span: Span, keys: set[str]) 
     """Return for each of `keys` the first line that was meant as its heading, and is a paragraph for Markdown."""
     found: dict[str, Hidden] = {}
     for line in re.compile(_MEANT_AS_HEADING).finditer(document.text, *span):
-        key = section_key(line["title"])
+        title = line["title"].rstrip().removesuffix(":")
+        key = section_key(title)
         if key in keys and key not in found and _block_at(document, line.start()) is None:
-            found[key] = Hidden(Span(*line.span()), line["title"].strip(), SECTION, PARAGRAPH, None)
+            found[key] = Hidden(Span(*line.span()), title, SECTION, PARAGRAPH, None)
     return found
 
 

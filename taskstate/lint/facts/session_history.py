@@ -68,17 +68,14 @@ def entries(facts: Facts) -> tuple[SessionText, ...]:
     logs = (each for each in document.sections if each.level == SECTION_LEVEL and section_key(each.title) == _LOG)
     parts = [child for log in logs for child in document.children(log, PART_LEVEL) if not is_summary(child.title)]
     if facts.outline.misplaced:
-        parts = [part._replace(body=cut_at(facts.outline.misplaced, part.body)) for part in parts]
+        starts = [each.span.start for each in facts.outline.misplaced]
+        parts = [part._replace(body=cut_at(starts, part.body)) for part in parts]
         parts += [
             each.section._replace(body=Span(each.section.body.start, each.span.end)) for each in facts.outline.misplaced
         ]
-    for line in facts.outline.session_lines:  # what stands below it is no part of the session above
-        parts = [
-            part._replace(body=Span(part.body.start, line.span.start))
-            if part.body.start <= line.span.start < part.body.end
-            else part
-            for part in parts
-        ]
+    if facts.outline.session_lines:  # what stands below one is no part of the session above
+        starts = [line.span.start for line in facts.outline.session_lines]
+        parts = [part._replace(body=cut_at(starts, part.body)) for part in parts]
     readable_end = facts.unreadable_body.start if facts.unreadable_body else len(document.text)
     return tuple(_entry(document, part) for part in parts if part.body.end <= readable_end)
 

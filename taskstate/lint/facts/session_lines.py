@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.syntax.spans import Span
@@ -12,10 +13,11 @@ if TYPE_CHECKING:
 
     from taskstate.syntax.document import Document, Section
 
-# `**Session 8 - 2026-01-31 12:00**`, and `###Session 8 - …` with no blank or a hard one behind the marks.
+# `**Session 8 - 2026-01-31 12:00**`, and `###Session 8 - …` with no blank or a hard one behind the marks. Possessive,
+# so that a line of many blanks costs no more than its length.
 _LINE = (
-    r"(?im)^(?:#{1,6}[^\S\r\n]*|(?P<bold>\*\*|__))(?P<title>session[^\S\r\n]+#?\d+\b[^\r\n*_]*?)"
-    r"(?(bold)(?P=bold)):?[^\S\r\n]*(?=[\r\n]|\Z)"
+    r"(?im)^(?:#{1,6}[^\S\r\n]*+|(?P<bold>\*\*|__))(?P<title>session[^\S\r\n]++#?\d++\b[^\r\n*_]*+)"
+    r"(?(bold)(?P=bold):?[^\S\r\n]*+)(?=[\r\n]|\Z)"
 )
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _FIELD = r"(?i)\s*(?:\*\*|__)what i did\b"
@@ -32,7 +34,10 @@ def session_lines(document: Document, log: Section) -> Iterator[SessionLine]:
     """Yield the lines in the log that look like the heading of a session, and have a date or its first field below."""
     text = document.text
     blocks = [block.span for block in document.blocks_in(log.body)]
+    starts = [span.start for span in blocks]
     for line in re.compile(_LINE).finditer(text, *log.body):
-        is_session = re.compile(_DATE).search(line["title"]) or re.compile(_FIELD).match(text, line.end())
-        if is_session and not any(span.start <= line.start() < span.end for span in blocks):
-            yield SessionLine(Span(*line.span()), line["title"].strip())
+        title = line["title"].rstrip().removesuffix(":")
+        is_session = re.compile(_DATE).search(title) or re.compile(_FIELD).match(text, line.end())
+        index = bisect_right(starts, line.start()) - 1
+        if is_session and not (index >= 0 and line.start() < blocks[index].end):
+            yield SessionLine(Span(line.start(), line.end()), title)
