@@ -12,6 +12,7 @@ from benchmarks.appending import append_many
 from benchmarks.briefs import saving, starting
 from benchmarks.detection.detection import detection
 from benchmarks.growth import growth
+from benchmarks.hooks import hooks
 from benchmarks.linting import lint_history, lint_many, lint_one
 from benchmarks.measurement import Benchmark, Measurement, ratio, repository
 from benchmarks.merges import merges
@@ -85,6 +86,7 @@ BENCHMARKS = {
         Benchmark("tokens", saving),
         Benchmark("brief", starting),
         Benchmark("turns", turns),
+        Benchmark("hooks", hooks),
         Benchmark("shared-context", shared_context),
         Benchmark("secrets", secret_speed),
         Benchmark("next", next_task),

@@ -50,10 +50,17 @@ def python(arguments: Sequence[str], folder: Path) -> Callable[[], float]:
     return program((sys.executable, *arguments), folder)
 
 
-def program(command: Sequence[str], folder: Path) -> Callable[[], float]:
-    """Return a candidate that runs a program in a folder (Python with compiled modules, as when installed)."""
+def program(command: Sequence[str], folder: Path, given: bytes = b"") -> Callable[[], float]:
+    """Return a candidate that runs a program in a folder (Python with compiled modules, as when installed).
+
+    The program finds `given` on standard input.
+    """
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return timed(lambda: subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, check=False))
+
+    def run() -> None:
+        subprocess.run(command, cwd=folder, env=environment, input=given, stdout=subprocess.PIPE, check=False)
+
+    return timed(run)
 
 
 def exponent(sizes: Sequence[int], seconds: Sequence[float]) -> float:

@@ -1,4 +1,4 @@
-"""Generates the rules' pages, the package picture, the hook manifest, and the entry of `taskstate init --pre-commit`.
+"""Generates the rules' pages, the package picture, the hook manifest, the entry of `init --pre-commit`, the plugin.
 
 `--check` writes nothing and exits with 1 if a file is outdated.
 """
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scripts import package_picture
+from scripts import package_picture, plugin
 from taskstate import resources
 from taskstate.lint import rule_pages
 from taskstate.lint.registry import RETIRED, rules
@@ -51,6 +51,7 @@ def generated() -> dict[str, str]:
     files["hooks/pre-commit.yaml"] = "  - repo: local\n    hooks:\n" + "".join(
         _local(*hook) for hook in HOOKS if hook[0] not in OFFERED
     )
+    files |= plugin.plugin_files()
     return files
 
 

@@ -62,6 +62,7 @@ COMMANDS = {
     "protocol": ("protocol", "print the protocol for a session of work"),
     "rule": ("rule", "explain a lint rule, or list all rules"),
     "doctor": ("doctor", "check the set-up and repair it; reseal or renumber a task"),
+    "hook": ("hook", "answer a hook of an agent's client; called by the client"),
     "merge-driver": ("merge_driver", "merge two versions of a state file; called by git"),
     "demo": ("demo", "run a demonstration in a temporary repository"),
 }
@@ -77,6 +78,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         invocation.print_told()
         sys.stdout.flush()  # a failure at exit could not be handled any more
     except TaskstateError as error:
+        if arguments[:1] == ["hook"]:  # a client takes exit status 2 as a refusal of what its agent does
+            sys.stdout.write("{}\n")
+            invocation.print_problems((f"taskstate: {error}",))
+            return 0
         # What a reading command does not find in a damaged file is no error of its own.
         status = invocation.print_error(error, 1 if invocation.found_damage else CANNOT)
         invocation.print_told()

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.handoff.accept import accepted_note
-from taskstate.handoff.prompt import prompt
+from taskstate.model.write_metadata import blocks_of
 from taskstate.workflow.brief import brief
-from taskstate.workflow.hand_over import handoff_errors
 
 if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
@@ -20,6 +18,11 @@ def first_page(workspace: Workspace, task_id: str, role: str, budget: int | None
         TaskstateError: the task cannot be read, or a template of the project's own is wrong.
     """
     loaded = workspace.load(workspace.locate(task_id))
-    if accepted_note(workspace, loaded.state):
-        return prompt(workspace, task_id, errors_in=handoff_errors(workspace)).text
+    if blocks_of(loaded.document).handoffs.number:  # what handing over needs takes longer to import than all else here
+        from taskstate.handoff.accept import accepted_note
+        from taskstate.handoff.prompt import prompt
+        from taskstate.workflow.hand_over import handoff_errors
+
+        if accepted_note(workspace, loaded.state):
+            return prompt(workspace, task_id, errors_in=handoff_errors(workspace)).text
     return brief(workspace, loaded, role=role, budget=budget).text

@@ -28,7 +28,9 @@ from taskstate.storage.git import client as git
 from taskstate.storage.private import FALLBACK
 from taskstate.storage.transaction import paths_of
 from taskstate.workflow.attention import attention
+from taskstate.workflow.preflight import preflight
 from taskstate.workflow.status import active_tasks
+from taskstate.workflow.versions import differences
 from taskstate.workspace import damage, keeping, losses, task_index
 from taskstate.workspace.setup import HOOK_TYPES, INSTALL_HOOKS, PRE_COMMIT, merge_driver_state, set_up
 
@@ -299,11 +301,23 @@ def _check_cache(workspace: Workspace) -> Iterable[RepositoryProblem]:
         )
 
 
+def _check_versions(workspace: Workspace) -> Iterable[RepositoryProblem]:
+    for each in differences(workspace):
+        yield RepositoryProblem("versions", each.path, each.message, each.help)
+
+
+def _check_prompts(workspace: Workspace) -> Iterable[RepositoryProblem]:
+    for each in preflight(workspace):
+        yield RepositoryProblem("prompts", f"{each.path}:{each.line}", each.message, each.help)
+
+
 CHECKS: dict[str, Callable[[Workspace], Iterable[RepositoryProblem]]] = {
     "git": _check_git,
     "set-up": _check_set_up,
     "merge-driver": _check_merge_driver,
     "hooks": _check_hooks,
+    "versions": _check_versions,
+    "prompts": _check_prompts,
     "lock": _check_lock,  # before the checks that take the lock, which clears the last holder
     "unfinished": _check_journal,
     "kept": _check_kept,

@@ -22,6 +22,7 @@ FOLDERS = ("tasks", "archives", "handoffs", "templates")
 IGNORED_PATHS = ("artifacts/", "private/", "lock")
 TEMPORARY_PATTERN = ".taskstate-*.tmp"  # left by a killed writer beside the file that it was writing
 PRE_COMMIT = ".pre-commit-config.yaml"
+RECORD = "set-up.json"  # in the state folder: what `init` added to which file, and which version did
 _HOOK_ID = "taskstate-lint"
 HOOK_TYPES = ("pre-commit", "pre-merge-commit")  # a merge that git finishes itself runs only the second
 INSTALL_HOOKS = f"pre-commit install {' '.join(f'--hook-type {name}' for name in HOOK_TYPES)}"
@@ -63,6 +64,16 @@ def set_up(workspace: Workspace, *, pre_commit: bool, dry_run: bool = False) -> 
         TaskstateError: a file cannot be read or written, git refuses, or the pre-commit configuration has a form that
         cannot be added to.
     """
+    result = write_texts(workspace, planned_texts(workspace, pre_commit=pre_commit), dry_run=dry_run)
+    return result._replace(created=(*result.created, *install_merge_driver(workspace, dry_run=dry_run)))
+
+
+def planned_texts(workspace: Workspace, *, pre_commit: bool) -> dict[str, str]:
+    """Return, by path, the texts that a repository's files are to have; an empty one stands for an empty file.
+
+    Raises:
+        TaskstateError: a file cannot be read, or the pre-commit configuration has a form that cannot be added to.
+    """
     root = workspace.config.root
     attributes = (
         *(f"{pattern} merge=taskstate" for pattern in MERGED_PATTERNS),
@@ -70,19 +81,18 @@ def set_up(workspace: Workspace, *, pre_commit: bool, dry_run: bool = False) -> 
     )
     texts = {
         ".gitignore": _with_lines(
-            _read(workspace, ".gitignore"), (*(f"{root}/{name}" for name in IGNORED_PATHS), TEMPORARY_PATTERN)
+            read_text(workspace, ".gitignore"), (*(f"{root}/{name}" for name in IGNORED_PATHS), TEMPORARY_PATTERN)
         ),
-        ".gitattributes": _with_lines(_read(workspace, ".gitattributes"), attributes),
+        ".gitattributes": _with_lines(read_text(workspace, ".gitattributes"), attributes),
     }
     if not _is_configured(workspace):
         texts["taskstate.toml"] = resources.text("templates/taskstate.toml")
     if pre_commit:
-        texts[PRE_COMMIT] = _with_hooks(_read(workspace, PRE_COMMIT))
+        texts[PRE_COMMIT] = _with_hooks(read_text(workspace, PRE_COMMIT))
     for folder in FOLDERS:
         if not files.names(workspace.state_root / folder):  # git does not track empty folders
             texts[f"{root}/{folder}/.gitkeep"] = ""
-    result = _write(workspace, texts, dry_run=dry_run)
-    return result._replace(created=(*result.created, *install_merge_driver(workspace, dry_run=dry_run)))
+    return texts
 
 
 def install_merge_driver(workspace: Workspace, *, dry_run: bool = False) -> tuple[str, ...]:
@@ -97,6 +107,16 @@ def install_merge_driver(workspace: Workspace, *, dry_run: bool = False) -> tupl
         git.run(["config", "--local", _DRIVER_NAME, "taskstate: by meaning"], workspace.root)
         git.run(["config", "--local", DRIVER_KEY, DRIVER], workspace.root)
     return (_GIT_CONFIG,)
+
+
+def remove_merge_driver(workspace: Workspace) -> None:
+    """Take our merge driver out of the repository's configuration, unless somebody gave it another command.
+
+    Raises:
+        GitFailed: the configuration cannot be written.
+    """
+    if git.toplevel(workspace.root) is not None and _configured_driver(workspace) == DRIVER:
+        git.run(["config", "--local", "--remove-section", DRIVER_KEY.rpartition(".")[0]], workspace.root)
 
 
 def merge_driver_state(workspace: Workspace) -> MergeDriver:
@@ -125,8 +145,12 @@ def _quoted(pattern: str) -> str:
     return f'"{pattern}"' if " " in pattern else pattern
 
 
-def _write(workspace: Workspace, texts: dict[str, str], *, dry_run: bool) -> SetUpResult:
-    """Write the texts by path; an empty text only creates a file."""
+def write_texts(workspace: Workspace, texts: dict[str, str], *, dry_run: bool) -> SetUpResult:
+    """Write texts by path, all or none; an empty text only creates a file.
+
+    Raises:
+        TaskstateError: a file cannot be read or written.
+    """
     created, changed, kept, plan = [], [], [], list[journal.Operation]()
     for name, text in texts.items():
         path = files.inside(workspace.root, name)
@@ -145,7 +169,12 @@ def _write(workspace: Workspace, texts: dict[str, str], *, dry_run: bool) -> Set
     return SetUpResult(created=tuple(created), changed=tuple(changed), kept=tuple(kept))
 
 
-def _read(workspace: Workspace, name: str) -> str:
+def read_text(workspace: Workspace, name: str) -> str:
+    """Return the text of a file that is set up; empty where it is not there.
+
+    Raises:
+        TaskstateError: it cannot be read, or is not UTF-8.
+    """
     path = files.inside(workspace.root, name)
     if files.size(path) is None:
         return ""
@@ -174,7 +203,7 @@ def _with_hooks(text: str) -> str:
     The text is extended and not written anew from the parsed YAML, which would lose comments and layout.
 
     Raises:
-        TaskstateError: `repos` is not a block list at the end of the file, so that appending is not safe.
+        TaskstateError: `repos` is not a block list, so that adding to it is not safe.
     """
     entry = resources.text("hooks/pre-commit.yaml")
     if _HOOK_ID in text:
@@ -182,21 +211,30 @@ def _with_hooks(text: str) -> str:
     if not text.strip():
         return f"default_install_hook_types: [{', '.join(HOOK_TYPES)}]\nrepos:\n{entry}"
     root = _yaml(text)
-    repos = root.entries[-1] if root and root.entries else None
-    if repos and repos.key.text == "repos" and repos.value.items:
-        first = repos.value.items[0].span.start
+    repos = next((each for each in root.entries if each.key.text == "repos"), None) if root else None
+    if repos and repos.value.items:
+        first, last = repos.value.items[0].span.start, repos.value.items[-1].span.end
         indent = text[max(text.rfind("\n", 0, first), text.rfind("\r", 0, first)) + 1 : first].partition("-")[0]
         newline = newline_of(text)
         lines = [indent + line[2:] if line else line for line in entry.split("\n")]
-        joint = "" if text.endswith(("\n", "\r")) else newline
-        longer = text + joint + with_newlines("\n".join(lines), newline)
-        if _only_adds(text, longer, f"repos:\n{entry}"):
-            return longer
+        added = with_newlines("\n".join(lines), newline)
+        for at in (len(text), _line_after(text, last)):  # behind all comments, else before the keys that follow
+            joint = "" if text[:at].endswith(("\n", "\r")) else newline
+            longer = text[:at] + joint + added + text[at:]
+            if _only_adds(text, longer, f"repos:\n{entry}"):
+                return longer
     raise TaskstateError(
-        f"{PRE_COMMIT} cannot be added to safely: `repos` must be its last key, and a list over several lines",
+        f"{PRE_COMMIT} cannot be added to safely: `repos` must be a list over several lines",
         help="give it that form, then run this again",
         code="cannot-edit",
     )
+
+
+def _line_after(text: str, at: int) -> int:
+    """Return where the line after the one that ends a part begins; `at` is the end of that part."""
+    if text[:at].endswith(("\n", "\r")):
+        return at
+    return next((each + 1 for each in range(at, len(text)) if text[each] == "\n"), len(text))
 
 
 def _yaml(text: str) -> Node | None:

@@ -29,7 +29,14 @@ if TYPE_CHECKING:
 
 CONFIG_FILES = ("taskstate.toml", "pyproject.toml")
 KIND_FOLDER = "kinds"  # in the state folder
-SET_UP_FILES = frozenset({"taskstate.toml", ".gitignore", ".gitattributes", ".pre-commit-config.yaml"})
+SET_UP_FILES = frozenset(
+    {
+        *("taskstate.toml", ".gitignore", ".gitattributes", ".pre-commit-config.yaml"),
+        *("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".mcp.json", ".github/workflows/taskstate.yml"),
+        *(".claude/settings.json", ".codex/hooks.json", ".codex/config.toml", ".gemini/settings.json"),
+        *(".cursor/hooks.json", ".cursor/mcp.json"),
+    }
+)
 
 
 class _Loaded(NamedTuple):

@@ -214,13 +214,23 @@ def test_hooks_are_added_to_a_block_list(tmp_path: Path, text: str) -> None:
     assert init(tmp_path, pre_commit=True).changed == ()
 
 
+@pytest.mark.parametrize("end", ["ci: {}\n", "...\n", "# of the next\nexclude: ^x/\nfail_fast: true"])
+def test_hooks_are_added_before_the_keys_that_follow(tmp_path: Path, end: str) -> None:
+    """Where other keys come behind `repos`, our hooks stand between, and every other byte stays."""
+    put(tmp_path, PRE_COMMIT, REPOS + end)
+    assert PRE_COMMIT in init(tmp_path, pre_commit=True).changed
+    after = (tmp_path / PRE_COMMIT).read_text(encoding="utf-8")
+    assert after.startswith(REPOS)
+    assert after.endswith(end)
+    assert "taskstate-lint" in after
+    assert validates(tmp_path / PRE_COMMIT)
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "repos: []\n",
         "repos: [{repo: meta, hooks: [{id: identity}]}]\n",
-        REPOS + "ci: {}\n",
-        REPOS + "...\n",
         "repos:\n",
         "ci: {}\n",
         "- repo: x\n",

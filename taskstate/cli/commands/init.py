@@ -1,37 +1,94 @@
-"""`taskstate init`: sets up a repository."""
+"""`taskstate init`: sets up a repository, its commit hooks and its agents' clients, and takes that out again."""
 
 from __future__ import annotations
 
-from taskstate.cli.arguments import Parser
+import sys
+from typing import TYPE_CHECKING
+
+from taskstate.agents.clients import CLIENTS, GENERIC
+from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation
+from taskstate.cli.terminal import is_terminal
 from taskstate.workspace.setup import INSTALL_HOOKS
+
+if TYPE_CHECKING:
+    from taskstate.agents.installation import Installed, Wanted
+
+_AGENTS = (*CLIENTS, GENERIC)
+PRE_COMMIT_STEP = f"next: `{INSTALL_HOOKS}` (or `prek …`), so that git runs the hooks, at merges too"
 
 
 def configure(parser: Parser) -> None:
     """Declare the arguments."""
+    parser.description = (
+        "Set up a repository: folders, configuration, git's ignore and attribute files, merge driver; on request "
+        "commit hooks, a CI workflow, and the hooks and MCP servers of agents' clients. What is there is kept. "
+        "On a terminal it asks for what no flag says."
+    )
     parser.add_argument(
         "--pre-commit", action="store_true", help="add the lint and archive hooks to .pre-commit-config.yaml"
     )
-    parser.add_argument("--dry-run", action="store_true", help="print what would be done, and write nothing")
+    parser.add_repeatable("--agent", "NAME", f"set up a client: {', '.join(_AGENTS)}")
+    parser.add_argument("--ci", action="store_true", help="add a workflow for GitHub that runs the linter")
+    parser.add_argument(
+        "--verification", action="store_true", help="add MCP servers for a browser and for GitHub to the clients"
+    )
+    parser.add_argument("--remove", action="store_true", help="take out what init put in; tasks stay")
+    parser.add_argument("--dry-run", action="store_true", help="print what would be done, as a diff, and write nothing")
     parser.add_common(run=run)
 
 
 def run(invocation: Invocation) -> int:
-    """Set up the repository, and print what was done."""
-    from taskstate.workspace.setup import set_up
+    """Set up the repository, or take that out, and print what was done."""
+    from taskstate.agents.installation import install, remove
 
-    workspace = invocation.any_workspace
-    result = set_up(workspace, pre_commit=invocation.args.pre_commit, dry_run=invocation.args.dry_run)
+    workspace, args = invocation.any_workspace, invocation.args
+    if args.remove:
+        if args.agent or args.pre_commit or args.ci or args.verification:
+            raise usage_error("init --remove takes everything out", help="give it without the other flags")
+        result = remove(workspace, dry_run=args.dry_run)
+        nothing = "nothing to do"
+    else:
+        result = install(workspace, _wanted(invocation), dry_run=args.dry_run)
+        nothing = "nothing to do: the repository is set up"
+    data = {"root": str(workspace.root), "created": result.created, "changed": result.changed, "kept": result.kept}
+    more = {"removed": result.removed} if args.remove else {}
+    return invocation.print_result(data | more, "\n".join(_lines(invocation, result)) or nothing)
+
+
+def _wanted(invocation: Invocation) -> Wanted:
+    from taskstate.agents.installation import Wanted
+
+    args = invocation.args
+    unknown = next((each for each in args.agent if each not in _AGENTS), "")
+    if unknown:
+        raise usage_error(f"init: there is no agent {unknown!r}", help=f"known are {', '.join(_AGENTS)}")
+    wanted = Wanted(tuple(args.agent), args.pre_commit, args.ci, args.verification)
+    is_asked = wanted == Wanted() and not (args.dry_run or args.quiet or invocation.as_json)
+    return _asked() if is_asked and sys.stdin and is_terminal(sys.stdin) and is_terminal(sys.stdout) else wanted
+
+
+def _asked() -> Wanted:
+    """Ask for what no flag said; an empty answer, or the end of the input, means no."""
+    from taskstate.agents.installation import Wanted
+
+    try:
+        words = input(f"Which agents work here? ({', '.join(_AGENTS)}; none: Enter) ").replace(",", " ").split()
+        agents = tuple(each for each in words if each in _AGENTS)
+        pre_commit = input("Check state files at each commit, with pre-commit or prek? [y/N] ").strip().lower() in _YES
+        tools = bool(agents) and input("Add MCP servers for a browser and GitHub? [y/N] ").strip().lower() in _YES
+    except EOFError:
+        return Wanted()
+    return Wanted(agents, pre_commit, ci=False, verification=tools)
+
+
+_YES = {"y", "yes"}
+
+
+def _lines(invocation: Invocation, result: Installed) -> list[str]:
     would = "would be " if invocation.args.dry_run else ""
-    lines = [f"{would}created  {name}" for name in result.created] + [
-        f"{would}changed  {name}" for name in result.changed
-    ]
+    done = (("created", result.created), ("changed", result.changed), ("removed", result.removed))
+    lines = [f"{would}{what}  {name}" for what, names in done for name in names]
     if invocation.args.pre_commit and result.created + result.changed:
         lines.append(PRE_COMMIT_STEP)
-    text = "\n".join(lines) or "nothing to do: the repository is set up"
-    return invocation.print_result(
-        {"root": str(workspace.root), "created": result.created, "changed": result.changed, "kept": result.kept}, text
-    )
-
-
-PRE_COMMIT_STEP = f"next: `{INSTALL_HOOKS}` (or `prek …`), so that git runs the hooks, at merges too"
+    return [*lines, "", result.diff] if invocation.args.dry_run and result.diff else lines

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import os
+import pty
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -76,7 +80,7 @@ def test_quiet_prints_nothing(cli: Cli, empty: Path) -> None:
 def test_form_that_cannot_be_added_to_is_refused(cli: Cli, empty: Path) -> None:
     """A pre-commit configuration in another form is one line with what to do, and nothing is set up."""
     (empty / PRE_COMMIT).write_text("repos: []\n", encoding="utf-8")
-    assert "`repos` must be its last key" in cli.refused("init", "--pre-commit")
+    assert "`repos` must be a list" in cli.refused("init", "--pre-commit")
 
 
 @pytest.mark.parametrize(
@@ -85,3 +89,49 @@ def test_form_that_cannot_be_added_to_is_refused(cli: Cli, empty: Path) -> None:
 def test_what_cannot_be_set_up_is_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
     """A wrong argument gives a one-line error."""
     assert what in cli.refused("init", *arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (("--agent", "clade"), "there is no agent 'clade'"),
+        (("--verification",), "--verification needs a client"),
+        (("--remove",), "there is no record"),
+        (("--remove", "--ci"), "--remove takes everything out"),
+    ],
+)
+@pytest.mark.usefixtures("empty")
+def test_flags_that_cannot_be_followed_are_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
+    """One line says what is wrong, and nothing is set up."""
+    assert what in cli.refused("init", *arguments)
+
+
+def test_dry_run_shows_the_diff(cli: Cli, empty: Path) -> None:
+    """Each file that would be written is shown with its lines."""
+    shown = cli.ok("init", "--agent", "claude", "--dry-run")
+    assert "would be created  .claude/settings.json\n" in shown
+    assert "+++ b/AGENTS.md" in shown
+    assert list(empty.iterdir()) == []
+
+
+def test_everything_is_taken_out_again(cli: Cli, empty: Path) -> None:
+    """What was created is gone, and the JSON says so."""
+    cli.ok("init", "--agent", "codex", "--agent", "gemini", "--ci")
+    data = cli.json("init", "--remove")
+    assert ".codex/config.toml" in data["removed"]
+    assert tree(empty) == {}
+
+
+def test_terminal_is_asked(empty: Path) -> None:
+    """On a terminal, without flags, `init` asks for clients and commit hooks, and does what is answered."""
+    ours, theirs = pty.openpty()
+    os.write(ours, b"codex, nobody\ny\nn\n")
+    command = [sys.executable, "-m", "taskstate", "init"]
+    environment = os.environ | {"TERM": "xterm"}
+    done = subprocess.run(command, cwd=empty, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, check=False)
+    os.close(theirs)
+    os.close(ours)
+    assert done.returncode == 0
+    assert (empty / ".codex/hooks.json").exists()
+    assert (empty / PRE_COMMIT).exists()
+    assert "playwright" not in (empty / ".codex/config.toml").read_text(encoding="utf-8")

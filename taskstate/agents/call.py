@@ -1,0 +1,112 @@
+"""Reads the JSON that a client gives to a hook; fields that are missing or of another type count as absent.
+
+Clients name the same thing differently, and from version to version: each value is looked up under all known names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate.agents.patches import Edit, edits_in_patch
+from taskstate.errors import TaskstateError
+from taskstate.storage import folders
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_PATH = ("file_path", "path", "filePath", "target_file")
+_OLD, _NEW = ("old_string", "old_str"), ("new_string", "new_str")
+_CONTENT = ("content", "contents", "file_text")
+
+
+class HookCall(NamedTuple):
+    """A call by a client: the working folder, why a session starts, the sub-agent, and what a tool does.
+
+    `repeats` says that the agent goes on already because of a block at its last stop.
+    """
+
+    folder: str
+    source: str = ""
+    role: str = ""
+    command: str = ""
+    edits: tuple[Edit, ...] = ()
+    repeats: bool = False
+
+
+def read_call(data: bytes) -> HookCall:
+    """Return the call that the bytes on standard input describe; nothing at all is a call without fields.
+
+    Raises:
+        TaskstateError: it is not a JSON object.
+    """
+    try:
+        values = json.loads(data.decode("utf-8")) if data.strip() else {}
+    except (ValueError, RecursionError) as error:
+        raise TaskstateError("the input is not JSON", help="the client writes it", code="input") from error
+    if not isinstance(values, dict):
+        raise TaskstateError("the input is no JSON object", help="the client writes it", code="input")
+    tool = values.get("tool_input") or values.get("toolInput")
+    if isinstance(tool, str):
+        tool = _object(tool)
+    tool = tool if isinstance(tool, dict) else {}
+    return HookCall(
+        folder=_folder(values),
+        source=_text(values, "source", "trigger"),
+        role=_text(values, "agent_type", "subagent_type"),
+        command=_command(tool) or _command(values),
+        edits=tuple(_edits(tool)) or tuple(_edits(values)),
+        repeats=bool(values.get("stop_hook_active")) or bool(values.get("loop_count")),
+    )
+
+
+def _object(text: str) -> object:
+    """Return the value of JSON in a string, as some versions give it; a text that is none is a patch."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return {"patch": text}
+
+
+def _folder(values: Mapping[str, Any]) -> str:
+    roots = values.get("workspace_roots")
+    first = roots[0] if isinstance(roots, list) and roots else ""
+    for folder in (values.get("cwd"), first):
+        if isinstance(folder, str) and "\0" not in folder and folders.is_folder(folder):
+            return folder
+    return os.getcwd()
+
+
+def _text(values: Mapping[str, Any], *names: str) -> str:
+    return next((value for name in names if isinstance(value := values.get(name), str) and value), "")
+
+
+def _command(values: Mapping[str, Any]) -> str:
+    command = values.get("command")
+    if isinstance(command, list):
+        return " ".join(map(str, command))
+    return command if isinstance(command, str) else ""
+
+
+def _edits(values: Mapping[str, Any]) -> Iterator[Edit]:
+    path = _text(values, *_PATH)
+    patch = next((text for text in _patches(values) if "*** Begin Patch" in text), "")
+    if patch:
+        yield from edits_in_patch(patch)
+    elif path and isinstance(values.get("edits"), list):
+        pieces = [each for each in values["edits"] if isinstance(each, dict)]
+        yield Edit(path, replaced=tuple((_text(each, *_OLD), _text(each, *_NEW)) for each in pieces))
+    elif path and any(name in values for name in _OLD):
+        everywhere = values.get("replace_all") is True
+        yield Edit(path, replaced=((_text(values, *_OLD), _text(values, *_NEW)),), everywhere=everywhere)
+    elif path and any(isinstance(values.get(name), str) for name in _CONTENT):
+        yield Edit(path, content=_text(values, *_CONTENT))
+    elif path:
+        yield Edit(path)
+
+
+def _patches(values: Mapping[str, Any]) -> Iterator[str]:
+    for name in ("command", "input", "patch"):
+        value = values.get(name)
+        yield from (each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str))

@@ -1,0 +1,144 @@
+"""The table of formats: the configuration files of each client, its names of the events, and how it is answered.
+
+The rest of the package knows only our own events. `{text}` in an answer stands for what is said. Where the format of a
+client is uncertain, `docs/agents/` says so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SESSION_START, COMPACTION, SUBAGENT_START = "session-start", "compaction", "subagent-start"
+BEFORE_EDIT, BEFORE_COMMIT, AFTER_EDIT, STOP = "before-edit", "before-commit", "after-edit", "stop"
+EVENTS = (SESSION_START, COMPACTION, SUBAGENT_START, BEFORE_EDIT, BEFORE_COMMIT, AFTER_EDIT, STOP)
+
+_TEXT = "{text}"
+_SECONDS = 20  # far more than a hook takes: a slow disk must not switch it off
+
+
+class Hook(NamedTuple):
+    """How a client calls an event, what restricts the call (a matcher, empty for none), and how it is answered."""
+
+    name: str
+    matcher: str
+    answer: Mapping[str, Any]
+
+
+class Client(NamedTuple):
+    """A client's formats: its hooks by our event, and the files in which they and its MCP servers are configured.
+
+    In a `flat` list of hooks the matcher stands beside the command; else a group with a matcher holds a list of
+    handlers. `timeout` is in the unit of the client.
+    """
+
+    name: str
+    hooks: Mapping[str, Hook]
+    hook_file: str
+    mcp_file: str
+    page: str
+    timeout: int = _SECONDS
+    flat: bool = False
+
+
+def _context(name: str) -> Mapping[str, Any]:
+    return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": _TEXT}}
+
+
+def _denied(name: str) -> Mapping[str, Any]:
+    decision = {"permissionDecision": "deny", "permissionDecisionReason": _TEXT}
+    return {"hookSpecificOutput": {"hookEventName": name, **decision}}
+
+
+_BLOCK = {"decision": "block", "reason": _TEXT}
+_DENY = {"decision": "deny", "reason": _TEXT}
+_REFUSED = {"permission": "deny", "user_message": _TEXT, "agent_message": _TEXT}
+
+CLIENTS: Mapping[str, Client] = {
+    "claude": Client(
+        "claude",
+        {
+            SESSION_START: Hook("SessionStart", "startup|resume|clear|fork", _context("SessionStart")),
+            COMPACTION: Hook("SessionStart", "compact", _context("SessionStart")),
+            SUBAGENT_START: Hook("SubagentStart", "", _context("SubagentStart")),
+            BEFORE_EDIT: Hook("PreToolUse", "Edit|Write", _denied("PreToolUse")),
+            BEFORE_COMMIT: Hook("PreToolUse", "Bash", _denied("PreToolUse")),
+            AFTER_EDIT: Hook("PostToolUse", "Edit|Write", _BLOCK),
+            STOP: Hook("Stop", "", _BLOCK),
+        },
+        hook_file=".claude/settings.json",
+        mcp_file=".mcp.json",
+        page="CLAUDE.md",
+    ),
+    "codex": Client(
+        "codex",
+        {
+            SESSION_START: Hook("SessionStart", "startup|resume|clear", _context("SessionStart")),
+            COMPACTION: Hook("SessionStart", "compact", _context("SessionStart")),
+            SUBAGENT_START: Hook("SubagentStart", "", _context("SubagentStart")),
+            BEFORE_EDIT: Hook("PreToolUse", "apply_patch|Edit|Write", _denied("PreToolUse")),
+            BEFORE_COMMIT: Hook("PreToolUse", "Bash", _denied("PreToolUse")),
+            AFTER_EDIT: Hook("PostToolUse", "apply_patch|Edit|Write", _BLOCK),
+            STOP: Hook("Stop", "", _BLOCK),
+        },
+        hook_file=".codex/hooks.json",
+        mcp_file=".codex/config.toml",
+        page="AGENTS.md",
+    ),
+    "cursor": Client(
+        "cursor",
+        {
+            SESSION_START: Hook("sessionStart", "", {"additional_context": _TEXT}),
+            BEFORE_EDIT: Hook("preToolUse", "Write|Edit|StrReplace", _REFUSED),
+            BEFORE_COMMIT: Hook("beforeShellExecution", "", _REFUSED),
+            AFTER_EDIT: Hook("postToolUse", "Write|Edit|StrReplace", {"additional_context": _TEXT}),
+            STOP: Hook("stop", "", {"followup_message": _TEXT}),
+        },
+        hook_file=".cursor/hooks.json",
+        mcp_file=".cursor/mcp.json",
+        page="AGENTS.md",
+        flat=True,
+    ),
+    "gemini": Client(
+        "gemini",
+        {
+            SESSION_START: Hook("SessionStart", "", _context("SessionStart")),
+            BEFORE_EDIT: Hook("BeforeTool", "write_file|replace", _DENY),
+            BEFORE_COMMIT: Hook("BeforeTool", "run_shell_command", _DENY),
+            AFTER_EDIT: Hook("AfterTool", "write_file|replace", _context("AfterTool")),
+            STOP: Hook("AfterAgent", "", _DENY),
+        },
+        hook_file=".gemini/settings.json",
+        mcp_file=".gemini/settings.json",
+        page="GEMINI.md",
+        timeout=_SECONDS * 1000,
+    ),
+}
+DEFAULT = "claude"
+GENERIC = "generic"  # a client without hooks: it reads AGENTS.md alone
+
+
+def answer(client: str, event: str, text: str) -> Mapping[str, Any]:
+    """Return what a client is answered: nothing where there is nothing to say, or it has no such event."""
+    hook = CLIENTS[client].hooks.get(event)
+    filled: Mapping[str, Any] = _filled(hook.answer, text) if hook and text else {}
+    return filled
+
+
+def _filled(shape: Any, text: str) -> Any:  # noqa: ANN401 - JSON
+    if isinstance(shape, dict):
+        return {key: _filled(value, text) for key, value in shape.items()}
+    return text if shape == _TEXT else shape
+
+
+def hooks_of(client: Client) -> dict[str, list[dict[str, Any]]]:
+    """Return the entries for a client's configuration of hooks, by its own names of the events."""
+    entries: dict[str, list[dict[str, Any]]] = {}
+    for event, hook in client.hooks.items():
+        handler = {"command": f"taskstate hook {event} --agent {client.name}", "timeout": client.timeout}
+        matcher = {"matcher": hook.matcher} if hook.matcher else {}
+        entry = handler | matcher if client.flat else matcher | {"hooks": [{"type": "command", **handler}]}
+        entries.setdefault(hook.name, []).append(entry)
+    return entries

@@ -1,0 +1,115 @@
+"""Before and after an edit of our own files, and before a commit: refuses, or hands back what the linter finds."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from taskstate.errors import TaskstateError
+from taskstate.model.names import own_type
+from taskstate.storage import folders
+from taskstate.storage.git import client as git
+from taskstate.storage.git import worktree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from taskstate.agents.event import Event
+    from taskstate.lint.diagnostics import Finding
+    from taskstate.workspace.change import Request
+
+_FINDINGS = 8  # that are handed back
+_COMMIT = re.compile(r"\bgit\b(?:\s+-\S+(?:\s+[^\s-]\S*)?)*\s+commit\b")
+_CHECKED = ("state", "handoff")
+
+
+def before_edit(event: Event) -> str:
+    """Return why an edit is refused."""
+    from taskstate.agents import protected
+
+    return "\n".join(
+        reason
+        for edit in event.call.edits
+        for path in _inside(event, edit.path)
+        if (reason := protected.refusal(event.workspace, path, edit))
+    )
+
+
+def before_commit(event: Event) -> str:
+    """Return the errors in the state files and handoffs that a commit would take along."""
+    workspace = event.workspace
+    if not _COMMIT.search(event.call.command) or git.toplevel(workspace.root) is None:
+        return ""
+    changed = (workspace.root / name for name in worktree.dirty_files(workspace.root, lambda _: False))
+    found = [each for each in _findings(event, _checked(event, changed)) if each.diagnostic.severity == "error"]
+    lines = _lines(found)
+    return "\n".join(["Not committed: mend these first, or see `taskstate lint --fix`.", *lines]) if lines else ""
+
+
+def after_edit(event: Event) -> str:
+    """Return what the linter finds in the files that were edited; with a request, after its safe fixes."""
+    paths = [path for edit in event.call.edits for path in _inside(event, edit.path)]
+    own = [*_checked(event, paths)]
+    refused: tuple[str, ...] = ()
+    if own and event.request:
+        refused = tuple(_fix(event, event.request, [path for path in own if own_type(path.name) == "state"]))
+    lines = [*refused, *_lines(_findings(event, own))]
+    return "\n".join(["taskstate finds in what you edited:", *lines]) if lines else ""
+
+
+def _fix(event: Event, request: Request, paths: Iterable[Path]) -> Iterator[str]:
+    """Apply the safe fixes; yield a line for each file that is not to be written."""
+    from taskstate.lint.fixer import fix_file
+    from taskstate.lint.runner import LintRequest, open_run
+
+    run, _ = open_run(event.workspace, event.workspace.config, LintRequest(event.now))
+    with closing(run.repository):
+        for path in paths:
+            try:
+                fix_file(run, path, request)
+            except TaskstateError as error:
+                yield f"- {error}"
+
+
+def _inside(event: Event, name: str) -> Iterator[Path]:
+    """Yield the path of a file in the repository by the name that a client gives it; nothing for one outside."""
+    if not name or "\0" in name:
+        return
+    folder, base = os.path.split(os.path.join(event.call.folder, name))
+    path = Path(os.path.realpath(folder), base)  # a link at the end is refused where it is read
+    if path.is_relative_to(event.workspace.root):
+        yield path
+
+
+def _checked(event: Event, paths: Iterable[Path]) -> Iterator[Path]:
+    workspace = event.workspace
+    for path in dict.fromkeys(paths):
+        relative = workspace.relative(path)
+        if own_type(relative) in _CHECKED and workspace.is_ours(relative) and folders.is_file(path):
+            yield path
+
+
+def _findings(event: Event, paths: Iterable[Path]) -> tuple[Finding, ...]:
+    from taskstate.lint.runner import LintRequest, check_files, open_run
+
+    own = [*paths]
+    if not own:
+        return ()
+    run, _ = open_run(event.workspace, event.workspace.config, LintRequest(event.now, None))
+    with closing(run.repository):
+        report = check_files(own, run)
+    if report.unreadable:
+        raise TaskstateError(report.unreadable[0], help="`taskstate lint` shows it", code="input")
+    return report.findings
+
+
+def _lines(findings: Iterable[Finding]) -> list[str]:
+    found = [*findings]
+    lines = [
+        f"- {each.path}:{each.line}: {each.diagnostic.code} {each.diagnostic.message}: {each.diagnostic.help}"
+        for each in found[:_FINDINGS]
+    ]
+    return [*lines, f"- and {len(found) - _FINDINGS} more: `taskstate lint`"] if len(found) > _FINDINGS else lines

@@ -1,0 +1,54 @@
+"""What each event is given, and which function says what there is to say.
+
+Such a function returns an empty text where there is nothing to say. It begins and ends no turn, runs no command of the
+repository, and allows none.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.agents import clients
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from taskstate.agents.call import HookCall
+    from taskstate.workspace.change import Request
+    from taskstate.workspace.workspace import Workspace
+
+
+class Event(NamedTuple):
+    """An event: the repository, the client's call, the task that the environment names, and how a fix is written.
+
+    Without `request` nothing is fixed.
+    """
+
+    workspace: Workspace
+    call: HookCall
+    now: str
+    named_task: str = ""
+    request: Request | None = None
+
+
+# By event, the module and the function: imported only when called, since a hook is to cost no time.
+_FUNCTIONS: Mapping[str, tuple[str, str]] = {
+    clients.SESSION_START: ("beginning", "session_start"),
+    clients.COMPACTION: ("beginning", "compaction"),
+    clients.SUBAGENT_START: ("beginning", "subagent_start"),
+    clients.BEFORE_EDIT: ("editing", "before_edit"),
+    clients.BEFORE_COMMIT: ("editing", "before_commit"),
+    clients.AFTER_EDIT: ("editing", "after_edit"),
+    clients.STOP: ("ending", "stop"),
+}
+
+
+def text_of(name: str, event: Event) -> str:
+    """Return what is said at an event; empty where there is nothing to say.
+
+    Raises:
+        TaskstateError: a file that it needs cannot be read.
+    """
+    module, function = _FUNCTIONS[name]
+    return str(getattr(import_module(f"taskstate.agents.{module}"), function)(event))

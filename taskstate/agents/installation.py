@@ -1,0 +1,258 @@
+"""Sets up a repository with its agents' clients, records what was added to which file, and takes exactly that out.
+
+The record is `set-up.json` in the state folder: it is committed, so that somebody else can take everything out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate import resources
+from taskstate.agents import merging, servers
+from taskstate.agents.clients import CLIENTS, hooks_of
+from taskstate.agents.merging import Piece
+from taskstate.errors import TaskstateError
+from taskstate.storage import files, folders, journal
+from taskstate.version import VERSION
+from taskstate.workspace import setup
+from taskstate.workspace.setup import RECORD
+from taskstate.workspace.workspace import SET_UP_FILES
+from taskstate.workspace.writer import unified_diff
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from taskstate.agents.clients import Client
+    from taskstate.workspace.workspace import Workspace
+
+PAGES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
+WORKFLOW = ".github/workflows/taskstate.yml"
+
+
+class Wanted(NamedTuple):
+    """What to set up besides folders and configuration: clients, commit hooks, a workflow of CI, verification tools."""
+
+    agents: tuple[str, ...] = ()
+    pre_commit: bool = False
+    ci: bool = False
+    verification: bool = False
+
+
+class Installed(NamedTuple):
+    """What was set up or taken out, and the diffs of the files; `kept` are those that were left as they are."""
+
+    created: tuple[str, ...]
+    changed: tuple[str, ...]
+    kept: tuple[str, ...]
+    diff: str
+    removed: tuple[str, ...] = ()
+
+
+class _File(NamedTuple):
+    """A file that was added to: whether it was created, and the pieces, in the order in which they were put in."""
+
+    created: bool
+    pieces: tuple[Piece, ...]
+
+
+class _Record(NamedTuple):
+    agents: tuple[str, ...]
+    files: Mapping[str, _File]
+    driver: bool
+
+
+def install(workspace: Workspace, wanted: Wanted, *, dry_run: bool = False) -> Installed:
+    """Set a repository up; what is there is kept, and doing it a second time changes nothing.
+
+    Raises:
+        TaskstateError: a file cannot be read or written, or has a form that cannot be added to; nothing is changed.
+    """
+    record = _read_record(workspace)
+    agents = tuple(dict.fromkeys((*record.agents, *wanted.agents)))
+    if wanted.verification and not any(each in CLIENTS for each in agents):
+        help_ = "name one: `taskstate init --verification --agent claude`"
+        raise TaskstateError("--verification needs a client to be set up", help=help_, code="usage")
+    texts = setup.planned_texts(workspace, pre_commit=wanted.pre_commit)
+    noted = dict(record.files)
+    for name, text in texts.items():
+        _note(noted, name, _before(workspace, name), (text,))
+    for name, steps in _steps(workspace, wanted._replace(agents=agents)).items():
+        before = _before(workspace, name)
+        stages = [before or ""]
+        for step in steps:
+            stages.append(step(stages[-1]))
+        texts[name] = stages[-1]
+        _note(noted, name, before, stages[1:])
+    diff = "".join(_diffs(workspace, texts))
+    driver = setup.install_merge_driver(workspace, dry_run=True)
+    new = _Record(agents, noted, record.driver or bool(driver))
+    own = f"{workspace.config.root}/{RECORD}"
+    if new != record or (record.files and _version(workspace) != VERSION):
+        texts[own] = _record_text(new)
+    done = setup.write_texts(workspace, texts, dry_run=dry_run)
+    setup.install_merge_driver(workspace, dry_run=dry_run)
+    created, changed, kept = (tuple(each for each in names if each != own) for names in done)
+    return Installed((*created, *driver), changed, kept, diff)
+
+
+def remove(workspace: Workspace, *, dry_run: bool = False) -> Installed:
+    """Take out what `install` put in; tasks and all else stay.
+
+    Raises:
+        TaskstateError: code "not-set-up": there is no record; "cannot-edit": what was put in was edited since.
+    """
+    record = _read_record(workspace)
+    if not record.files:
+        message = f"there is no record of what `init` put in ({workspace.config.root}/{RECORD})"
+        raise TaskstateError(message, help="run `taskstate init`, which writes one", code="not-set-up")
+    texts: dict[str, str | None] = {}
+    for name, file in record.files.items():
+        before = _before(workspace, name)
+        if before is None:
+            continue
+        left = merging.without(before, file.pieces, name)
+        texts[name] = None if file.created and _is_empty(left) else left
+    diff = "".join(_diffs(workspace, {name: text or "" for name, text in texts.items()}))
+    if not dry_run:
+        _write_back(workspace, texts)
+        if record.driver:
+            setup.remove_merge_driver(workspace)
+    removed = tuple(name for name, text in texts.items() if text is None)
+    return Installed((), tuple(name for name in texts if name not in removed), (), diff, removed)
+
+
+def _is_empty(text: str) -> bool:
+    """Return whether a file that was created holds nothing any more: no text, or JSON that says nothing."""
+    return not text.strip() or "".join(text.split()) in {"{}", '{"version":1}'}
+
+
+def _steps(workspace: Workspace, wanted: Wanted) -> dict[str, list[Callable[[str], str]]]:
+    """Return, by file, the functions that add to its text."""
+    steps: dict[str, list[Callable[[str], str]]] = {}
+    block = resources.text("templates/agents/block.md")
+    if wanted.agents:
+        there = (name for name in PAGES if name == PAGES[0] or _before(workspace, name) is not None)
+        steps |= {name: [lambda text: merging.with_block(text, block)] for name in there}
+    wanted_servers = {**servers.OWN, **(servers.VERIFICATION if wanted.verification else {})}
+    for client in (CLIENTS[name] for name in wanted.agents if name in CLIENTS):
+        steps.setdefault(client.hook_file, []).extend(_hook_steps(client))
+        steps.setdefault(client.mcp_file, []).extend(_server_steps(client, wanted_servers))
+    if wanted.ci:
+        workflow = resources.text("templates/agents/github-workflow.yml").replace("{version}", VERSION)
+        steps[WORKFLOW] = [lambda text: text or workflow]
+    return steps
+
+
+def _hook_steps(client: Client) -> Iterator[Callable[[str], str]]:
+    name = client.hook_file
+    if client.flat:
+        yield lambda text: merging.with_value(text, "version", 1, name)
+    for event, entries in hooks_of(client).items():
+        for entry in entries:
+            yield lambda text, event=event, entry=entry: merging.with_hook(text, event, entry, name)  # type: ignore[misc]
+
+
+def _server_steps(client: Client, wanted: Mapping[str, Mapping[str, Any]]) -> Iterator[Callable[[str], str]]:
+    name = client.mcp_file
+    add = merging.with_toml_server if name.endswith(".toml") else merging.with_server
+    for server, entry in wanted.items():
+        yield lambda text, server=server, entry=entry: add(text, server, entry, name)  # type: ignore[misc]
+
+
+def _before(workspace: Workspace, name: str) -> str | None:
+    """Return the text of a file, or None where there is none."""
+    if files.size(files.inside(workspace.root, name)) is None:
+        return None
+    return setup.read_text(workspace, name)
+
+
+def _note(noted: dict[str, _File], name: str, before: str | None, stages: tuple[str, ...] | list[str]) -> None:
+    """Note the pieces that the stages put into a file; a file that was there and is not changed is not noted."""
+    earlier = noted.get(name, _File(before is None, ()))
+    pieces, text = [*earlier.pieces], before or ""
+    for stage in stages:
+        # A file that is only to exist has an empty text as its plan.
+        piece = merging.piece_between(text, stage) if stage else None
+        text = stage or text
+        if piece:
+            pieces.append(piece)
+    if before is None or len(pieces) > len(earlier.pieces):
+        noted[name] = _File(earlier.created, tuple(pieces))
+
+
+def _diffs(workspace: Workspace, texts: Mapping[str, str]) -> Iterator[str]:
+    for name, text in texts.items():
+        before = _before(workspace, name)
+        if text != (before or ""):
+            yield unified_diff(name, before or "", text, is_new=before is None)
+
+
+def _write_back(workspace: Workspace, texts: Mapping[str, str | None]) -> None:
+    """Write the texts of which our pieces were taken out; None deletes a file, and its folder if that is empty then."""
+    plan: list[journal.Operation] = []
+    for name, text in {**texts, f"{workspace.config.root}/{RECORD}": None}.items():
+        digest = files.digest(files.read(files.inside(workspace.root, name)))
+        is_gone = text is None
+        plan.append(journal.Delete(name, digest) if is_gone else journal.Replace(name, digest, (text or "").encode()))
+    with workspace.locked():
+        journal.write(workspace.root, workspace.private, tuple(plan))
+    for name, text in texts.items():
+        folder = os.path.dirname(name)
+        while text is None and folder and not folder.startswith(workspace.config.root):
+            with suppress(OSError):
+                folders.remove_empty(workspace.root / folder)
+            folder = os.path.dirname(folder)
+
+
+# The record
+
+
+def _path(workspace: Workspace) -> str:
+    return f"{workspace.config.root}/{RECORD}"
+
+
+def _values(workspace: Workspace) -> dict[str, Any]:
+    text = _before(workspace, _path(workspace))
+    if text is None:
+        return {}
+    try:
+        values = json.loads(text)
+        return values if isinstance(values, dict) else {}
+    except ValueError as error:
+        help_ = f"take {_path(workspace)} from the last commit, or delete it: then nothing can be taken out"
+        raise TaskstateError(f"{_path(workspace)} is not JSON", help=help_, code="config") from error
+
+
+def _version(workspace: Workspace) -> str:
+    return str(_values(workspace).get("version"))
+
+
+def _read_record(workspace: Workspace) -> _Record:
+    """Return the record; entries of another form, or about other files than those that `init` writes, do not count."""
+    values = _values(workspace)
+    listed = values.get("files") if isinstance(values.get("files"), dict) else {}
+    noted: dict[str, _File] = {}
+    for name, value in (listed or {}).items():
+        with suppress(TypeError, ValueError, KeyError, AttributeError):
+            pieces = tuple(Piece(str(old), str(new)) for old, new in value["pieces"])
+            own = name.startswith(f"{workspace.config.root}/") and name.endswith("/.gitkeep")
+            if own or name in SET_UP_FILES:
+                noted[name] = _File(value["created"] is True, pieces)
+    agents = values.get("agents") if isinstance(values.get("agents"), list) else []
+    return _Record(tuple(str(each) for each in agents or []), noted, values.get("merge_driver") is True)
+
+
+def _record_text(record: _Record) -> str:
+    values = {
+        "version": VERSION,
+        "agents": list(record.agents),
+        "merge_driver": record.driver,
+        "files": {
+            name: {"created": file.created, "pieces": [[*piece] for piece in file.pieces]}
+            for name, file in record.files.items()
+        },
+    }
+    return json.dumps(values, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,205 @@
+"""Adds entries to the configuration files of clients, and takes them out again; all other bytes stay as they are.
+
+Works on texts. An entry that is there already is left alone, whoever wrote it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate.agents import servers
+from taskstate.errors import TaskstateError
+from taskstate.syntax.edits import apply
+from taskstate.syntax.json_edit import set_json
+from taskstate.syntax.json_parser import read_json
+from taskstate.syntax.nodes import Fault, Node, equals
+from taskstate.syntax.spans import newline_of, with_newlines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+BEGIN, END = "<!-- taskstate:begin -->", "<!-- taskstate:end -->"
+_EMPTY = "{}\n"
+
+
+class Piece(NamedTuple):
+    """What one step put into a file: the text `new` in the place of `old`."""
+
+    old: str
+    new: str
+
+
+def piece_between(before: str, after: str) -> Piece | None:
+    """Return the one piece in which two texts differ; None where they do not."""
+    if before == after:
+        return None
+    shorter = min(len(before), len(after))
+    start = next((at for at in range(shorter) if before[at] != after[at]), shorter)
+    end = next((at for at in range(shorter - start) if before[-1 - at] != after[-1 - at]), shorter - start)
+    return Piece(before[start : len(before) - end], after[start : len(after) - end])
+
+
+def without(text: str, pieces: Sequence[Piece], name: str) -> str:
+    """Return a text without the pieces that were put into it, the last one first.
+
+    Where they were edited since, our entries are taken out of JSON one by one, and our block out of Markdown.
+
+    Raises:
+        TaskstateError: code "cannot-edit": a piece was changed since, or stands there several times.
+    """
+    left = text
+    for piece in reversed(pieces):
+        if left.count(piece.new) == 1:
+            left = left.replace(piece.new, piece.old)
+        elif name.endswith(".json"):
+            return _without_entries(text, name)
+        elif name.endswith(".md") and 0 <= text.find(BEGIN) < text.find(END):
+            return text[: text.find(BEGIN)] + text[text.find(END) + len(END) :].lstrip("\r\n")
+        else:
+            shown = " ".join(piece.new.split())[:60]
+            message = f"{name} was edited where `init` had added to it ({shown}…)"
+            help_ = "take that part out by hand, then run `taskstate init --remove` again"
+            raise TaskstateError(message, help=help_, code="cannot-edit")
+    return left
+
+
+# JSON
+
+
+def with_server(text: str, server: str, entry: Mapping[str, Any], name: str) -> str:
+    """Return a client's JSON with an MCP server, unless it has one of that name."""
+    return _with(text or _EMPTY, ("mcpServers", server), entry, name)
+
+
+def with_hook(text: str, event: str, entry: Mapping[str, Any], name: str) -> str:
+    """Return a client's JSON with a hook for an event, unless its command is there already."""
+    root = _root(text or _EMPTY, name)
+    present = root.get("hooks", event)
+    command = json.dumps(_command(entry))
+    if present is not None and command in json.dumps(present.value()):
+        return text
+    if present is None:
+        return _with(text or _EMPTY, ("hooks", event), [entry], name)
+    if present.kind != "sequence":
+        raise _refused(name, f"hooks.{event} is no list")
+    return _with(text, ("hooks", event, len(present.items)), entry, name)
+
+
+def with_value(text: str, key: str, value: object, name: str) -> str:
+    """Return a JSON object's text with a key, unless it has it."""
+    return _with(text or _EMPTY, (key,), value, name)
+
+
+def _without_entries(text: str, name: str) -> str:
+    """Return a client's JSON without our hooks and servers, and without what is empty then."""
+    while (span := _own_span(_root(text, name))) is not None:
+        text = text[: span[0]] + text[span[1] :]
+    return text
+
+
+def _own_span(root: Node) -> tuple[int, int] | None:
+    """Return the span of the next entry of ours, with the comma that parts it from its neighbour."""
+    groups = [each for key in ("hooks", "mcpServers") for each in root.entries if each.key.text == key]
+    for group in groups:
+        for number, entry in enumerate(group.value.entries):
+            spans = [(each.key.span.start, each.value.span.end) for each in group.value.entries]
+            if _is_own_server(group.key.text, entry.key.text, entry.value):
+                return _with_comma(group.value, spans, number)
+            items = [(each.span.start, each.span.end) for each in entry.value.items]
+            for index, item in enumerate(entry.value.items):
+                if "taskstate hook " in json.dumps(item.value()):
+                    is_last = len(items) == 1
+                    return (
+                        _with_comma(group.value, spans, number) if is_last else _with_comma(entry.value, items, index)
+                    )
+        if not group.value.entries and group.value.kind == "mapping":
+            spans = [(each.key.span.start, each.value.span.end) for each in root.entries]
+            return _with_comma(root, spans, root.entries.index(group))
+    return None
+
+
+def _is_own_server(group: str, name: str, entry: Node) -> bool:
+    ours = {**servers.OWN, **servers.VERIFICATION}
+    return group == "mcpServers" and name in ours and equals(entry, ours[name])
+
+
+def _with_comma(parent: Node, spans: Sequence[tuple[int, int]], number: int) -> tuple[int, int]:
+    start, end = spans[number]
+    if number:
+        return spans[number - 1][1], end
+    if len(spans) > 1:
+        return start, spans[1][0]
+    return parent.span.start + 1, parent.span.end - 1
+
+
+def _command(entry: Mapping[str, Any]) -> str:
+    handlers = entry.get("hooks")
+    return str(handlers[0]["command"] if isinstance(handlers, list) else entry["command"])
+
+
+def _with(text: str, path: tuple[str | int, ...], value: object, name: str) -> str:
+    root = _root(text, name)
+    depth = 0
+    while depth < len(path) and root.get(*path[: depth + 1]) is not None:
+        depth += 1
+    if depth == len(path):
+        return text
+    parent = root.get(*path[:depth])
+    if parent is None or parent.kind != ("sequence" if isinstance(path[depth], int) else "mapping"):
+        raise _refused(name, f"{'.'.join(map(str, path[:depth]))} is no object")
+    for key in reversed(path[depth + 1 :]):
+        value = {key: value}
+    return apply(text, set_json(text, root, path[: depth + 1], value, newline=newline_of(text)))
+
+
+def _root(text: str, name: str) -> Node:
+    node = read_json(text, 1 if text.startswith("\ufeff") else 0, len(text))
+    if isinstance(node, Fault):
+        line = text.count("\n", 0, node.span.start) + 1
+        raise _refused(name, f"line {line}: {node.message}")
+    if node.kind != "mapping":
+        raise _refused(name, "it holds no JSON object")
+    return node
+
+
+def _refused(name: str, why: str) -> TaskstateError:
+    message = f"{name} cannot be added to safely: {why}"
+    return TaskstateError(message, help=f"mend {name}, then run this again", code="cannot-edit")
+
+
+# TOML and Markdown
+
+
+def with_toml_server(text: str, server: str, entry: Mapping[str, Any], name: str) -> str:
+    """Return a client's TOML with an MCP server at its end, unless it has one of that name."""
+    import tomllib
+
+    def parsed(toml: str) -> dict[str, Any]:
+        try:
+            return tomllib.loads(toml.removeprefix("\ufeff"))
+        except tomllib.TOMLDecodeError as error:
+            raise _refused(name, str(error)) from error
+
+    before = parsed(text)
+    if server in before.get("mcp_servers", {}):
+        return text
+    newline = newline_of(text)
+    values = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items()]
+    joint = "" if not text else newline if text.endswith(("\n", "\r")) else newline * 2
+    after = text + joint + "".join(line + newline for line in (f"[mcp_servers.{server}]", *values))
+    expected = before | {"mcp_servers": before.get("mcp_servers", {}) | {server: dict(entry)}}
+    if parsed(after) != expected:
+        raise _refused(name, "its mcp_servers are written in a form that cannot be added to")
+    return after
+
+
+def with_block(text: str, body: str) -> str:
+    """Return Markdown with our block at its end, or with the block that is there brought up to date."""
+    newline = newline_of(text)
+    block = with_newlines(f"{BEGIN}\n{body.strip()}\n{END}", newline)
+    start, end = text.find(BEGIN), text.find(END)
+    if 0 <= start < end:
+        return text[:start] + block + text[end + len(END) :]
+    joint = "" if not text else newline if text.endswith(("\n", "\r")) else newline * 2
+    return text + joint + block + newline

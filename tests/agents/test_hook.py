@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate.agents.clients import CLIENTS, EVENTS
+from tests.support.place import tree
+
+if TYPE_CHECKING:
+    from tests.agents.conftest import Client
+
+STATE = ".taskstate/tasks/task-101-state.md"
+NONSENSE = [
+    b"[",
+    b"[]",
+    b'"x"',
+    b"\xff\xfe",
+    b"[" * 50_000,
+    b'{"cwd": "/nowhere", "tool_input": 7}',
+    b'{"tool_input": {"file_path": ["x"], "edits": [1, {"old_string": 2}]}}',
+    b'{"tool_input": {"file_path": "a\\u0000b", "content": "x"}, "cwd": "a\\u0000b"}',
+    b'{"tool_input": "*** Begin Patch\\n*** Update File: x\\n@@\\n-a\\n+b\\n*** End Patch"}',
+    b'{"tool_input": {"command": [1, null]}, "workspace_roots": [], "agent_type": {}}',
+]
+
+
+@pytest.mark.parametrize("data", NONSENSE)
+@pytest.mark.parametrize("event", EVENTS)
+def test_nonsense_never_breaks_the_client(client: Client, event: str, data: bytes) -> None:
+    """Whatever stands on standard input, the answer is JSON, the exit status 0, and no file is touched."""
+    before = tree(client.place.root)
+    answer = client.hook(event, stdin=data)
+    assert "decision" not in answer
+    assert "permissionDecision" not in json.dumps(answer)
+    assert tree(client.place.root) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("compacted",), "there is no event 'compacted'"),
+        (("stop", "--agent", "clade"), "did you mean claude?"),
+        (("stop", "--bogus"), "unknown option '--bogus'"),
+        ((), "EVENT"),
+        (("stop", "again"), "again"),
+    ],
+)
+def test_wrong_arguments_are_no_refusal(client: Client, arguments: tuple[str, ...], why: str) -> None:
+    """A client would take exit status 2 as a block, so wrong arguments are answered neutrally, and said."""
+    assert client.hook(*arguments) == {}
+    assert why in client.said
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_fault_is_logged_once_in_a_line(client: Client, name: str) -> None:
+    """The log names the time, the client, the event and the reason; a credential in it is masked."""
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    assert client.hook(f"{token}\nx", "--agent", name) == {}
+    assert client.log.count("\n") == 1
+    assert f" {name} " in client.log
+    assert "there is no event" in client.log
+    assert token not in client.log
+
+
+def test_log_stays_small(client: Client) -> None:
+    """A hook that fails at each call does not fill the disk, and the newest line is there."""
+    folder = client.place.workspace.private.write
+    assert folder
+    client.hook("bogus")
+    (folder / "hooks.log").write_bytes(b"old line\n" * 10_000)
+    client.hook("newest")
+    assert len(client.log) < 64 * 1024
+    assert client.log.startswith("old line\n")
+    assert client.log.endswith("\n")
+    assert "newest" in client.log.splitlines()[-1]
+
+
+def test_no_repository_is_neutral(client: Client) -> None:
+    """Where taskstate is not set up there is nothing to say, and nothing is created."""
+    other = client.place.root.parent / "other"
+    other.mkdir()
+    assert client.hook("session-start", given={"cwd": str(other)}) == {}
+    assert "taskstate init" in client.said
+    assert [*other.iterdir()] == []
+
+
+@pytest.mark.parametrize("event", ["session-start", "after-edit", "before-edit", "subagent-start"])
+def test_unreadable_state_file_is_neutral_or_told(client: Client, event: str) -> None:
+    """A state file that cannot be read never blocks: the answer is neutral, or says what is wrong with the file."""
+    client.place.path.write_bytes(b"\xff\xfe\x00nothing")
+    edit = {"tool_input": {"file_path": STATE, "content": "---\ntaskstate: 1\n---\n"}}
+    answer = client.hook(event, given=edit)
+    assert "permissionDecision" not in json.dumps(answer)
+
+
+def test_linked_state_file_is_neutral(client: Client) -> None:
+    """A link in the place of a state file is not followed; the log says so."""
+    target = client.place.root.parent / "elsewhere.md"
+    client.place.path.rename(target)
+    client.place.path.symlink_to(target)
+    assert client.hook("session-start") == {}
+    assert "link" in client.log
+
+
+def test_hooks_begin_nothing(client: Client) -> None:
+    """No event begins a turn, changes a file, or runs a command of the repository."""
+    client.place.configure('[validation]\n"*" = ["touch ran.txt"]\n')
+    client.place.trust()
+    before = tree(client.place.root)
+    for event in EVENTS:
+        client.hook(event, given={"source": "compact"})
+    assert tree(client.place.root) == before
+
+
+def test_stop_is_blocked_once_in_a_turn(client: Client) -> None:
+    """An agent that has its reason to go on is not held up at every stop; a new turn is told anew."""
+    client.arrange("changed")
+    assert client.hook("stop")["decision"] == "block"
+    assert client.hook("stop") == {}
+    client.run("finish", "101", "--did", "D", "--state", "S", "--next", "N")
+    client.arrange("turn")
+    client.place.write("c.txt", "more\n")
+    assert "c.txt" in client.hook("stop")["reason"]
+
+
+def test_change_from_before_the_turn_is_not_its_work(client: Client) -> None:
+    """What was not committed when the turn began does not block its stop."""
+    client.place.write("b.txt", "from before\n")
+    client.arrange("turn")
+    assert client.hook("stop") == {}
+
+
+def test_committed_work_is_work(client: Client) -> None:
+    """Commits of an open turn are in no session either."""
+    client.arrange("changed")
+    client.place.commit("Task: 101")
+    assert "new commits" in client.hook("stop")["reason"]
+
+
+def test_safe_fixes_are_applied_on_request(client: Client) -> None:
+    """With `--fix` an edited state file is mended before what is left is handed back; without, it is not touched."""
+    client.place.text = client.place.text.replace("file_size_kb: 2", "file_size_kb: 9")
+    edit = {"tool_input": {"file_path": str(client.place.path), "old_string": "a", "new_string": "b"}}
+    before = client.place.text
+    assert "file_size_kb" in client.hook("after-edit", given=edit)["reason"]
+    assert client.place.text == before
+    assert client.hook("after-edit", "--fix", given=edit) == {}
+    assert "file_size_kb: 2" in client.place.text
+
+
+def test_file_that_must_not_be_fixed_is_told(client: Client) -> None:
+    """Where the fix is refused the agent hears why, with the findings."""
+    client.place.text = client.place.text.replace("total: 0", "total: 5")
+    edit = {"tool_input": {"file_path": str(client.place.path), "old_string": "a", "new_string": "b"}}
+    assert "damaged: it counts 5 sessions" in client.hook("after-edit", "--fix", given=edit)["reason"]
+
+
+def test_environment_names_the_task(client: Client) -> None:
+    """TASKSTATE_TASK is stronger than the branch; one that does not exist counts for nothing."""
+    client.place.new("102", title="Other")
+    for named, expected in (("102", "Task 102"), ("999", "Task 101"), ("../x", "Task 101")):
+        client.monkeypatch.setenv("TASKSTATE_TASK", named)
+        answer = client.hook("session-start")
+        assert answer["hookSpecificOutput"]["additionalContext"].startswith(f"{expected} is at hand")
+
+
+@pytest.mark.parametrize(
+    ("branch", "task"),
+    [("feature/auth-2-login", "auth-2"), ("2-login", "2"), ("TASK-101", "101"), ("v2", ""), ("1010", "")],
+)
+def test_branch_names_the_task(client: Client, branch: str, task: str) -> None:
+    """An id stands in the branch's name as a word, and the longest one counts."""
+    client.place.new("auth-2", title="Auth")
+    client.place.new("2", title="Two")
+    client.place.git("checkout", "--quiet", "-b", branch)
+    said = client.hook("session-start")["hookSpecificOutput"]["additionalContext"]
+    assert said.startswith(f"Task {task} is at hand: the branch is" if task else "taskstate keeps tasks here, none")
+
+
+def test_newest_session_names_the_task(client: Client) -> None:
+    """Where nothing else says it, the open task with the newest session is at hand."""
+    client.place.new("102", title="Other")
+    client.place.git("checkout", "--quiet", "main")
+    client.place.add("Worked.")
+    said = client.hook("session-start")["hookSpecificOutput"]["additionalContext"]
+    assert said.startswith("Task 101 is at hand: it has the newest session")
+
+
+def test_task_that_is_closed_is_not_at_hand(client: Client) -> None:
+    """A branch that is named after a task which was given up brings no brief."""
+    client.run("drop", "101", "--note", "no")
+    said = client.hook("session-start")["hookSpecificOutput"]["additionalContext"]
+    assert "none is at hand" in said

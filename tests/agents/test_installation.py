@@ -1,0 +1,246 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from taskstate.agents.clients import CLIENTS
+from taskstate.agents.installation import Wanted, install, remove
+from taskstate.agents.merging import BEGIN, END
+from taskstate.version import VERSION
+from taskstate.workspace.setup import PRE_COMMIT, RECORD
+from taskstate.workspace.workspace import find_workspace
+from tests.support.place import refusal, tree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from taskstate.agents.installation import Installed
+
+ALL = Wanted(tuple(CLIENTS), pre_commit=True, ci=True, verification=True)
+SETTINGS = '{\n    "permissions": {"allow": ["Bash(ls)"]},\n    "hooks": {"Stop": [{"hooks": [{"command": "x"}]}]}\n}\n'
+# Configurations as people have them, by path.
+MINE = {
+    ".claude/settings.json": [
+        SETTINGS,
+        "{}",
+        "{ }\n",
+        '{"hooks": {}}',
+        '\ufeff{"a": 1}',
+        SETTINGS.replace("\n", "\r\n"),
+        '{\n\t"hooks": {\n\t\t"Stop": []\n\t}\n}',
+    ],
+    ".mcp.json": ['{"mcpServers": {"other": {"command": "x"}}}', '{"mcpServers": {}}\n', '{\n  "x": 1\n}'],
+    ".cursor/hooks.json": ['{"version": 1, "hooks": {"stop": [{"command": "./x"}]}}\n'],
+    ".codex/config.toml": ['model = "x"', '# mine\r\n[mcp_servers.other]\r\ncommand = "y"\r\n', ""],
+    ".gemini/settings.json": ['{"hooks": {"enabled": true}, "theme": "x"}'],
+    "AGENTS.md": ["# Mine\n", "no end", "a\r\nb\r\n", "\n\n"],
+    PRE_COMMIT: ["repos:\n- repo: https://example.invalid/x\n  rev: v1\n  hooks:\n  - id: one\n# end\nci: {}\n"],
+    ".gitignore": ["*.pyc", ".taskstate/lock\n"],
+    ".github/workflows/taskstate.yml": ["name: mine\n"],
+}
+
+
+def set_up(root: Path, wanted: Wanted = ALL, *, dry_run: bool = False) -> Installed:
+    """Set a repository up."""
+    return install(find_workspace(root, root=str(root)), wanted, dry_run=dry_run)
+
+
+def take_out(root: Path, *, dry_run: bool = False) -> Installed:
+    """Take out what was set up."""
+    return remove(find_workspace(root, root=str(root)), dry_run=dry_run)
+
+
+def put(root: Path, name: str, text: str) -> Path:
+    """Write a file byte for byte."""
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode())
+    return path
+
+
+def read(path: Path) -> Any:  # noqa: ANN401 - any JSON
+    """Return the values of a JSON file."""
+    return json.loads(path.read_text(encoding="utf-8-sig"))
+
+
+@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in MINE.items() for text in texts])
+def test_what_is_put_in_is_taken_out(repository: Path, name: str, text: str) -> None:
+    """Whatever stands in a file stays, a second run changes nothing, and `remove` brings every byte back."""
+    path = put(repository, name, text)
+    before = tree(repository)
+    set_up(repository)
+    values = text.removeprefix("\ufeff")
+    if name.endswith(".json"):
+        merged = {"hooks", "mcpServers"}
+        mine = {key: value for key, value in json.loads(values).items() if key not in merged}
+        assert mine == {key: read(path)[key] for key in mine}
+    after = tree(repository)
+    again = set_up(repository)
+    assert (again.created, again.changed, again.diff) == ((), (), "")
+    assert tree(repository) == after
+    take_out(repository)
+    assert tree(repository) == before
+    assert path.read_bytes() == text.encode()
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_client_is_set_up(repository: Path, name: str) -> None:
+    """Each event of the client has the hook that is meant for it, and the server is there."""
+    set_up(repository, Wanted((name,)))
+    client = CLIENTS[name]
+    text = json.dumps(read(repository / client.hook_file))
+    assert all(f"taskstate hook {event} --agent {name}" in text for event in client.hooks)
+    config = (repository / client.mcp_file).read_text(encoding="utf-8")
+    is_toml = client.mcp_file.endswith(".toml")
+    servers = tomllib.loads(config)["mcp_servers"] if is_toml else json.loads(config)["mcpServers"]
+    assert servers == {"taskstate": {"command": "taskstate", "args": ["mcp"]}}
+    assert BEGIN in (repository / "AGENTS.md").read_text(encoding="utf-8")
+    assert not (repository / "CLAUDE.md").exists()
+
+
+def test_pages_of_other_clients_are_added_to_where_they_are(repository: Path) -> None:
+    """CLAUDE.md and GEMINI.md get the block if they are there."""
+    put(repository, "GEMINI.md", "# Mine\n")
+    set_up(repository, Wanted(("generic",)))
+    assert END in (repository / "GEMINI.md").read_text(encoding="utf-8")
+    assert not (repository / ".claude").exists()
+
+
+def test_own_server_of_that_name_is_kept(repository: Path) -> None:
+    """An entry that somebody wrote is not replaced, and not taken out."""
+    path = put(repository, ".mcp.json", '{"mcpServers": {"github": {"command": "mine"}}}')
+    set_up(repository, Wanted(("claude",), verification=True))
+    assert read(path)["mcpServers"]["github"] == {"command": "mine"}
+    take_out(repository)
+    assert path.read_text(encoding="utf-8") == '{"mcpServers": {"github": {"command": "mine"}}}'
+
+
+def test_verification_servers_are_pinned(repository: Path) -> None:
+    """Each server has a version: what an agent may run does not change by itself."""
+    set_up(repository, Wanted(("claude",), verification=True))
+    servers = read(repository / ".mcp.json")["mcpServers"]
+    assert servers["playwright"]["args"][1].startswith("@playwright/mcp@0.")
+    assert servers["github"]["args"][-1].startswith("ghcr.io/github/github-mcp-server:v")
+
+
+def test_edited_since(repository: Path) -> None:
+    """Entries that people added, and another layout, do not keep ours from being taken out."""
+    set_up(repository, Wanted(("claude",)))
+    path = repository / ".claude/settings.json"
+    values = read(path)
+    values["permissions"] = {"allow": []}
+    values["hooks"]["Stop"].insert(0, {"hooks": [{"type": "command", "command": "mine"}]})
+    path.write_text(json.dumps(values, indent=4), encoding="utf-8")
+    page = repository / "AGENTS.md"
+    page.write_text("# New\n\n" + page.read_text(encoding="utf-8").replace("Begin:", "Start:"), encoding="utf-8")
+    take_out(repository)
+    mine = {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}
+    assert read(path) == {"hooks": mine, "permissions": {"allow": []}}
+    assert page.read_text(encoding="utf-8") == "# New\n\n"
+    assert not (repository / ".mcp.json").exists()
+
+
+def test_edited_lines_that_cannot_be_told_apart_are_refused(repository: Path) -> None:
+    """A text file that was edited in the middle of our lines is named, and nothing is taken out of any file."""
+    set_up(repository, Wanted())
+    path = repository / ".gitignore"
+    path.write_text(path.read_text(encoding="utf-8").replace(".taskstate/lock\n", ""), encoding="utf-8")
+    before = tree(repository)
+    assert ".gitignore was edited" in str(refusal(lambda: take_out(repository)))
+    assert tree(repository) == before
+
+
+def test_tasks_stay(repository: Path) -> None:
+    """What was set up goes, the tasks do not, and neither does a configuration that was changed."""
+    set_up(repository, Wanted())
+    task = put(repository, ".taskstate/tasks/task-7-state.md", "mine\n")
+    assert ".taskstate/tasks/.gitkeep" in take_out(repository).removed
+    assert task.read_text(encoding="utf-8") == "mine\n"
+    assert not (repository / ".gitattributes").exists()
+
+
+def test_dry_run_shows_the_diff(repository: Path) -> None:
+    """A dry run, of setting up and of taking out, shows every line and changes nothing."""
+    path = put(repository, ".claude/settings.json", SETTINGS)
+    before = tree(repository)
+    shown = set_up(repository, dry_run=True)
+    assert "+++ b/.claude/settings.json" in shown.diff
+    assert '+    "hooks": {"Stop": [{"hooks": [{"command": "x"}]}, ' in shown.diff
+    assert tree(repository) == before
+    assert subprocess.run(["git", "config", "merge.taskstate.driver"], cwd=repository, check=False).returncode == 1
+    set_up(repository)
+    after = tree(repository)
+    assert "--- a/.mcp.json" in take_out(repository, dry_run=True).diff
+    assert tree(repository) == after
+    assert path.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (".claude/settings.json", "{\n"),
+        (".claude/settings.json", "[]"),
+        (".claude/settings.json", '{"hooks": []}'),
+        (".claude/settings.json", '{"hooks": {"Stop": {}}}'),
+        (".claude/settings.json", "{} // mine"),
+        (".mcp.json", '{"mcpServers": 7}'),
+        (".codex/config.toml", "mcp_servers = {}\n"),
+        (".codex/config.toml", "a = \n"),
+        ("AGENTS.md", "\udcff"),
+    ],
+)
+def test_other_forms_are_refused(repository: Path, name: str, text: str) -> None:
+    """A file that cannot be added to safely is named with what is wrong, and nothing is set up."""
+    path = repository / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    before = tree(repository)
+    error = refusal(lambda: set_up(repository))
+    assert name in str(error)
+    assert error.help
+    assert tree(repository) == before
+
+
+def test_linked_configuration_is_refused(repository: Path) -> None:
+    """A link in the place of a configuration is not followed."""
+    target = put(repository.parent, "elsewhere.json", "{}")
+    (repository / ".mcp.json").symlink_to(target)
+    assert ".mcp.json" in str(refusal(lambda: set_up(repository)))
+    assert target.read_text(encoding="utf-8") == "{}"
+
+
+def test_record_of_a_stranger_changes_nothing_else(repository: Path) -> None:
+    """A record that names other files, or nonsense, takes nothing out of them."""
+    set_up(repository, Wanted())
+    victim = put(repository, "src.py", "a = 1\n")
+    path = repository / ".taskstate" / RECORD
+    values = read(path)
+    values["files"] |= {
+        "src.py": {"created": True, "pieces": [["", "a = 1\n"]]},
+        "../x": 7,
+        ".gitignore": {"pieces": 1},
+    }
+    path.write_text(json.dumps(values), encoding="utf-8")
+    take_out(repository)
+    assert victim.read_text(encoding="utf-8") == "a = 1\n"
+
+
+def test_without_a_record_nothing_is_taken_out(repository: Path) -> None:
+    """The refusal names the command that writes one."""
+    assert refusal(lambda: take_out(repository)).code == "not-set-up"
+
+
+def test_record_names_the_version(repository: Path) -> None:
+    """So that `doctor` can compare it with the command line."""
+    set_up(repository, Wanted())
+    assert read(repository / ".taskstate" / RECORD)["version"] == VERSION
+
+
+def test_verification_needs_a_client(repository: Path) -> None:
+    """Without a client there is no configuration to write into."""
+    error = refusal(lambda: set_up(repository, Wanted(verification=True)))
+    assert "--agent claude" in error.help
