@@ -11,6 +11,7 @@ from benchmarks import corpus
 from benchmarks.appending import append_many
 from benchmarks.briefs import saving, starting
 from benchmarks.detection.detection import detection
+from benchmarks.editing import editing
 from benchmarks.growth import growth
 from benchmarks.hooks import hooks
 from benchmarks.linting import lint_history, lint_many, lint_one
@@ -79,6 +80,7 @@ BENCHMARKS = {
         Benchmark("append-many", append_many),
         Benchmark("lint-many", lint_many),
         Benchmark("lint-history", lint_history),
+        Benchmark("lsp", editing),
         Benchmark("scanner", scan_blocks),
         Benchmark("growth", growth),
         Benchmark("merges", merges),

@@ -53,6 +53,7 @@ DISK_EXCEPTIONS = {
     "taskstate.cli.main": "opens the null device in the place of a closed stream",
     "taskstate.cli.commands.demo": "looks for programs on the PATH",
     "taskstate.workflow.doctor": "looks for a program on the PATH",
+    "taskstate.workflow.versions": "looks for a program on the PATH",
     "taskstate.storage.folders": "the one hand: relative to an open folder, through no link",
     "taskstate.storage.journal": "looks at the free space of the disk",
     "taskstate.storage.lock": "locks an open descriptor",

@@ -15,7 +15,7 @@ from taskstate.agents.call import read_call
 from taskstate.agents.event import Event, text_of
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest, one_line
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.storage.private import make_folder
 from taskstate.syntax.spans import printable
 from taskstate.workspace.workspace import find_workspace, require_set_up
@@ -102,7 +102,7 @@ def _timestamp(moment: datetime) -> str:
 def _log(workspace: Workspace | None, hooked: Hooked, fault: str) -> None:
     """Add a line to the log in the private folder; that it cannot be written must not disturb the client either."""
     with suppress(TaskstateError, OSError, ValueError):
-        folder = workspace.private.write if workspace and workspace.state_root.is_dir() else None
+        folder = workspace.private.write if workspace and folders.is_folder(workspace.state_root) else None
         if folder is None:
             return
         from taskstate.validation.secrets import masked

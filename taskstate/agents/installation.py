@@ -166,7 +166,7 @@ def _before(workspace: Workspace, name: str) -> str | None:
     """Return the text of a file, or None where there is none."""
     if files.size(files.inside(workspace.root, name)) is None:
         return None
-    return setup.read_text(workspace, name)
+    return setup.text_of(workspace, name)
 
 
 def _note(noted: dict[str, _File], name: str, before: str | None, stages: tuple[str, ...] | list[str]) -> None:

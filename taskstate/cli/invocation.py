@@ -76,16 +76,10 @@ class Invocation:
         from taskstate.storage.git import client as git
         from taskstate.workspace.change import Request
 
-        metadata = WriteMetadata(actor=self._actor(), now=datetime.now(UTC), git_head=git.head(self.workspace.root))
+        root = self.workspace.root
+        metadata = WriteMetadata(actor=actor(self.args.actor, root), now=datetime.now(UTC), git_head=git.head(root))
         args = self.args
         return Request(metadata, self.flag_value("expect_revision"), args.dry_run, force_secrets=args.force_secrets)
-
-    def _actor(self) -> str:
-        from taskstate.storage.git import client as git
-        from taskstate.syntax import escaping
-
-        name = self.args.actor or os.environ.get("TASKSTATE_ACTOR") or git.user_name(self.workspace.root) or _login()
-        return escaping.one_line(name, what="the actor's name")
 
     @property
     def reader(self) -> str:
@@ -293,6 +287,15 @@ def _working_folder() -> Path:
         return Path.cwd()
     except FileNotFoundError as error:
         raise TaskstateError("the working folder is gone", help="go to another one", code="not-found") from error
+
+
+def actor(named: str, root: Path) -> str:
+    """Return the name of whoever writes: as named, as the environment says, as git does, or the login."""
+    from taskstate.storage.git import client as git
+    from taskstate.syntax import escaping
+
+    name = named or os.environ.get("TASKSTATE_ACTOR") or git.user_name(root) or _login()
+    return escaping.one_line(name, what="the actor's name")
 
 
 def _login() -> str:

@@ -59,6 +59,7 @@ COMMANDS = {
     "lint": ("lint", "check state files, and fix problems"),
     "fmt": ("fmt", "format state files"),
     "migrate": ("migrate", "turn files of older forms into the present one"),
+    "lsp": ("lsp", "serve an editor: findings, fixes and completion while one types"),
     "protocol": ("protocol", "print the protocol for a session of work"),
     "rule": ("rule", "explain a lint rule, or list all rules"),
     "doctor": ("doctor", "check the set-up and repair it; reseal or renumber a task"),

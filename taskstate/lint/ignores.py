@@ -40,14 +40,14 @@ class Ignored(NamedTuple):
     left: tuple[str, ...]
 
 
-def with_ignores(text: str, name: str, config: Config, queries: Queries) -> Ignored:
-    """Return a text with a directive for each finding that one can silence.
+def with_ignores(text: str, name: str, config: Config, queries: Queries, *, only: Diagnostic | None = None) -> Ignored:
+    """Return a text with a directive for each finding that one can silence, or for the one finding `only`.
 
     The directives are checked: a text that has a finding more with them than without stays as it was.
     """
     facts = engine.facts_of(parse(text), name, config, queries)
     before = engine.check(text, name, config, queries)
-    wanted = [each for each in before if _may_be_silenced(each, facts)]
+    wanted = [each for each in before if only in (None, each) and _may_be_silenced(each, facts)]
     for places in (_own_places(wanted, facts), {}, {}):
         new = apply(text, _edits(wanted, places, facts))
         after = engine.check(new, name, config, queries)

@@ -9,11 +9,14 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from taskstate.errors import TaskstateError
 from taskstate.lint.registry import RETIRED, TABLE
 from taskstate.model.config import matches
+from taskstate.storage import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from taskstate.lint.diagnostics import Diagnostic
     from taskstate.lint.registry import RetiredRule, Row
@@ -73,6 +76,20 @@ def unknown_in(lint: Lint) -> Iterator[tuple[str, str]]:
     }
     used |= {f'per-file-ignores."{pattern}"': selectors for pattern, selectors in lint.per_file_ignores.items()}
     yield from ((key, each) for key, selectors in used.items() for each in selectors if not is_known(each))
+
+
+def require_known(lint: Lint, where: str | Path) -> None:
+    """Refuse a configuration that names a rule that there is not; `where` is its file or folder.
+
+    Raises:
+        TaskstateError: code "config".
+    """
+    from taskstate.workspace.workspace import config_name
+
+    for key, selector in unknown_in(lint):
+        name = where if isinstance(where, str) else config_name(where)
+        message = f"{files.shown(name)}: no lint rule has the code or name {selector} (in `lint.{key}`)"
+        raise TaskstateError(message, help=advice(selector), code="config")
 
 
 def is_known(selector: str) -> bool:

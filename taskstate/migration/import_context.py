@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import format_text
 from taskstate.migration.context_cache import FILE, read_context, require_values, task_of, with_context
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.tasks.create import render, require_free
 from taskstate.workspace.writer import create_file
 
@@ -23,11 +23,11 @@ _FOLDER = ".agent-output"
 
 def contexts_in(path: Path) -> Iterator[Path]:
     """Yield the context.json files at a path: itself, that of a task's folder, or those in a folder of such folders."""
-    if path.is_file():
+    if folders.is_file(path):
         yield from [path] if path.name == FILE and task_of(path.parent.name) else []
         return
-    for folder in (path, *sorted(path.glob("*")), *sorted((path / _FOLDER).glob("*"))):
-        if task_of(folder.name) and (folder / FILE).is_file():
+    for folder in (path, *files.children(path), *files.children(path / _FOLDER)):
+        if task_of(folder.name) and folders.is_file(folder / FILE):
             yield folder / FILE
 
 

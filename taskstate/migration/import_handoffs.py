@@ -22,7 +22,7 @@ from taskstate.model.phases import phase_id, phases_in
 from taskstate.model.statuses import COMPLETE, DONE
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import blocks_of, timestamp
-from taskstate.storage import files, journal
+from taskstate.storage import files, folders, journal
 from taskstate.syntax.conservation import content_lines, require_conserved
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import newline_of, with_newlines
@@ -55,20 +55,19 @@ class _Found(NamedTuple):
 
 def spec_folders(path: Path) -> Iterator[Path]:
     """Yield the folders of tasks with handoffs or progress that a path stands for."""
-    if path.is_dir():
-        for folder in (path, *sorted(path.glob("*")), *sorted((path / "specs").glob("*"))):
+    if folders.is_folder(path):
+        for folder in (path, *files.children(path), *files.children(path / "specs")):
             if _FOLDER.fullmatch(folder.name) and (_documents_in(folder) or _progress_in(folder)):
                 yield folder
 
 
 def _documents_in(folder: Path) -> list[tuple[Path, re.Match[str]]]:
-    paths = [*(folder / "handoffs").glob("*.md"), *(folder / "handoffs" / "archive").glob("*.md")]
+    paths = [*files.children(folder / "handoffs"), *files.children(folder / "handoffs" / "archive")]
     return [(path, match) for path in sorted(paths) if (match := _DOCUMENT.fullmatch(path.name))]
 
 
 def _progress_in(folder: Path) -> list[tuple[Path, re.Match[str]]]:
-    paths = sorted((folder / "progress").glob("*.json"))
-    return [(path, match) for path in paths if (match := _PROGRESS.fullmatch(path.name))]
+    return [(path, match) for path in files.children(folder / "progress") if (match := _PROGRESS.fullmatch(path.name))]
 
 
 def import_spec(workspace: Workspace, folder: Path, request: Request) -> Outcome | None:

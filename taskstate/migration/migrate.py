@@ -12,7 +12,7 @@ from taskstate.model import names
 from taskstate.model.older_sections import METADATA, NOTES, is_older
 from taskstate.model.task_state import is_json_fence, read_state
 from taskstate.model.write_metadata import set_front_matter, timestamp
-from taskstate.storage import files, journal
+from taskstate.storage import files, folders, journal
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
@@ -118,7 +118,7 @@ def _is_file(workspace: Workspace, path: Path) -> bool:
     except TaskstateError:
         return False
     own = names.own_file(inside.as_posix())
-    return own is not None and own.type == "archive" and inside.is_file()
+    return own is not None and own.type == "archive" and folders.is_file(inside)
 
 
 def _places(workspace: Workspace, path: Path, text: str) -> Iterator[Path]:

@@ -368,6 +368,11 @@ def names(folder: Path) -> tuple[str, ...]:
             return ()
 
 
+def children(folder: Path) -> list[Path]:
+    """Return the paths of what is in `folder`, sorted; none if there is no such folder."""
+    return [folder / name for name in names(folder)]
+
+
 def is_temporary(name: str) -> bool:
     """Return whether `name` is that of one of our temporary files, which only a killed writer leaves behind."""
     return name.startswith(_TEMPORARY_NAME[0]) and name.endswith(_TEMPORARY_NAME[1])

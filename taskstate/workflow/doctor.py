@@ -137,7 +137,7 @@ def _check_removed(workspace: Workspace) -> Iterable[RepositoryProblem]:
     with closing(run.repository):
         for finding in removed_findings(run, [workspace.root]):
             own = names.own_file(finding.path)
-            if own and keeping.was_let_go(workspace, own.id or ""):
+            if own and keeping.is_nothing_owed(workspace, own.id or ""):
                 continue
             yield RepositoryProblem("removed", finding.path, finding.diagnostic.message, finding.diagnostic.help)
     for remark in remarks:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +13,7 @@ from taskstate.migration.import_context import contexts_in, import_context
 from taskstate.migration.import_handoffs import import_spec, spec_folders
 from taskstate.migration.migrate import is_older_file, migrate_state_file
 from taskstate.model.write_metadata import timestamp
-from taskstate.storage import files
+from taskstate.storage import files, folders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -54,10 +53,10 @@ def migrate(workspace: Workspace, paths: Iterable[Path], request: Request) -> Mi
     done: list[tuple[str, Outcome]] = []
     failed, notes = list[str](), list[str]()
     for path in paths:
-        if not os.path.lexists(path):
+        if not folders.exists(path):
             raise TaskstateError(f"{files.shown(path)} does not exist", help="check the path", code="not-found")
         found = [*_jobs(workspace, path, request, failed)]
-        if not found and not path.is_dir() and not failed:
+        if not found and not folders.is_folder(path) and not failed:
             notes.append(f"{workspace.shown(path)} has no older form that is known")
         for source, job in found:
             try:
@@ -73,7 +72,7 @@ def _jobs(
     workspace: Workspace, path: Path, request: Request, failed: list[str]
 ) -> Iterator[tuple[Path, Callable[[], Outcome | None]]]:
     """Yield what there is to migrate at a path, each with its job; what cannot be read is added to `failed`."""
-    for each in workspace.own_files(under=path) if path.is_dir() else (path,):
+    for each in workspace.own_files(under=path) if folders.is_folder(path) else (path,):
         try:
             if is_older_file(workspace, each):
                 yield each, partial(migrate_state_file, workspace, each, request)

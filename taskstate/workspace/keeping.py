@@ -61,10 +61,10 @@ def let_go(workspace: Workspace, loss: Loss) -> None:
     kept.keep(workspace.private, data, kept.name_for((loss.task,), batch=False))
 
 
-def was_let_go(workspace: Workspace, task_id: str) -> bool:
-    """Return whether what is gone of a task was let go, and nothing was written into it since."""
+def is_nothing_owed(workspace: Workspace, task_id: str) -> bool:
+    """Return whether the files of a task may be gone: they were let go, or the task was dropped."""
     entries = entries_of(kept.records(workspace.private)[0], task_id.casefold())
-    return bool(entries) and not entries[-1][1].path
+    return bool(entries) and not owed_items(entries)
 
 
 def lost_revision(workspace: Workspace, loaded: Loaded) -> int:

@@ -81,14 +81,14 @@ def planned_texts(workspace: Workspace, *, pre_commit: bool) -> dict[str, str]:
     )
     texts = {
         ".gitignore": _with_lines(
-            read_text(workspace, ".gitignore"), (*(f"{root}/{name}" for name in IGNORED_PATHS), TEMPORARY_PATTERN)
+            text_of(workspace, ".gitignore"), (*(f"{root}/{name}" for name in IGNORED_PATHS), TEMPORARY_PATTERN)
         ),
-        ".gitattributes": _with_lines(read_text(workspace, ".gitattributes"), attributes),
+        ".gitattributes": _with_lines(text_of(workspace, ".gitattributes"), attributes),
     }
     if not _is_configured(workspace):
         texts["taskstate.toml"] = resources.text("templates/taskstate.toml")
     if pre_commit:
-        texts[PRE_COMMIT] = _with_hooks(read_text(workspace, PRE_COMMIT))
+        texts[PRE_COMMIT] = _with_hooks(text_of(workspace, PRE_COMMIT))
     for folder in FOLDERS:
         if not files.names(workspace.state_root / folder):  # git does not track empty folders
             texts[f"{root}/{folder}/.gitkeep"] = ""
@@ -169,7 +169,7 @@ def write_texts(workspace: Workspace, texts: dict[str, str], *, dry_run: bool) -
     return SetUpResult(created=tuple(created), changed=tuple(changed), kept=tuple(kept))
 
 
-def read_text(workspace: Workspace, name: str) -> str:
+def text_of(workspace: Workspace, name: str) -> str:
     """Return the text of a file that is set up; empty where it is not there.
 
     Raises:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.cli.arguments import Parser, usage_error
-from taskstate.cli.commands.lint_report import _now, check_flags, checking, print_report
+from taskstate.cli.commands.lint_report import check_flags, checking, now, print_report
 from taskstate.cli.hook_scope import is_commit_hook
 from taskstate.cli.invocation import Invocation
 from taskstate.cli.paths import real
 from taskstate.errors import TaskstateError
 from taskstate.lint.reporters import FORMATS
 from taskstate.model.config import Lint
-from taskstate.storage import files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -95,7 +94,9 @@ def _config(invocation: Invocation) -> Config:
     if (
         lint != Lint()
     ):  # most repositories have no settings, and this spares importing the rules' table for a cached file
-        _require_known(lint, args.config or workspace.root)
+        from taskstate.lint.selection import require_known
+
+        require_known(lint, args.config or workspace.root)
     if args.select is not None:
         lint = lint._replace(select=_selectors(args.select), extend_select=())
     if args.extend_select is not None:
@@ -103,21 +104,6 @@ def _config(invocation: Invocation) -> Config:
     if args.ignore is not None:
         lint = lint._replace(ignore=(*lint.ignore, *_selectors(args.ignore)))
     return workspace.config._replace(lint=lint)
-
-
-def _require_known(lint: Lint, where: str | Path) -> None:
-    """Refuse a configuration that names a rule that there is not; `where` is its file or folder.
-
-    Raises:
-        TaskstateError: code "config".
-    """
-    from taskstate.lint.selection import advice, unknown_in
-    from taskstate.workspace.workspace import config_name
-
-    for key, selector in unknown_in(lint):
-        name = where if isinstance(where, str) else config_name(where)
-        message = f"{files.shown(name)}: no lint rule has the code or name {selector} (in `lint.{key}`)"
-        raise TaskstateError(message, help=advice(selector), code="config")
 
 
 def _selectors(text: str) -> tuple[str, ...]:
@@ -147,7 +133,7 @@ def _check_paths(invocation: Invocation, config: Config) -> tuple[Report, str]:
         settings.repository.all_files = None if args.paths or settings.place else own_files
         diff = _write(invocation, own_files, settings) if args.fix or args.add_ignores else ""
         settings.repository.forget()
-        settings.repository.now = _now()  # files fixed just now have a later time than the start of the run
+        settings.repository.now = now()  # files fixed just now have a later time than the start of the run
         with Bar(
             "checking", enabled=not (invocation.args.quiet or invocation.as_json), no_color=invocation.args.no_color
         ) as bar:

@@ -31,7 +31,7 @@ def checking(invocation: Invocation, config: Config) -> Iterator[LintRun]:
     args = invocation.args
     place, against = place_and_base(args, invocation.any_workspace.root)
     lint_request = LintRequest(
-        now=_now(),
+        now=now(),
         against=against,
         place=place,
         last_commit=is_last_commit(args),
@@ -48,7 +48,8 @@ def checking(invocation: Invocation, config: Config) -> Iterator[LintRun]:
         settings.repository.close()
 
 
-def _now() -> str:
+def now() -> str:
+    """Return the present time as a timestamp."""
     import time
 
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

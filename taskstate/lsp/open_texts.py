@@ -1,0 +1,108 @@
+"""The files as the editor has them: open ones with their unsaved text, all others as they are on disk."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pygls.uris import from_fs_path, to_fs_path
+
+from taskstate.errors import TaskstateError
+from taskstate.storage import files
+from taskstate.storage.file_sources import Disk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class OpenText(NamedTuple):
+    """The text of an open file, its address as the editor writes it, and its version there."""
+
+    uri: str
+    version: int | None
+    text: str
+
+
+class OpenTexts(Disk):
+    """A source of files, as `Disk` is, in which the text of an open file counts and not its bytes on disk."""
+
+    def __init__(self) -> None:
+        self._texts: dict[Path, OpenText] = {}
+
+    def put(self, uri: str, version: int | None, text: str) -> None:
+        """Remember the text of a file that was opened or edited."""
+        path = path_of(uri)
+        if path is not None:
+            self._texts[path] = OpenText(uri, version, text)
+
+    def drop(self, uri: str) -> None:
+        """Forget a file that was closed."""
+        path = path_of(uri)
+        if path is not None:
+            self._texts.pop(path, None)
+
+    def get(self, path: Path) -> OpenText | None:
+        """Return the text of an open file, or None for one that is not open."""
+        return self._texts.get(path)
+
+    def paths(self) -> tuple[Path, ...]:
+        """Return the paths of the open files."""
+        return tuple(self._texts)
+
+    def mark(self, path: Path) -> str:
+        """Return a text that changes whenever the file does."""
+        opened = self._texts.get(path)
+        return f"open:{files.digest(_encoded(opened.text))}" if opened else super().mark(path)
+
+    def read(self, path: Path) -> bytes:
+        """Return the content of a file.
+
+        Raises:
+            TaskstateError: it cannot be read; code "too-large": it is larger than any file of taskstate's.
+        """
+        opened = self._texts.get(path)
+        if opened is None:
+            return super().read(path)
+        data = _encoded(opened.text)
+        if len(data) > files.MAX_BYTES:
+            raise TaskstateError(
+                f"{files.shown(path)} is larger than {files.MAX_BYTES // 1024**2} MB",
+                help="move long output into files of its own, and link them",
+                code="too-large",
+            )
+        return data
+
+    def exists(self, path: Path) -> bool:
+        """Return whether there is something at `path`, open or on disk."""
+        return path in self._texts or super().exists(path)
+
+    def unsaved(self) -> Iterator[Path]:
+        """Yield the open files whose text differs from what is on disk, or that are no longer there."""
+        for path, opened in self._texts.items():
+            try:
+                is_saved = files.read(path) == _encoded(opened.text)
+            except TaskstateError:
+                is_saved = False
+            if not is_saved:
+                yield path
+
+
+def path_of(uri: str) -> Path | None:
+    """Return the path that an address names, links in its folders resolved; None for one that is no file's."""
+    if not uri.startswith("file:"):
+        return None
+    name = to_fs_path(uri)
+    if not name or "\0" in name:
+        return None
+    folder, base = os.path.split(os.path.abspath(name))
+    return Path(os.path.realpath(folder), base)
+
+
+def uri_of(path: Path) -> str:
+    """Return the address of a file."""
+    return from_fs_path(str(path)) or path.as_uri()
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

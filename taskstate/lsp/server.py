@@ -1,0 +1,239 @@
+"""The language server's entry: declares what it can do, and passes the messages of the editor on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol, default_converter
+
+from taskstate.errors import TaskstateError
+from taskstate.lsp.actions import KINDS
+from taskstate.lsp.cures import COMMANDS
+from taskstate.lsp.diagnostics import SOURCE
+from taskstate.lsp.open_texts import path_of
+from taskstate.lsp.publishing import Publisher, result_id
+from taskstate.lsp.service import Service
+from taskstate.version import VERSION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import BinaryIO
+
+    from taskstate.lsp.checking import Surroundings
+
+_TRIGGERS = ["#", "*", "`", "/", '"', "[", " ", "-"]
+
+
+class _Protocol(LanguageServerProtocol):
+    """The protocol, in which a request that cannot be read is answered, too: an editor would wait for ever."""
+
+    def structure_message(self, data: dict[str, Any]) -> Any:  # noqa: ANN401 - as pygls declares it
+        """Return a message with its types, or answer that it is wrong.
+
+        Raises:
+            JsonRpcException: it is wrong; pygls then goes on with the next message.
+        """
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "id" in data and "method" in data:
+                self._send_response(data["id"], error=error.to_response_error())
+            raise
+
+
+class Server(LanguageServer):
+    """The server of one editor; it is sent whole texts, so that nobody can disagree about where their lines end."""
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        super().__init__(
+            SOURCE,
+            VERSION,
+            types.TextDocumentSyncKind.Full,
+            protocol_cls=_Protocol,
+            converter_factory=default_converter,
+        )
+        self.service = Service(surroundings, self._warn, lambda: str(self.workspace.position_encoding))
+        self.publisher = Publisher(self, self.service)
+        self.is_ended = False
+        self._faults: set[str] = set()
+
+    def _warn(self, message: str) -> None:
+        self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"taskstate: {message}"))
+
+    def report_server_error(self, error: Exception, source: Any) -> None:  # noqa: ANN401, ARG002 - as pygls declares it
+        """Tell once what went wrong with a message; the server goes on."""
+        kind = type(error).__name__
+        if kind not in self._faults:
+            self._faults.add(kind)
+            foreign = isinstance(error, JsonRpcException | ValueError)
+            what = "a message of the editor cannot be read" if foreign else "a fault of taskstate's own"
+            self._warn(f"{what}: {kind}; please report it")
+
+
+def serve(surroundings: Surroundings, reading: BinaryIO, writing: BinaryIO) -> int:
+    """Serve an editor on two streams until it ends the conversation; return 1 if it broke off, as the protocol says."""
+    server = build(surroundings)
+    server.start_io(reading, writing)
+    return 0 if server.is_ended else 1
+
+
+def build(surroundings: Surroundings) -> Server:
+    """Return a server that has not started."""
+    server = Server(surroundings)
+    _register_texts(server)
+    _register_diagnostics(server)
+    _register_actions(server)
+    _register_places(server)
+    return server
+
+
+def _register_texts(server: Server) -> None:
+    service, publisher = server.service, server.publisher
+
+    @server.feature(types.INITIALIZED)
+    def _initialized(_params: types.InitializedParams) -> None:
+        _learn_capabilities(server)
+        folders = [folder.uri for folder in server.workspace.folders.values()]
+        for uri in [*folders, server.workspace.root_uri or ""]:
+            path = path_of(uri)
+            if path and path.is_dir():
+                publisher.adopt(path, is_folder=True)
+        publisher.soon()
+
+    @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    def _opened(params: types.DidOpenTextDocumentParams) -> None:
+        item = params.text_document
+        service.texts.put(item.uri, item.version, item.text)
+        publisher.edited(item.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
+    def _changed(params: types.DidChangeTextDocumentParams) -> None:
+        document = params.text_document
+        text = server.workspace.get_text_document(document.uri).source
+        service.texts.put(document.uri, document.version, text)
+        publisher.edited(document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    def _saved(_params: types.DidSaveTextDocumentParams) -> None:
+        publisher.changed_on_disk()
+
+    @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    def _closed(params: types.DidCloseTextDocumentParams) -> None:
+        service.texts.drop(params.text_document.uri)
+        publisher.closed(params.text_document.uri)
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def _disk_changed(_params: types.DidChangeWatchedFilesParams) -> None:
+        publisher.changed_on_disk()
+
+    @server.feature(types.SHUTDOWN)
+    def _shutdown(_params: None) -> None:
+        server.is_ended = True
+        publisher.close()
+
+
+def _learn_capabilities(server: Server) -> None:
+    """Take from the editor's capabilities how it wants edits, and whether it asks for diagnostics by itself."""
+    document, workspace = server.client_capabilities.text_document, server.client_capabilities.workspace
+    edits, diagnostics = (workspace.workspace_edit, workspace.diagnostics) if workspace else (None, None)
+    server.service.versioned = bool(edits and edits.document_changes)
+    server.publisher.is_pulled = bool(document and document.diagnostic)
+    server.publisher.can_refresh = bool(diagnostics and diagnostics.refresh_support)
+
+
+def _register_diagnostics(server: Server) -> None:
+    publisher = server.publisher
+    options = types.DiagnosticOptions(inter_file_dependencies=True, workspace_diagnostics=True, identifier=SOURCE)
+
+    @server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC, options)
+    def _diagnostic(params: types.DocumentDiagnosticParams) -> types.DocumentDiagnosticReport:
+        found = publisher.of_file(params.text_document.uri)
+        current = result_id(found)
+        if params.previous_result_id == current:
+            return types.RelatedUnchangedDocumentDiagnosticReport(current)
+        return types.RelatedFullDocumentDiagnosticReport(found, result_id=current)
+
+    @server.feature(types.WORKSPACE_DIAGNOSTIC)
+    def _workspace_diagnostic(params: types.WorkspaceDiagnosticParams) -> types.WorkspaceDiagnosticReport:
+        known = {each.uri: each.value for each in params.previous_result_ids}
+        reports = publisher.of_workspace()
+        reports |= {uri: [] for uri in known if uri not in reports}  # gone since, and with it what was found
+        return types.WorkspaceDiagnosticReport([_report(server, uri, found, known) for uri, found in reports.items()])
+
+
+def _report(
+    server: Server, uri: str, found: list[types.Diagnostic], known: dict[str, str]
+) -> types.WorkspaceDocumentDiagnosticReport:
+    path = path_of(uri)
+    opened = server.service.texts.get(path) if path else None
+    current, version = result_id(found), opened.version if opened else None
+    if known.get(uri) == current:
+        return types.WorkspaceUnchangedDocumentDiagnosticReport(uri, current, version)
+    return types.WorkspaceFullDocumentDiagnosticReport(uri, found, version, result_id=current)
+
+
+def _register_actions(server: Server) -> None:
+    service = server.service
+
+    @server.feature(types.TEXT_DOCUMENT_CODE_ACTION, types.CodeActionOptions(code_action_kinds=[*KINDS]))
+    def _actions(params: types.CodeActionParams) -> list[types.CodeAction]:
+        return service.code_actions(params)
+
+    @server.feature(types.TEXT_DOCUMENT_FORMATTING)
+    def _format(params: types.DocumentFormattingParams) -> list[types.TextEdit]:
+        return service.formatting(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_RANGE_FORMATTING)
+    def _format_range(params: types.DocumentRangeFormattingParams) -> list[types.TextEdit]:
+        return service.formatting(params.text_document.uri, params.range)
+
+    for command in COMMANDS:
+        server.command(command)(_runner(server, command))
+
+
+def _runner(server: Server, command: str) -> Callable[..., Any]:
+    """Return the function that runs a command and shows the editor what came of it."""
+
+    def run(*arguments: Any) -> dict[str, object]:  # noqa: ANN401 - any JSON values
+        try:
+            message, is_done = server.service.run_command(command, arguments), True
+        except TaskstateError as error:
+            message, is_done = str(error), False
+        kind = types.MessageType.Info if is_done else types.MessageType.Error
+        server.window_show_message(types.ShowMessageParams(kind, f"taskstate: {message}"))
+        server.publisher.changed_on_disk()
+        return {"success": is_done, "message": message}
+
+    return run
+
+
+def _register_places(server: Server) -> None:
+    service = server.service
+
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    def _hover(params: types.HoverParams) -> types.Hover | None:
+        return service.hover(params.text_document.uri, params.position)
+
+    @server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=_TRIGGERS))
+    def _completion(params: types.CompletionParams) -> types.CompletionList:
+        return service.completion(params.text_document.uri, params.position)
+
+    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    def _definition(params: types.DefinitionParams) -> types.Location | None:
+        return service.definition(params.text_document.uri, params.position)
+
+    @server.feature(types.TEXT_DOCUMENT_REFERENCES)
+    def _references(params: types.ReferenceParams) -> list[types.Location]:
+        declaration = params.context.include_declaration
+        return service.references(params.text_document.uri, params.position, declaration=declaration)
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    def _symbols(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+        return service.symbols(params.text_document.uri)
+
+    @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
+    def _folds(params: types.FoldingRangeParams) -> list[types.FoldingRange]:
+        return service.folds(params.text_document.uri)

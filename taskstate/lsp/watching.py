@@ -1,0 +1,57 @@
+"""Watches the files of repositories for changes on disk: of other tasks, of the configuration, of what is checked out.
+
+The server watches by itself, since many editors do not, and none of them looks at git.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from taskstate.model import names
+from taskstate.storage.git import client as git
+from taskstate.workspace.workspace import CONFIG_FILES
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from taskstate.workspace.workspace import Workspace
+
+_GIT_FILES = frozenset({"HEAD", "index", "MERGE_HEAD"})
+_POLL = 500  # milliseconds after which the watcher looks whether it is to end
+_WAIT = 100  # milliseconds for which changes are gathered
+
+
+async def changes(workspaces: tuple[Workspace, ...], stop: asyncio.Event) -> AsyncIterator[None]:
+    """Yield after each change of files that findings in some repositories may depend on, until `stop` is set."""
+    from watchfiles import awatch
+
+    def concerns(_change: object, path: str) -> bool:
+        return _is_relevant(path)
+
+    folders = _folders(workspaces)
+    while folders and not stop.is_set():
+        async for _ in awatch(
+            *folders, watch_filter=concerns, stop_event=stop, recursive=False, debounce=_WAIT, rust_timeout=_POLL
+        ):
+            yield
+            if _folders(workspaces) != folders:
+                break
+        folders = _folders(workspaces)
+
+
+def _is_relevant(path: str) -> bool:
+    """Return whether findings may depend on a file, or on a folder that may hold such files."""
+    name = os.path.basename(path)
+    return name in _GIT_FILES or name in CONFIG_FILES or names.own_file(path) is not None or "." not in name
+
+
+def _folders(workspaces: tuple[Workspace, ...]) -> frozenset[str]:
+    """Return the folders that exist of those that are watched: with our own files, with the configuration, of git."""
+    folders: set[Path] = set()
+    for each in workspaces:
+        folders |= {each.root, each.state_root, each.tasks, each.state_root / "archives", each.state_root / "handoffs"}
+        folders |= {path.parent for path in each.own_files()} | {*(git.folders(each.root) or ())}
+    return frozenset(str(folder) for folder in folders if folder.is_dir())
