@@ -15,6 +15,7 @@ from benchmarks.editing import editing
 from benchmarks.growth import growth
 from benchmarks.hooks import hooks
 from benchmarks.linting import lint_history, lint_many, lint_one
+from benchmarks.mcp import mcp
 from benchmarks.measurement import Benchmark, Measurement, ratio, repository
 from benchmarks.merges import merges
 from benchmarks.next_task import next_task
@@ -93,6 +94,7 @@ BENCHMARKS = {
         Benchmark("secrets", secret_speed),
         Benchmark("next", next_task),
         Benchmark("detection", detection),
+        Benchmark("mcp", mcp),
     )
 }
 

@@ -38,14 +38,14 @@ def missing(parser: argparse.ArgumentParser, text: str) -> list[str]:
 def test_every_command_is_documented(command: str) -> None:
     """A command has its row, and each of its flags stands on some page."""
     assert re.search(rf"^\| `taskstate {command}\b", PAGES["commands"], re.MULTILINE)
-    assert missing(main._parser_of(command), "".join(PAGES.values())) == []  # noqa: SLF001 - what the command line asks
+    assert missing(main.parser_of(command), "".join(PAGES.values())) == []
 
 
 def test_linting_has_its_own_page() -> None:
     """Each flag of `lint` is explained there, but for those that all commands share."""
     shared = Parser()
     shared.add_writing(run=lambda _: 0)
-    own = set(missing(main._parser_of("lint"), PAGES["linting"])) - set(flags(shared))  # noqa: SLF001 - the same
+    own = set(missing(main.parser_of("lint"), PAGES["linting"])) - set(flags(shared))
     assert own == set()
 
 

@@ -84,6 +84,18 @@ class Parser(argparse.ArgumentParser):
     def _action_parsers(self) -> argparse._SubParsersAction[Parser]:
         return self.add_subparsers(title="actions", metavar="ACTION", required=True)
 
+    def action_parser(self, name: str) -> Parser:
+        """Return the parser of an action that was added."""
+        return self._action_parsers.choices[name]
+
+    def named_arguments(self) -> dict[str, argparse.Action]:
+        """Return the arguments by name: a flag without its dashes, a positional argument as `<name>`."""
+        named: dict[str, argparse.Action] = {}
+        for action in self._actions:
+            names = [flag[2:] for flag in action.option_strings if flag.startswith("--")] or [f"<{action.dest}>"]
+            named |= dict.fromkeys((name.replace("-", "_") for name in names), action)
+        return named
+
     def add_action(self, name: str, summary: str, description: str, *, task: bool = True) -> Parser:
         """Return the parser of a new action; unless `task` is false, its first argument names a task."""
         parser = self._action_parsers.add_parser(name, help=summary, description=description)

@@ -128,7 +128,7 @@ class Invocation:
         from taskstate.validation.secrets import masked
 
         if isinstance(error, SeveralReasons) and self.as_json:
-            error = TaskstateError(f"{error.message}: {'; '.join(error.reasons)}", help=error.help, code=error.code)
+            error = in_one(error)
         elif isinstance(error, SeveralReasons):
             self.print_problems((*error.shown, *(f"  {reason}" for reason in error.reasons)))
         message = masked(str(error))  # the message may quote an argument that contains a secret
@@ -254,6 +254,11 @@ class Invocation:
     def load_task(self) -> Loaded:
         """Return the task that the argument ID names, loaded from its state file."""
         return self.workspace.load(self.workspace.locate(self.task))
+
+
+def in_one(error: SeveralReasons) -> TaskstateError:
+    """Return an error that has its reasons in its message."""
+    return TaskstateError(f"{error.message}: {'; '.join(error.reasons)}", help=error.help, code=error.code)
 
 
 def outcome_shape(outcome: Outcome) -> dict[str, object]:

@@ -32,6 +32,7 @@ COMMANDS = {
     "finish": ("finish", "end a turn: session, checks, snapshot, and what comes next"),
     "brief": ("brief", "print a briefing for an agent that starts on a task, within a token budget"),
     "list": ("list", "list tasks"),
+    "search": ("search", "find a text in the files of all tasks"),
     "status": ("status", "show the roles, findings and next steps of the tasks in progress"),
     "next": ("next", "show which task and feature to work on next, and why"),
     "session": ("session", "add, list and show sessions of work"),
@@ -64,6 +65,7 @@ COMMANDS = {
     "rule": ("rule", "explain a lint rule, or list all rules"),
     "doctor": ("doctor", "check the set-up and repair it; reseal or renumber a task"),
     "hook": ("hook", "answer a hook of an agent's client; called by the client"),
+    "mcp": ("taskstate.mcp_server.command", "serve the commands to agents as tools of the Model Context Protocol"),
     "merge-driver": ("merge_driver", "merge two versions of a state file; called by git"),
     "demo": ("demo", "run a demonstration in a temporary repository"),
 }
@@ -75,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _ready_streams()
     invocation = Invocation(as_json=_wants_json(arguments))
     try:
-        status = _run(arguments, invocation)
+        status = run_command(arguments, invocation)
         invocation.print_told()
         sys.stdout.flush()  # a failure at exit could not be handled any more
     except TaskstateError as error:
@@ -94,14 +96,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except OSError as error:
         if error.errno not in _DISK_FULL:
-            return invocation.print_error(_our_fault(error), OUR_FAULT)
+            return invocation.print_error(our_fault(error), OUR_FAULT)
         _discard_output()
         message = f"cannot write the output: {error.strerror}"
         return invocation.print_error(
             TaskstateError(message, help="free some space, then run this again", code="disk-full"), CANNOT
         )
     except Exception as error:  # noqa: BLE001 - last resort: an unexpected error becomes one line and a log file
-        return invocation.print_error(_our_fault(error), OUR_FAULT)
+        return invocation.print_error(our_fault(error), OUR_FAULT)
     return status
 
 
@@ -124,7 +126,12 @@ def _wants_json(arguments: Sequence[str]) -> bool:
     return "--format=json" in arguments or ("--format", "json") in pairwise(arguments)
 
 
-def _run(arguments: list[str], invocation: Invocation) -> int:
+def run_command(arguments: list[str], invocation: Invocation) -> int:
+    """Parse the arguments of one command, run it, and return its exit status.
+
+    Raises:
+        TaskstateError: the arguments are wrong, or the command refuses.
+    """
     is_command = bool(arguments) and arguments[0] in COMMANDS
     later = next((each for each in arguments if each in COMMANDS), "")
     if later and not is_command and arguments[0].startswith("-") and arguments[0] not in {"-h", "--help", "--version"}:
@@ -134,7 +141,7 @@ def _run(arguments: list[str], invocation: Invocation) -> int:
         _parser().print_help()
         return 0
     try:
-        args = _parser_of(arguments[0]).parse_args(arguments[1:]) if is_command else _parser().parse_args(arguments)
+        args = parser_of(arguments[0]).parse_args(arguments[1:]) if is_command else _parser().parse_args(arguments)
     except SystemExit as done:  # --help and --version have printed what was asked for
         return int(done.code or 0)
     invocation.args = args
@@ -156,17 +163,18 @@ def _parser() -> Parser:
     return parser
 
 
-def _parser_of(command: str) -> Parser:
+def parser_of(command: str) -> Parser:
     """Return the parser of one command, without importing any other."""
     from importlib import import_module
 
     module, summary = COMMANDS[command]
     parser = Parser(prog=f"taskstate {command}", description=summary[0].upper() + summary[1:] + ".")
-    import_module(f"taskstate.cli.commands.{module}").configure(parser)
+    # A command outside of the command line's own package is named in full.
+    import_module(module if "." in module else f"taskstate.cli.commands.{module}").configure(parser)
     return parser
 
 
-def _our_fault(error: Exception) -> TaskstateError:
+def our_fault(error: Exception) -> TaskstateError:
     """Return the error for an internal fault; the traceback goes into a log file."""
     import traceback
 

@@ -6,7 +6,6 @@ milliseconds, and nothing has to be told that something has changed.
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +15,7 @@ from taskstate.lint.removed import removed_findings
 from taskstate.lint.runner import LintRequest, check_files, open_run
 from taskstate.lint.selection import require_known
 from taskstate.model import names
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.workspace.workspace import find_workspace
 
 if TYPE_CHECKING:
@@ -142,7 +141,7 @@ class Checker:
 
 def nearest_folder(path: Path) -> Path:
     """Return the folder of a file, or where that is gone the nearest one above it."""
-    folder = path if path.is_dir() else path.parent
-    while not os.path.isdir(folder) and folder != folder.parent:
+    folder = path if folders.is_folder(path) else path.parent
+    while not folders.is_folder(folder) and folder != folder.parent:
         folder = folder.parent
     return folder

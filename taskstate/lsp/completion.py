@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +10,7 @@ from lsprotocol import types
 from taskstate.errors import TaskstateError
 from taskstate.lint.rules.sessions.session_field_missing import REQUIRED
 from taskstate.lsp import hover, tokens
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.syntax.spans import Span
 from taskstate.validation import schema_files
 
@@ -234,8 +233,7 @@ def _paths(place: _Place, word: str) -> Iterator[types.CompletionItem]:
     workspace = place.tasks.workspace
     try:
         path = files.inside(workspace.root, folder) if folder else workspace.root
-        with os.scandir(path) as entries:
-            found = sorted((each.name, each.is_dir()) for each in entries if each.name.startswith(begun))
+        found = sorted((*each,) for each in folders.entries(path) if each.name.startswith(begun))
     except (TaskstateError, OSError, ValueError):
         return
     for name, is_folder in found[:_MOST]:

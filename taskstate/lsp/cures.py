@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
+from taskstate.storage import folders
 from taskstate.workspace.workspace import require_set_up
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Cure(NamedTuple):
 def cures_for(diagnostic: Diagnostic, workspace: Workspace, path: Path) -> Iterator[Cure]:
     """Yield the commands that mend a finding in the file at `path`."""
     own, code = names.own_file(path.as_posix()), diagnostic.code
-    if own is None or not own.id or not workspace.state_root.is_dir():
+    if own is None or not own.id or not folders.is_folder(workspace.state_root):
         return
     job = diagnostic.fix.job if diagnostic.fix else ""
     if job == "archive":

@@ -16,7 +16,7 @@ from taskstate.lsp import tokens
 from taskstate.lsp.diagnostics import positions_of
 from taskstate.lsp.open_texts import uri_of
 from taskstate.model import names
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.syntax.document import parse
 from taskstate.syntax.nodes import scalars
 from taskstate.syntax.spans import Span
@@ -65,7 +65,7 @@ class Links:
                 path = files.inside(folder, name)
             except (TaskstateError, ValueError):
                 continue
-            if path.is_file():
+            if folders.is_file(path):
                 return path
         return None
 

@@ -18,7 +18,7 @@ from taskstate.lsp import watching
 from taskstate.lsp.diagnostics import of_removed, positions_of, to_diagnostic
 from taskstate.lsp.open_texts import path_of, uri_of
 from taskstate.model import document_kinds, names
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ class Publisher:
     def adopt(self, path: Path, *, is_folder: bool = False) -> None:
         """Check and watch the repository of a file as long as it is open; that of a folder of the editor always."""
         workspace = self._service.neutral(path, self._service.checker.workspace, None, path)
-        if workspace is None or not (workspace.state_root.is_dir() or git.toplevel(workspace.root)):
+        if workspace is None or not (folders.is_folder(workspace.state_root) or git.toplevel(workspace.root)):
             return
         if is_folder:
             self._folders |= {workspace.root}

@@ -16,6 +16,7 @@ from taskstate.lsp.diagnostics import SOURCE
 from taskstate.lsp.open_texts import path_of
 from taskstate.lsp.publishing import Publisher, result_id
 from taskstate.lsp.service import Service
+from taskstate.storage import folders
 from taskstate.version import VERSION
 
 if TYPE_CHECKING:
@@ -96,10 +97,10 @@ def _register_texts(server: Server) -> None:
     @server.feature(types.INITIALIZED)
     def _initialized(_params: types.InitializedParams) -> None:
         _learn_capabilities(server)
-        folders = [folder.uri for folder in server.workspace.folders.values()]
-        for uri in [*folders, server.workspace.root_uri or ""]:
+        opened = [folder.uri for folder in server.workspace.folders.values()]
+        for uri in [*opened, server.workspace.root_uri or ""]:
             path = path_of(uri)
-            if path and path.is_dir():
+            if path and folders.is_folder(path):
                 publisher.adopt(path, is_folder=True)
         publisher.soon()
 

@@ -9,6 +9,7 @@ import os
 from typing import TYPE_CHECKING
 
 from taskstate.model import names
+from taskstate.storage import folders as disk
 from taskstate.storage.git import client as git
 from taskstate.workspace.workspace import CONFIG_FILES
 
@@ -54,4 +55,4 @@ def _folders(workspaces: tuple[Workspace, ...]) -> frozenset[str]:
     for each in workspaces:
         folders |= {each.root, each.state_root, each.tasks, each.state_root / "archives", each.state_root / "handoffs"}
         folders |= {path.parent for path in each.own_files()} | {*(git.folders(each.root) or ())}
-    return frozenset(str(folder) for folder in folders if folder.is_dir())
+    return frozenset(str(folder) for folder in folders if disk.is_folder(folder))

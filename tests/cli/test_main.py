@@ -38,6 +38,7 @@ ONCE_EACH: dict[str, tuple[str, ...]] = {
     "show": ("show", "101"),
     "brief": ("brief", "101"),
     "list": ("list",),
+    "search": ("search", "JWT"),
     "status": ("status",),
     "session": SESSION,
     "feature": ("feature", "add", "101", "jwt-2", "verifies a JWT"),
@@ -85,7 +86,7 @@ def root(repository: Path) -> Path:
 
 def test_every_command_answers_in_json(root: Path, run_cli: RunCli) -> None:
     """Each command, as a process, prints the envelope and nothing else, and exits with 0."""
-    assert set(ONCE_EACH) == set(COMMANDS) - {"demo", "hook", "lsp"}  # these two speak to clients and editors
+    assert set(ONCE_EACH) == set(COMMANDS) - {"demo", "hook", "lsp", "mcp"}  # these speak to clients and editors
     assert run_cli("new", "1", "--kind", "permanent", "--title", "T").returncode == 0
     for arguments in ONCE_EACH.values():
         done = run_cli(*arguments, "--format", "json")

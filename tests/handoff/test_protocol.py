@@ -84,7 +84,7 @@ def test_every_command_in_it_is_one(place: Place, role: str) -> None:
         found = commands(told)
         assert len(found) > 2
         for command, *arguments in found:
-            known = main._parser_of(command)  # noqa: SLF001 - what the command line asks
+            known = main.parser_of(command)
             try:
                 known.parse_args(["1" if each == "N" else each for each in arguments])
             except TaskstateError as error:

@@ -1,0 +1,84 @@
+"""Streamable HTTP on this machine alone: a token, and only requests that name this machine as their host."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import os
+import secrets
+import socket
+from typing import TYPE_CHECKING, Any
+
+from taskstate.errors import TaskstateError
+from taskstate.mcp_server.server import make_server
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, MutableMapping
+
+    from taskstate.mcp_server.arguments import Place
+
+    Scope = MutableMapping[str, Any]
+    App = Callable[[Scope, Callable[..., Awaitable[Any]], Callable[..., Awaitable[None]]], Awaitable[None]]
+
+LOOPBACK, PATH, VARIABLE = "127.0.0.1", "/mcp", "TASKSTATE_MCP_TOKEN"
+_LEAST_TOKEN = 16  # characters
+
+
+def serve_http(place: Place, port: int, tell: Callable[[str], None]) -> None:
+    """Serve clients on a port of this machine, 0 for a free one, until interrupted; `tell` says where, and the token.
+
+    Raises:
+        TaskstateError: the port is taken, or the token in the environment is too short.
+    """
+    import uvicorn
+
+    token = os.environ.get(VARIABLE)
+    if token is not None and len(token) < _LEAST_TOKEN:
+        message = f"{VARIABLE} has fewer than {_LEAST_TOKEN} characters"
+        raise TaskstateError(message, help="set a longer one, or unset it for a random one", code="usage")
+    try:
+        listening = socket.create_server((LOOPBACK, port))
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        message = f"cannot listen on port {port}: {reason}"
+        raise TaskstateError(message, help="name another one with --port", code="port") from error
+    port = listening.getsockname()[1]
+    tell(f"listening on http://{LOOPBACK}:{port}{PATH}")
+    if token is None:
+        token = secrets.token_urlsafe(32)
+        tell(f"token: {token}")
+    app = guarded(make_server(place).streamable_http_app(host=LOOPBACK, streamable_http_path=PATH), port, token)
+    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
+    uvicorn.Server(config).run(sockets=[listening])
+
+
+def guarded(app: App, port: int, token: str) -> App:
+    """Return an application that lets only those through who name this machine and have the token."""
+    hosts = {f"{name}:{port}" for name in (LOOPBACK, "localhost")}
+    origins = {f"http://{host}" for host in hosts}
+
+    async def guard(scope: Scope, receive: Callable[..., Awaitable[Any]], send: Callable[..., Awaitable[None]]) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+        if headers.get("host") not in hosts:
+            await _refuse(send, 421, "host", "the Host header names another machine", f"ask {LOOPBACK}:{port}")
+        elif "origin" in headers and headers["origin"] not in origins:
+            await _refuse(send, 403, "origin", "the Origin header names a web page elsewhere", "ask without it")
+        elif not hmac.compare_digest(headers.get("authorization", "").encode(), f"Bearer {token}".encode()):
+            cure = "send it as `Authorization: Bearer TOKEN`"
+            await _refuse(send, 401, "token", "the token is missing or wrong", cure)
+        else:
+            await app(scope, receive, send)
+
+    return guard
+
+
+async def _refuse(send: Callable[..., Awaitable[None]], status: int, code: str, message: str, cure: str) -> None:
+    body = json.dumps({"code": code, "message": message, "cure": cure}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if status == 401:  # noqa: PLR2004 - the protocol's own number
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import http.client
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import anyio
+import httpx2
+import pytest
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.mcp_server.conftest import MODES, TOKEN
+from tests.support.place import tree
+
+if TYPE_CHECKING:
+    from tests.mcp_server.conftest import Agent
+    from tests.support.place import Place
+
+_CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
+_HEADERS = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_session_over_http(agent: Agent, place: Place, mode: str) -> None:
+    """The official client works over HTTP with the token."""
+
+    async def say(client: Client) -> None:
+        words = {"do": "add", "id": "101", "did": ["Wrote it."], "state": "x", "next": ["y"]}
+        assert not (await client.call_tool("session", words)).is_error
+        assert (await client.read_resource("taskstate://task/101")).contents
+
+    async def main(url: str) -> None:
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=60) as own,
+            Client(streamable_http_client(url, http_client=own), mode=mode) as client,
+        ):
+            await say(client)
+
+    with agent.http() as url:
+        anyio.run(main, url)
+    assert "Wrote it." in place.text
+
+
+def test_who_does_not_belong_here_is_refused(agent: Agent, place: Place) -> None:
+    """A wrong token, a foreign Host and a foreign Origin get code, message and cure; the server lives on."""
+    before = tree(place.root)
+    right = {"authorization": f"Bearer {TOKEN}"}
+    with agent.http() as url:
+        own = urlsplit(url).netloc
+        foreign: tuple[tuple[dict[str, str], int, str], ...] = (
+            ({}, 401, "token"),
+            ({"authorization": "Bearer wrong"}, 401, "token"),
+            ({"authorization": TOKEN}, 401, "token"),
+            ({"authorization": "Bearer t\xf6ken"}, 401, "token"),
+            ({**right, "host": "evil.example"}, 421, "host"),
+            ({**right, "host": f"evil.example:{own.split(':')[1]}"}, 421, "host"),
+            ({**right, "host": "127.0.0.1:1"}, 421, "host"),
+            ({**right, "host": ""}, 421, "host"),
+            ({**right, "origin": "https://evil.example"}, 403, "origin"),
+            ({**right, "origin": "null"}, 403, "origin"),
+            ({**right, "origin": f"http://{own}.evil.example"}, 403, "origin"),
+            ({**right, "origin": f"https://{own}"}, 403, "origin"),
+        )
+        for headers, status, code in foreign:
+            got, body = _post(own, headers)
+            assert (got, body["code"]) == (status, code), headers
+            assert body["message"]
+            assert body["cure"]
+        assert _post(own, {**right, "origin": f"http://{own}"})[0] not in {401, 403, 421}
+        assert _post(own, right)[0] not in {401, 403, 421}
+    assert tree(place.root) == before
+
+
+def _post(address: str, headers: dict[str, str]) -> tuple[int, Any]:
+    connection = http.client.HTTPConnection(address, timeout=30)
+    body = json.dumps(_CALL).encode()
+    connection.putrequest("POST", "/mcp", skip_host="host" in headers)
+    for name, value in {**_HEADERS, "content-length": str(len(body)), **headers}.items():
+        connection.putheader(name, value.encode("latin-1"))
+    connection.endheaders(body)
+    response = connection.getresponse()
+    data = response.read()
+    connection.close()
+    is_json = response.headers.get_content_type() == "application/json"
+    return response.status, json.loads(data) if is_json else None

@@ -1,0 +1,79 @@
+"""The MCP inspector's command line, which is written by others in another language, lists and calls every tool."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from taskstate.mcp_server.tools import TOOLS
+from tests.support.place import Place
+
+VERSION = "0.15.0"  # the newest that runs on Node 20
+FOLDER = Path(__file__).parents[2] / ".cache" / "inspector"
+CALLS: dict[str, tuple[str, ...]] = {
+    "start": ("id=101",),
+    "brief": ("id=101", "budget=500"),
+    "session": ("do=add", "id=101", 'did=["Wrote it."]', "state=Half-way.", 'next=["Go on."]'),
+    "feature": ("do=add", "id=101", "feature=f-2", "text=more"),
+    "phase": ("do=add", "id=101", "phase=1", "name=Build"),
+    "handoff": ("do=list", "id=101"),
+    "chain": ("do=status", "id=101"),
+    "role": ("do=show", "id=101"),
+    "permanent": ("do=recover",),
+    "lint": ("fix=true",),
+    "search": ("do=next",),
+    "finish": ("id=101", 'did=["Wrote it."]', "state=Done.", 'next=["Go on."]', "pause=true"),
+}
+
+
+@pytest.fixture(scope="session")
+def inspector() -> str:
+    """Return the inspector's program, which is installed once into the folder for caches."""
+    if not shutil.which("npm") or not shutil.which("node"):
+        pytest.skip("Node.js is not installed")
+    program = FOLDER / "node_modules/.bin/mcp-inspector"
+    if not program.exists():
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        install = ["npm", "install", "--no-audit", "--no-fund", "--no-save", "--prefix", str(FOLDER)]
+        package = f"@modelcontextprotocol/inspector@{VERSION}"
+        done = subprocess.run([*install, package], capture_output=True, encoding="utf-8", timeout=300, check=False)
+        if done.returncode:
+            pytest.skip(f"npm cannot install the inspector: {done.stderr[-200:]}")
+    return str(program)
+
+
+@pytest.mark.slow
+def test_the_inspector_lists_and_calls_every_tool(inspector: str, tmp_path: Path) -> None:
+    """Each tool is listed with its schema, and answers a call without an error."""
+    place = Place(tmp_path / "repository")
+    listed = _inspect(inspector, place.root, "tools/list")["tools"]
+    assert [each["name"] for each in listed] == [tool.name for tool in TOOLS]
+    assert set(CALLS) == {tool.name for tool in TOOLS}
+    for name, fields in CALLS.items():
+        arguments = [each for field in fields for each in ("--tool-arg", field)]
+        result = _inspect(inspector, place.root, "tools/call", "--tool-name", name, *arguments)
+        assert bool(result.get("isError")) == (name == "permanent"), (name, result)  # there is no permanent task here
+    assert len(place.state.sessions) == 2
+
+
+def _inspect(program: str, root: Path, method: str, *arguments: str) -> Any:  # noqa: ANN401 - JSON
+    server = [sys.executable, "-m", "taskstate", "mcp"]
+    done = subprocess.run(
+        [program, "--cli", *server, "--method", method, *arguments],
+        cwd=root,
+        env=os.environ | {"TASKSTATE_ACTOR": "somebody"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr + done.stdout
+    return json.loads(done.stdout)

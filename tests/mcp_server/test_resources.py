@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import mcp_types as types
+import pytest
+from mcp import Client, MCPError
+
+from taskstate.mcp_server.prompts import PROMPTS
+from tests.mcp_server.conftest import MODES, texts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.mcp_server.conftest import Agent
+    from tests.support.place import Place
+
+URI = "taskstate://task/101"
+
+
+def test_task_files_are_resources(agent: Agent, place: Place) -> None:
+    """State file, section, archive and handoff are read by their addresses, as they stand in the files."""
+    place.fill(1, 2, 3)
+    place.archive()
+    handoff = place.workspace.state_root / "handoffs/task-101/phase-1-handoff-20260131T120000Z.md"
+    handoff.parent.mkdir(parents=True)
+    handoff.write_text("# Handoff\n", encoding="utf-8")
+
+    async def say(client: Client) -> dict[str, str]:
+        listed = (await client.list_resources()).resources
+        assert len((await client.list_resource_templates()).resource_templates) == 4
+        return {each.uri: texts((await client.read_resource(each.uri)).contents) for each in listed} | {
+            "section": texts((await client.read_resource(f"{URI}/section/progress%20log")).contents)
+        }
+
+    read = agent.talk(say)
+    assert read.pop("section").startswith("## 4. Progress Log")
+    assert read == {URI: place.text, f"{URI}/archive": place.archived, f"{URI}/handoff/{handoff.name}": "# Handoff\n"}
+
+
+@pytest.mark.parametrize(
+    ("uri", "code"),
+    [
+        ("taskstate://task/999", "not-found"),
+        ("taskstate://task/101/section/nothing", "not-found"),
+        ("taskstate://task/101/archive", "not-found"),
+        ("taskstate://task/101/handoff/..%2f..%2ftaskstate.toml", "not-found"),
+        ("taskstate://task/..%2f..%2fetc", "not-found"),
+        ("taskstate://task/101/more/of/this", "not-found"),
+        ("taskstate://other/101", "not-found"),
+        ("taskstate://task/", "not-found"),
+        ("file:///etc/passwd", "not-found"),
+        ("taskstate://task/101?page=9", "usage"),
+        ("taskstate://task/101?page=x", "usage"),
+    ],
+)
+def test_other_addresses_are_refused(agent: Agent, uri: str, code: str) -> None:
+    """An address that names nothing, or something outside, is an error with code and cure; the server lives on."""
+
+    async def say(client: Client) -> Any:  # noqa: ANN401 - JSON
+        with pytest.raises(MCPError) as refused:
+            await client.read_resource(uri)
+        assert (await client.read_resource(URI)).contents
+        return refused.value.error.data
+
+    detail = agent.talk(say)
+    assert detail["code"] == code
+    assert detail["cure"]
+
+
+def test_a_long_resource_has_pages(agent: Agent, place: Place) -> None:
+    """A file of more than 100,000 characters comes in pages, which name the next one."""
+    place.text += "x" * 150 + "\n" + ("y" * 99 + "\n") * 1_100
+
+    async def say(client: Client) -> str:
+        pages = [texts((await client.read_resource(f"{URI}?page={number}")).contents) for number in (1, 2)]
+        assert all("(page " in each for each in pages)
+        return "".join(each.partition("\n(page ")[0] for each in pages)
+
+    assert agent.talk(say) == place.text
+
+
+def test_changes_are_told_to_clients_of_today(agent: Agent, place: Place) -> None:
+    """Who listens to a resource hears of a change that another program made; a new task changes the list."""
+
+    async def say(client: Client) -> None:
+        with anyio.fail_after(30):
+            async with client.listen(resource_subscriptions=[URI], resources_list_changed=True) as events:
+                await anyio.sleep(0.5)  # the watcher starts with the server
+                place.text += "\nEdited.\n"
+                assert getattr(await anext(events), "uri", "") == URI
+                _new_task(place.path)
+                async for event in events:
+                    if type(event).__name__ == "ResourcesListChanged":
+                        return
+
+    agent.talk(say)
+
+
+@pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
+def test_changes_are_told_to_earlier_clients(agent: Agent, place: Place) -> None:
+    """A client of the earlier protocol hears of what it has subscribed to, and no more after it unsubscribes."""
+    heard: list[str] = []
+    updated, listed = anyio.Event(), anyio.Event()
+
+    async def hear(message: object) -> None:
+        await anyio.lowlevel.checkpoint()
+        if isinstance(message, types.ResourceUpdatedNotification):
+            heard.append(str(message.params.uri))
+            updated.set()
+        if isinstance(message, types.ResourceListChangedNotification):
+            listed.set()
+
+    async def main() -> None:
+        uri = f"{URI}/section/progress%20log"
+        async with Client(agent.process, mode="legacy", message_handler=hear) as client:
+            with anyio.fail_after(60):
+                await client.subscribe_resource(uri)
+                await anyio.sleep(0.5)  # the watcher starts with the server
+                place.text += "\nEdited.\n"
+                await updated.wait()
+                assert set(heard) == {uri}
+                await client.unsubscribe_resource(uri)
+                heard.clear()
+                _new_task(place.path)
+                await listed.wait()
+        assert uri not in heard
+
+    anyio.run(main)
+
+
+def _new_task(path: Path) -> None:
+    text = path.read_text(encoding="utf-8").replace('task_id: "101"', 'task_id: "102"')
+    path.with_name("task-102-state.md").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_prompts_are_what_the_commands_print(agent: Agent, mode: str) -> None:
+    """Protocol and reviewer speak of the task; a prompt that cannot be given is an error with its cure."""
+
+    async def say(client: Client) -> None:
+        assert [each.name for each in (await client.list_prompts()).prompts] == [each.name for each in PROMPTS]
+        for name in ("protocol", "reviewer"):
+            messages = (await client.get_prompt(name, {"id": "101"})).messages
+            assert "101" in texts([each.content for each in messages])
+        assert (await client.get_prompt("protocol")).messages
+        for name, given in (("successor", {"id": "101"}), ("successor", {}), ("reviewer", {"id": "../1"}), ("x", {})):
+            with pytest.raises(MCPError) as refused:
+                await client.get_prompt(name, given)
+            assert refused.value.error.data["cure"]
+
+    agent.talk(say, mode=mode)

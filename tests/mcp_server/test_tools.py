@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate.handoff.token_count import count, counter
+from taskstate.mcp_server.server import INSTRUCTIONS, tool_definitions
+from taskstate.mcp_server.tools import DO, TOOLS, Tool, fields_of, schema_of
+from tests.mcp_server.conftest import MODES
+
+if TYPE_CHECKING:
+    from mcp import Client
+
+    from tests.mcp_server.conftest import Agent
+
+MOST_TOOLS, MOST_TOKENS = 12, 2_000
+
+
+def test_definitions_and_instructions_are_small() -> None:
+    """They cost every agent that connects: twelve tools at most, and under 2,000 tokens with the instructions."""
+    definitions = [each.model_dump(by_alias=True, exclude_none=True, mode="json") for each in tool_definitions()]
+    assert counter().is_exact
+    assert len(definitions) == len(TOOLS) <= MOST_TOOLS
+    assert count(json.dumps(definitions, separators=(",", ":"))) + count(INSTRUCTIONS) < MOST_TOKENS
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_a_field_has_one_type_in_a_tool(tool: Tool) -> None:
+    """What the commands of a tool call alike is of one type, so that the schema holds for all of them."""
+    properties = schema_of(tool)["properties"]
+    for command in tool.commands.values():
+        for name, field in fields_of(command).items():
+            assert properties[name] == field.schema, (command, name)
+    assert (DO in properties) == ("" not in tool.commands)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_clients_of_both_protocols_see_the_tools(agent: Agent, mode: str) -> None:
+    """Each tool has types, an output schema and annotations; only tools that change nothing say that they read."""
+
+    async def say(client: Client) -> None:
+        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+        assert [*tools] == [tool.name for tool in TOOLS]
+        assert client.instructions == INSTRUCTIONS
+        reading = {name for name, tool in tools.items() if tool.annotations and tool.annotations.read_only_hint}
+        assert reading == {"brief", "search"}
+        assert all(tool.annotations and tool.annotations.destructive_hint is False for tool in tools.values())
+        assert all(tool.input_schema["properties"] and tool.output_schema for tool in tools.values())
+        assert tools["session"].input_schema["properties"]["did"] == {"type": "array", "items": {"type": "string"}}
+
+    agent.talk(say, mode=mode)
