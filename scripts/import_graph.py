@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 # Bottom up: a package imports only from those before it. Its `__init__` says what it is for.
 ORDER = (
     *("errors", "version", "resources", "messages"),
-    *("syntax", "storage", "validation", "model"),
+    *("syntax", "frontmatter_handler", "storage", "validation", "model"),
     *(
         "workspace",
         "archive",
@@ -25,7 +25,7 @@ ORDER = (
         "permanent",
         "migration",
     ),
-    *("lint", "workflow", "turn", "agents", "lsp", "cli", "mcp_server", "__main__"),
+    *("lint", "workflow", "turn", "agents", "api", "lsp", "cli", "mcp_server", "__main__"),
 )
 PACKAGE = Path(__file__).resolve().parent.parent / "taskstate"
 TREES = {

@@ -10,24 +10,64 @@ from typing import TYPE_CHECKING
 from taskstate.version import VERSION
 
 if TYPE_CHECKING:
-    from taskstate.errors import TaskstateError as TaskstateError
+    from taskstate.api import Repository, open_repository
+    from taskstate.errors import SeveralReasons, TaskstateError
     from taskstate.model.task_state import TaskState, read_state
+    from taskstate.permanent.create import NewPermanent
+    from taskstate.permanent.decide import Choice
+    from taskstate.permanent.update import Update
     from taskstate.syntax.document import Document, parse
     from taskstate.syntax.edits import Edit, apply
+    from taskstate.tasks.create import NewTask
+    from taskstate.tasks.role_rules import RoleChange
+    from taskstate.tasks.sessions import NewSession
+    from taskstate.turn.finish import FinishRequest
+    from taskstate.turn.start import StartRequest
 
 __version__ = VERSION
 
 _MODULES = {
+    "Choice": "permanent.decide",
     "Document": "syntax.document",
     "Edit": "syntax.edits",
+    "FinishRequest": "turn.finish",
+    "NewPermanent": "permanent.create",
+    "NewSession": "tasks.sessions",
+    "NewTask": "tasks.create",
+    "Repository": "api",
+    "RoleChange": "tasks.role_rules",
+    "SeveralReasons": "errors",
+    "StartRequest": "turn.start",
     "TaskState": "model.task_state",
     "TaskstateError": "errors",
+    "Update": "permanent.update",
     "apply": "syntax.edits",
+    "open_repository": "api",
     "parse": "syntax.document",
     "read_state": "model.task_state",
 }
 
-__all__ = ["Document", "Edit", "TaskState", "TaskstateError", "__version__", "apply", "parse", "read_state"]
+__all__ = [
+    "Choice",
+    "Document",
+    "Edit",
+    "FinishRequest",
+    "NewPermanent",
+    "NewSession",
+    "NewTask",
+    "Repository",
+    "RoleChange",
+    "SeveralReasons",
+    "StartRequest",
+    "TaskState",
+    "TaskstateError",
+    "Update",
+    "__version__",
+    "apply",
+    "open_repository",
+    "parse",
+    "read_state",
+]
 
 
 def __getattr__(name: str) -> object:
@@ -37,3 +77,8 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     return getattr(import_module(f"taskstate.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    """Return the public names, those that are not imported yet among them."""
+    return sorted(__all__)

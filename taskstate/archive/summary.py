@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 MAX_BYTES = 3 * 1024
 _MAX_COMMITS = 12
 
-_SHA = re.compile(r"\b[0-9a-f]{7,40}\b")
+# Six digits are a commit only with a letter and a digit among them, or in backticks: words and dates have six, too.
+_SHA = re.compile(r"\b(?:[0-9a-f]{7,64}|(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{6}|(?<=`)[0-9a-f]{6}(?=`))\b")
 _EARLIER = re.compile(r"Earlier ones are in the archive only \(S(\d{1,9})(?:-S(\d{1,9}))?\)\Z")
 _ONLY = re.compile(r"^More of sessions? (\d{1,9})(?:-(\d{1,9}))? is in the archive only\.", re.MULTILINE)
 _AND_EARLIER = " and earlier ones"

@@ -70,16 +70,11 @@ class Invocation:
 
     def request(self) -> Request:
         """Return the actor, the time and the conditions of a write."""
-        from datetime import UTC, datetime
+        from taskstate.api import request_for
 
-        from taskstate.model.write_metadata import WriteMetadata
-        from taskstate.storage.git import client as git
-        from taskstate.workspace.change import Request
-
-        root = self.workspace.root
-        metadata = WriteMetadata(actor=actor(self.args.actor, root), now=datetime.now(UTC), git_head=git.head(root))
-        args = self.args
-        return Request(metadata, self.flag_value("expect_revision"), args.dry_run, force_secrets=args.force_secrets)
+        args, expect = self.args, self.flag_value("expect_revision")
+        request = request_for(self.workspace, args.actor or "")
+        return request._replace(expect=expect, dry_run=args.dry_run, force_secrets=args.force_secrets)
 
     @property
     def reader(self) -> str:
@@ -237,14 +232,10 @@ class Invocation:
         workspace = self.workspace
         try:
             loaded = workspace.load(workspace.locate(parse_task_id(self.args.id)))
+            damage.require_readable(workspace, loaded)
         except TaskstateError as error:
             self.found_damage = error.code in damage.CODES
             raise
-        if damage.is_unreadable(loaded):
-            self.found_damage = True
-            raise TaskstateError(
-                damage.damage_of(workspace, loaded), help=damage.advice(workspace, loaded), code=damage.CODE
-            )
         loaded = self.load_task()
         if loaded.state.problems:
             self.found_damage = True
@@ -281,8 +272,8 @@ def standard_input(limit: int) -> bytes:
 
 def read_bytes(name: str) -> bytes:
     """Return the content of the file `name`, or of standard input for `-`."""
-    from taskstate.cli.paths import followed
     from taskstate.storage import files
+    from taskstate.storage.paths import followed
 
     return standard_input(files.MAX_BYTES) if name == "-" else files.read(followed(name))
 
@@ -292,21 +283,3 @@ def _working_folder() -> Path:
         return Path.cwd()
     except FileNotFoundError as error:
         raise TaskstateError("the working folder is gone", help="go to another one", code="not-found") from error
-
-
-def actor(named: str, root: Path) -> str:
-    """Return the name of whoever writes: as named, as the environment says, as git does, or the login."""
-    from taskstate.storage.git import client as git
-    from taskstate.syntax import escaping
-
-    name = named or os.environ.get("TASKSTATE_ACTOR") or git.user_name(root) or _login()
-    return escaping.one_line(name, what="the actor's name")
-
-
-def _login() -> str:
-    from getpass import getuser
-
-    try:
-        return getuser()
-    except (OSError, KeyError, ImportError):
-        return "unknown"

@@ -128,6 +128,7 @@ TABLE: tuple[Row, ...] = (
     Row("TS702", "coordination.snapshot_missing", keys=("coordination",)),
     Row("TS703", "coordination.drift_unresolved", keys=("coordination",)),
     Row("TS704", "coordination.artifact_differs", needs=_REPOSITORY, keys=("baseline", "coordination", "delta")),
+    Row("TS705", "coordination.evidence_stale", needs=_REPOSITORY, keys=("evidence",)),
     Row("TS801", "handoffs.handoff_section", files=_HANDOFF),
     Row("TS802", "handoffs.handoff_one_action", files=_HANDOFF),
     Row("TS803", "handoffs.handoff_too_long", files=_HANDOFF),

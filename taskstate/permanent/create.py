@@ -20,7 +20,7 @@ from taskstate.syntax.edits import apply
 from taskstate.syntax.yaml_emitter import yaml_block
 from taskstate.tasks.create import require_free
 from taskstate.version import FORMAT
-from taskstate.workspace.templates import fill
+from taskstate.workspace.templates import fill, require_complete
 from taskstate.workspace.writer import create_file
 
 if TYPE_CHECKING:
@@ -76,4 +76,6 @@ def render(workspace: Workspace, task: NewPermanent, request: Request) -> str:
     first = LoggedVersion(1, at, actor_in_log(request), (ALL_SECTIONS,), "created")
     intent = escaping.paragraphs(task.user_intent, what="the user intent") if task.user_intent else ""
     body = fill(workspace, _TEMPLATE, {"title": title, "user_intent": intent, "change_log": first.line})
-    return f"---\n{chr(10).join(yaml_block(front_matter, 0))}\n---\n\n{body}"
+    text = f"---\n{chr(10).join(yaml_block(front_matter, 0))}\n---\n\n{body}"
+    require_complete(workspace, _TEMPLATE, text)
+    return text

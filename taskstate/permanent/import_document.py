@@ -76,10 +76,11 @@ class Imported(NamedTuple):
 
 
 class _Source(NamedTuple):
-    """The older document: its name, its text with LF line ends, and what is read from it."""
+    """The older document: its name, its content and its front matter with LF line ends, and what is read from them."""
 
     name: str
     document: Document
+    front: str
     title: str
     version: int
     title_section: Section | None
@@ -134,23 +135,22 @@ def _free_id(workspace: Workspace) -> str:
 
 
 def _read(name: str, text: str) -> _Source:
-    document = parse(text)
-    problems = (each for each in document.problems if each.kind.startswith("front-matter-"))
-    broken = next((each for each in problems if each.kind != "front-matter-missing"), None)
-    if broken:
-        line = document.position(broken.span.start).line + 1
-        message = f"{name}, line {line}: {broken.message}"
-        raise TaskstateError(message, help="mend its front matter", code="invalid-input")
+    from taskstate.frontmatter_handler import read_parts
+
+    foreign = read_parts(text, name)
+    # A rule at the beginning of the content must not be taken for the delimiter of another front matter.
+    document = parse(f"\n{foreign.content}")
     headings = document.sections
     is_titled = bool(headings) and headings[0].level == 1 and all(each.level > 1 for each in headings[1:])
     rest = headings[1:] if is_titled else headings
     top = min((each.level for each in rest), default=0)
-    values = document.front_matter
+    values = foreign.metadata
     stated = next((str(values[key]) for key in ("title", "feature", "project", "name") if values.get(key)), "")
     shown = (headings[0].title if is_titled else stated) or name.rpartition("/")[2].removesuffix(".md")
     return _Source(
         name=name,
         document=document,
+        front=foreign.front.strip("\n"),
         title=" ".join(shown.removeprefix("[PERMANENT]").removesuffix("- State").split()),
         version=_version(name, values.get("version")),
         title_section=headings[0] if is_titled else None,
@@ -171,11 +171,12 @@ def _version(name: str, value: object) -> int:
 
 def _parts(source: _Source) -> Iterator[_Part]:
     """Yield the parts of the source in its order; the front matter, and what stands above the sections, are Notes."""
-    text, front = source.document.text, source.document.front_matter
-    yaml = front.content.of(text).strip("\n") if front.span else ""
-    if yaml.strip():
-        yield _checked(source, _under(f"Front matter of {source.name}", NOTES, f"```yaml\n{yaml}\n```"))
-    begin = source.title_section.own.start if source.title_section else (front.span.end if front.span else 0)
+    text, front = source.document.text, source.front
+    if front.strip():
+        yield _checked(
+            source, _under(f"Front matter of {source.name}", NOTES, f"```yaml\n{front}\n```")
+        )  # JSON is YAML
+    begin = source.title_section.own.start if source.title_section else 0
     end = source.sections[0].span.start if source.sections else len(text)
     if text[begin:end].strip():
         yield _checked(source, _under(f"Beginning of {source.name}", NOTES, text[begin:end]))
@@ -277,4 +278,5 @@ def _require_conserved(source: _Source, result: str) -> None:
     title = [heading_line(source.title_section.title)] if source.title_section else []  # it is the title
     # A section's title may become a line of text, in its own case.
     before, after = (map(str.casefold, content_lines(each)) for each in (source.document, parse(result)))
-    require_conserved(source.name, before, (*after, *title))
+    front = (" ".join(line.casefold().split()) for line in source.front.split("\n") if line.strip())
+    require_conserved(source.name, (*before, *front), (*after, *title))

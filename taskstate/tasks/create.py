@@ -18,7 +18,7 @@ from taskstate.syntax.yaml_emitter import yaml_block
 from taskstate.tasks.checklist import new_feature
 from taskstate.version import FORMAT
 from taskstate.workspace.preconditions import require_whole
-from taskstate.workspace.templates import fill
+from taskstate.workspace.templates import fill, require_complete
 from taskstate.workspace.writer import create_file
 
 if TYPE_CHECKING:
@@ -124,7 +124,9 @@ def render(workspace: Workspace, task: NewTask, request: Request, upstreams: tup
     head = "\n".join(yaml_block(front_matter, 0))
     now, complete = timestamp(request.metadata.now), (each for each in upstreams if each.output)
     inputs = "\n\n".join(render_input(each, now, workspace.config) for each in complete)
-    return f"---\n{head}\n---\n\n{_body(workspace, task, title, inputs)}"
+    text = f"---\n{head}\n---\n\n{_body(workspace, task, title, inputs)}"
+    require_complete(workspace, _TEMPLATE, text)
+    return text
 
 
 def _body(workspace: Workspace, task: NewTask, title: str, inputs: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import format_text
-from taskstate.messages import first_of
 from taskstate.model import chain, chain_quotes, document_kinds, names
 from taskstate.model.canonical_json import sha256
 from taskstate.model.statuses import COMPLETE
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
 
 _SHA = 16  # hex digits of an output's hash that a Chain Input names
-_TITLE_FEATURES = 3  # features named in a subtask's title
+_TITLE_CHARACTERS = 40  # of a feature's description in a subtask's title
 _MAX_DESCRIPTION = 2 * KB  # of the parent's description, which every subtask repeats
 
 
@@ -156,7 +156,7 @@ def _task(loaded: Loaded, subtask: Subtask, features: tuple[Feature, ...]) -> Ne
     state = loaded.state
     return NewTask(
         id=subtask.id,
-        title=f"{' '.join(state.title.split())}: {first_of([each.id for each in features], _TITLE_FEATURES)}",
+        title=f"{' '.join(state.title.split())}: {_gist(features)}",
         description=_description(loaded, len(features)),
         criteria=tuple(f"{each.id}: {each.description}" for each in features),
         depends_on=subtask.depends_on,
@@ -165,6 +165,19 @@ def _task(loaded: Loaded, subtask: Subtask, features: tuple[Feature, ...]) -> Ne
         parent=state.id,
         carried=tuple(_carried(each) for each in features),
     )
+
+
+def _gist(features: tuple[Feature, ...]) -> str:
+    """Return in a few words what some features are: the first sentence of the first, and how many more there are."""
+    first = features[0]
+    words = re.split(r"[.;:!?](?:\s|\Z)", " ".join((first.description or "").split()))[0].split() or [first.id]
+    gist = words[0]
+    for word in words[1:]:
+        if len(gist) + 1 + len(word) > _TITLE_CHARACTERS:
+            gist += "\u2026"
+            break
+        gist += f" {word}"
+    return f"{gist} and {len(features) - 1} more" if len(features) > 1 else gist
 
 
 def _carried(feature: Feature) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import ERROR
-from taskstate.lint.runner import LintRequest, check_files, open_run
+from taskstate.lint.paths import lint_paths
+from taskstate.lint.runner import LintRequest
 from taskstate.model import roles
 from taskstate.model.statuses import COMPLETE, DONE
 from taskstate.model.write_metadata import blocks_of, timestamp
@@ -23,9 +23,8 @@ _MAX_GAPS = 8  # lines
 
 def lint_lines(workspace: Workspace, outcome: Outcome) -> tuple[str, ...]:
     """Return the errors that the linter finds in a state file now, compared as by `taskstate lint`, a line each."""
-    run, _ = open_run(workspace, workspace.config, LintRequest(timestamp(datetime.now(UTC)), None))
-    with closing(run.repository):
-        report = check_files([workspace.root / outcome.path], run)
+    request = LintRequest(timestamp(datetime.now(UTC)), None)
+    report = lint_paths(workspace, [workspace.root / outcome.path], request)
     errors = [each for each in report.findings if each.diagnostic.severity == ERROR]
     return tuple(f"{each.path}:{each.line}: {_words(each.diagnostic)}" for each in errors)
 

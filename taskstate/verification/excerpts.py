@@ -161,6 +161,11 @@ def range_of(lines: str) -> tuple[int, int]:
     return int(first), int(last or first)
 
 
+def is_range(lines: str) -> bool:
+    """Return whether a text is a range of lines, such as `5-7` or `L5-L7`."""
+    return re.fullmatch(r"L?[1-9]\d{0,8}(?:-L?[1-9]\d{0,8})?", lines) is not None
+
+
 def hash_of(text: str) -> str:
     """Return the SHA-256 of an excerpt's text."""
     return files.digest(text.encode())
@@ -255,20 +260,37 @@ def show(workspace: Workspace, task_id: str, excerpt_id: str) -> ExcerptStatus:
     Raises:
         TaskstateError: code "not-found": the task has no such excerpt.
     """
-    excerpt = _find(listed(workspace, task_id), excerpt_id, task_id)
+    return _compared(workspace, task_id, _find(listed(workspace, task_id), excerpt_id, task_id))
+
+
+def show_all(workspace: Workspace, task_id: str) -> tuple[ExcerptStatus, ...]:
+    """Return all excerpts of a task, each compared with its source, as `show` returns one."""
+    return tuple(_compared(workspace, task_id, each) for each in listed(workspace, task_id))
+
+
+def _compared(workspace: Workspace, task_id: str, excerpt: Excerpt) -> ExcerptStatus:
     text, notes = _kept(workspace, task_id, excerpt)
     source, source_notes = _source(workspace, excerpt)
     notes = (*notes, *source_notes)
-    lines, now = excerpt.lines, _now(source, excerpt.lines)
-    if now is not None and hash_of(now) == excerpt.sha256:
-        text, state, now = now, SAME, None
-    elif source is None:
-        state = GONE
-    else:
-        moved_to = _moved(source, text, excerpt) if excerpt.lines else None
-        text = _now(source, moved_to) if moved_to else text
-        state, lines, now = (MOVED, moved_to, None) if moved_to else (CHANGED, lines, now)
+    state, lines = state_in(source, excerpt, text)
+    now = _now(source, lines)
+    if state in {SAME, MOVED}:
+        text, now = now, None
     return ExcerptStatus(excerpt, citation(excerpt, task_id), _masked(text), state, lines, _masked(now), notes)
+
+
+def state_in(source: str | None, excerpt: Excerpt, kept: str | None = None) -> tuple[str, str | None]:
+    """Return how an excerpt compares with the text of its source (None: it is gone), and the lines that hold it now.
+
+    `kept` is the text of the excerpt, where it is known.
+    """
+    if source is None:
+        return GONE, excerpt.lines
+    now = _now(source, excerpt.lines)
+    if now is not None and hash_of(now) == excerpt.sha256:
+        return SAME, excerpt.lines
+    moved_to = _moved(source, kept, excerpt) if excerpt.lines else None
+    return (MOVED, moved_to) if moved_to else (CHANGED, excerpt.lines)
 
 
 def _masked(text: str | None) -> str | None:

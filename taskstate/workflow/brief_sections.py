@@ -274,9 +274,16 @@ def _input_units(state: TaskState) -> Iterator[Unit]:
             yield from _filled_section_units(state, child)
             continue
         quoted = chain_quotes.unquoted(pulled_input.quote.of(document.text))
-        lines = ["\n".join(f"> {line}".rstrip() for line in unit.text.split("\n")) for unit in units_of(quoted)]
-        heading = f"### {child.title} (revision {pulled_input.revision})"
-        yield from (Unit(f"{heading}\n\n{line}" if not number else line) for number, line in enumerate(lines))
+        yield from _quoted_units(f"### {child.title} (revision {pulled_input.revision})\n\n", quoted)
+
+
+def _quoted_units(heading: str, text: str) -> Iterator[Unit]:
+    """Yield the units of a text as pieces of one block quote: also a blank line between two of them is quoted."""
+    units, before = units_of(text), heading
+    for number, unit in enumerate(units, 1):
+        lines = "\n".join(f"> {line}".rstrip() for line in unit.text.split("\n"))
+        yield Unit(f"{before}{lines}", tight=number < len(units))
+        before = "" if unit.tight else ">\n"
 
 
 def _filled_section_units(state: TaskState, section: Section, *, heading: bool = True) -> tuple[Unit, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,7 +31,7 @@ from taskstate.workflow.attention import attention
 from taskstate.workflow.preflight import preflight
 from taskstate.workflow.status import active_tasks
 from taskstate.workflow.versions import differences
-from taskstate.workspace import damage, keeping, losses, task_index
+from taskstate.workspace import artifacts, damage, keeping, losses, task_index
 from taskstate.workspace.setup import HOOK_TYPES, INSTALL_HOOKS, PRE_COMMIT, merge_driver_state, set_up
 
 if TYPE_CHECKING:
@@ -221,8 +221,23 @@ def _check_orphans(workspace: Workspace) -> Iterable[RepositoryProblem]:
         own = names.own_file(f"{name}{ending}")
         if own and (own.id or "").casefold() not in ids:
             relative = workspace.relative(workspace.state_root / folder / name)
-            help_ = f"bring task {files.shown(own.id or '')} back, for example from git, or delete this"
+            away = f"`taskstate purge {own.id}` deletes it" if folder == artifacts.FOLDER else "delete this"
+            help_ = f"bring task {files.shown(own.id or '')} back, for example from git, or {away}"
             yield RepositoryProblem("orphans", relative, "it belongs to a task that is not there", help_)
+
+
+def _check_purged(workspace: Workspace) -> Iterable[RepositoryProblem]:
+    """Report artifacts of closed tasks, which completing or dropping them could not delete."""
+    for path in workspace.state_files():
+        own = names.own_file(path.name)
+        if own is None or own.id is None or not artifacts.has_any(workspace, own.id):
+            continue
+        with suppress(TaskstateError):  # reported with the files
+            state = workspace.load(path).state
+            if state.status in CLOSED:
+                relative = f"{workspace.config.root}/{artifacts.relative_path(own.id)}"
+                message = f"artifacts of task {own.id}, which is {state.status}, are left"
+                yield RepositoryProblem("artifacts", relative, message, f"`taskstate purge {own.id}` deletes them")
 
 
 def _check_journal(workspace: Workspace) -> Iterable[RepositoryProblem]:
@@ -329,5 +344,6 @@ CHECKS: dict[str, Callable[[Workspace], Iterable[RepositoryProblem]]] = {
     "ids": _check_ids,
     "permanent": _check_permanent,
     "orphans": _check_orphans,
+    "artifacts": _check_purged,
     "cache": _check_cache,
 }

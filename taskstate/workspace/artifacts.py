@@ -134,15 +134,21 @@ def read(workspace: Workspace, relative: str) -> bytes | None:
     return None if files.size(path) is None else files.read(path)
 
 
+def has_any(workspace: Workspace, task_id: str) -> bool:
+    """Return whether a task has a folder of artifacts."""
+    folder = absolute_path(workspace, relative_path(task_id))
+    return folders.is_folder(folder)
+
+
 def remove_all(workspace: Workspace, task_id: str) -> bool:
     """Delete all artifacts of a task, and return whether there were any.
 
     Raises:
         TaskstateError: the system refuses.
     """
-    folder = absolute_path(workspace, relative_path(task_id))
-    if not folders.is_folder(folder):
+    if not has_any(workspace, task_id):
         return False
+    folder = absolute_path(workspace, relative_path(task_id))
     with files.os_errors("delete", folder):
         folders.remove_all(folder)
     return True

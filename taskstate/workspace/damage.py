@@ -66,6 +66,16 @@ def require_undamaged(workspace: Workspace, loaded: Loaded) -> None:
         raise TaskstateError(damage, help=advice(workspace, loaded), code=CODE)
 
 
+def require_readable(workspace: Workspace, loaded: Loaded) -> None:
+    """Refuse to answer out of a state file of which nothing can be counted.
+
+    Raises:
+        TaskstateError: code "damaged".
+    """
+    if is_unreadable(loaded):
+        raise TaskstateError(damage_of(workspace, loaded), help=advice(workspace, loaded), code=CODE)
+
+
 def advice(workspace: Workspace, loaded: Loaded) -> str:
     """Return the ways out for a damaged file; one that cannot be parsed cannot be accepted as it is."""
     if is_older(loaded.document) and not had_front_matter(workspace, loaded):

@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING
 from taskstate import resources
 from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
+from taskstate.model.document_kinds import kind_of
 from taskstate.storage import files, programs
 from taskstate.syntax.spans import with_newlines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from taskstate.model.task_state import TaskState
     from taskstate.workspace.workspace import Workspace
 
 
 FOLDER = "templates"  # in the state folder
+SUBSECTION = 3  # level of a heading
 
 
 def source_of(workspace: Workspace, name: str) -> tuple[str, str]:
@@ -49,6 +52,40 @@ def fill(workspace: Workspace, name: str, parts: Mapping[str, object]) -> str:
         return fill(source, parts)
     except ValueError as error:
         raise TaskstateError(f"the template {where} is wrong: {error}", help="correct it", code="template") from error
+
+
+def require_complete(workspace: Workspace, name: str, text: str) -> None:
+    """Refuse a state file made from a repository's own template `name` that lacks a part which its kind requires.
+
+    Raises:
+        TaskstateError: code "template": the message names what is missing.
+    """
+    where = workspace.state_root / FOLDER / name
+    if files.size(where) is None:
+        return
+    from taskstate.model.task_state import read_state
+    from taskstate.syntax.document import parse
+
+    missing = [*_missing_parts(read_state(parse(text)))]
+    if missing:
+        message = f"the template {workspace.relative(where)} lacks {', '.join(f'`{part}`' for part in missing)}"
+        raise TaskstateError(message, help="add what is missing, or delete the template", code="template")
+
+
+def _missing_parts(state: TaskState) -> Iterator[str]:
+    document = state.document
+    for spec in kind_of(state.kind).sections:
+        section = state.section(spec.name)
+        if section is None:
+            yield from [spec.heading] if spec.required else []
+            continue
+        titles = [child.title for child in document.children(section, SUBSECTION)]
+        for part in spec.subsections:
+            if part.required and all(part.match(title) is None for title in titles):
+                yield f"### {part.name}"
+        needs_fence = spec.fence is not None and spec.fence.required
+        if needs_fence and not any(block.text.strip() == "json" for block in document.blocks_in(section.span, "fence")):
+            yield f"{spec.heading} with a json fence"
 
 
 TIMEOUT_SECONDS = 3

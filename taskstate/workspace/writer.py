@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import StaleFile, TaskstateError
 from taskstate.model import names
+from taskstate.model.derived_values import exceeded, largest_parts
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import check_seal, has_write_metadata, with_event, with_write_metadata
 from taskstate.storage import files, journal
@@ -102,6 +103,7 @@ def _write(
     planned = _plan_write(loaded, change, request)
     secrets_found = secret_check.new_secrets_in_plan(workspace, planned.plan, loaded.relative, loaded.document.text)
     warnings = secret_check.require_allowed(secrets_found, force=request.force_secrets)
+    warnings += _size_warning(workspace, loaded.state, planned.state)
     if secrets_found.kinds and planned.is_stamped:
         event = secret_check.audit_event(secrets_found, request.metadata)
         planned = _plan_write(loaded, _with_audit_event(workspace, change, event), request)
@@ -119,6 +121,18 @@ def _write(
         result=change.result,
         read=planned.state,
     )
+
+
+def _size_warning(workspace: Workspace, before: TaskState, after: TaskState) -> tuple[str, ...]:
+    """Return a warning where a state file grows and is over its limit, with the command that makes it smaller."""
+    size = workspace.config.size
+    over = exceeded(after.size, kb=size.max_kb, tokens=size.max_tokens)
+    if not over or after.size <= before.size:
+        return ()
+    if len(after.sessions) > size.keep_sessions:
+        return (f"the file of task {after.id} is {over}: `taskstate archive {after.id}` archives older sessions",)
+    largest = f"the largest parts are {largest_parts(after)}"
+    return (f"the file of task {after.id} is {over}, and there is no session to archive: {largest}",)
 
 
 def _carry_out(workspace: Workspace, relative: str, change: Change, planned: _PlannedWrite) -> None:

@@ -67,7 +67,7 @@ def test_commands_that_are_named_exist(name: str) -> None:
     """A skill or a slash command names no command or flag that the command line does not have."""
     text = (ROOT / name).read_text(encoding="utf-8")
     for command, rest in re.findall(r"`taskstate ([a-z][a-z-]*)([^`]*)`", text):
-        parser = main.parser_of(command)  # noqa: SLF001 - what the command line asks
+        parser = main.parser_of(command)
         known = set(parser._option_string_actions)  # noqa: SLF001 - argparse tells them nowhere else
         for action in parser._actions:  # noqa: SLF001 - the same
             choices = action.choices.values() if isinstance(action.choices, dict) else ()

@@ -429,3 +429,17 @@ def test_said_twice_after_rolling_is_honest(tmp_path: Path) -> None:
     ]
     assert (summary.first, summary.last) == (1, 10)
     assert place.state.document.front_matter["sessions"] == {"total": 12, "archived": 10, "recent": 2}
+
+
+@pytest.mark.parametrize(
+    ("said", "listed"),
+    [
+        ("1a2b3c, abc1234", "1a2b3c, abc1234"),
+        ("`123456` and `decade`", "123456, decade"),
+        ("the decade of 202601", "None."),
+        ("a" * 64, "a" * 64),
+    ],
+)
+def test_short_ids_are_commits_too(said: str, listed: str) -> None:
+    """Six digits count as elsewhere; a word or a date of six characters only in backticks."""
+    assert f"**Commits:** {listed}\n" in summary_of(session(1, commits=said), session(2))

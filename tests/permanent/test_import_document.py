@@ -164,3 +164,22 @@ def test_a_real_shared_context_is_taken_over_whole(cli: Cli) -> None:
     cli.ok("permanent", "decide", "--title", "Tasks have numbers", "--decision", "Task 1.", "--supersedes", "7")
     assert version_of(state(cli)) == 4
     assert "No findings" in cli.ok("lint")
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "\n---\n# from the old wiki\nversion: GC-v3\n---\n",
+        "-----\nversion: GC-v3\nreviewed: 2025-02-03\n-----\n",
+        '{\n"version": "GC-v3"\n}\n',
+    ],
+)
+def test_any_front_matter_of_others_is_read(cli: Cli, front: str) -> None:
+    """With comments, below a blank line, between longer rules, or in JSON; it is kept under Notes as it is written."""
+    body = "\n---\n\n# Login\n\n## Constraints\n\n- fast\n"
+    (cli.place.root / "gc.md").write_text(front + body)
+    cli.ok("permanent", "import", "gc.md")
+    taken = state(cli)
+    assert version_of(taken) == 3
+    assert "```yaml\n" in taken.document.text
+    assert all(line in taken.document.text for line in front.splitlines() if line.strip("-{}"))

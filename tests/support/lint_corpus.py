@@ -28,7 +28,8 @@ revision (several while merging; empty for a new file), `%%% archive` the archiv
 src/a.py` a path that differs from the compared revision, `same-id: old/task-101-state.md` another file with the id,
 `leaves: docs/x.md` a path through a link that leads outside, `missing: abc1234` a commit that the repository lacks,
 `artifact: artifacts/task-101/x.gz HASH` an existing artifact; `same-id`, `leaves`, `missing` and `artifact` may be
-`none`. `permanent: 9` is the id of another active permanent task, `impact-map: HASH` the hash of the file with the
+`none`. `excerpt: docs/x.md changed` says how the excerpts of a file compare with it.
+`permanent: 9` is the id of another active permanent task, `impact-map: HASH` the hash of the file with the
 Impact Map; both may be `none`. `there: app.py` is an existing path; all others do not exist then. `blob: tasks/x.yaml
 ID` is git's id of a file, and may be `none`. `%%% standard standards/x.md` is a cited file (repeatable; `standards:
 none` for no such file). `%%% handoff handoffs/task-101/phase-1-….md` is a handoff document of the task (repeatable;
@@ -62,7 +63,7 @@ CLEAN = CORPUS / "clean"
 _SEPARATOR = re.compile(r"^%%% (\w+(?: \S+)?)\n", re.MULTILINE)
 _ESCAPE = re.compile(rb"\\(\n|r|t|\\|x[0-9a-f]{2}|u[0-9a-f]{4})")
 _SHORT = {b"\n": b"", b"r": b"\r", b"t": b"\t", b"\\": b"\\"}
-_QUERIES = {"now", "changed", "same-id", "leaves", "missing", "tasks", "artifact", "there", "handoffs"}
+_QUERIES = {"now", "changed", "same-id", "leaves", "missing", "tasks", "artifact", "excerpt", "there", "handoffs"}
 _QUERIES |= {"blob", "standards", "permanent", "impact-map"}
 _HEADERS = {"name", "expect", "newline", "escapes", "repeat", "config", "gone"} | _QUERIES
 _ONCE = {"text", "fixed", "unsafe"}
@@ -79,7 +80,7 @@ class CaseQueries(Queries):
         self.header = header
         self.parts = parts
         kinds = {"now": CLOCK, "same-id": REPOSITORY, "leaves": REPOSITORY, "missing": GIT, "changed": GIT}
-        kinds |= {"artifact": REPOSITORY, "permanent": REPOSITORY, "impact-map": REPOSITORY}
+        kinds |= {"artifact": REPOSITORY, "excerpt": REPOSITORY, "permanent": REPOSITORY, "impact-map": REPOSITORY}
         kinds |= {"earlier": HISTORY, "archive": ARCHIVE, "there": REPOSITORY, "handoffs": REPOSITORY}
         self.answerable = frozenset(kinds[key] for key in (*header, *(name for name, _ in parts)) if key in kinds)
 
@@ -161,10 +162,17 @@ class CaseQueries(Queries):
         missing = self._listed("missing")
         return None if missing is None else tuple(each for each in ids if each in missing)
 
-    def artifact(self, path: str, *, text: bool = False) -> str | None:  # noqa: ARG002 - the case has the hash
+    def artifact(self, path: str, *, diff: bool = False) -> tuple[str, ...] | None:  # noqa: ARG002 - the case has it
         """Return the hash of an artifact of the case; empty for another path."""
         artifacts = self._listed("artifact")
-        return None if artifacts is None else dict(each.split() for each in artifacts).get(path, "")
+        if artifacts is None:
+            return None
+        return tuple(filter(None, [dict(each.split() for each in artifacts).get(path, "")]))
+
+    def excerpt(self, path: str, lines: str, sha256: str) -> str | None:  # noqa: ARG002 - the case has it
+        """Return how the excerpts of a path compare with it in the case."""
+        states = self._listed("excerpt")
+        return None if states is None else dict(each.split() for each in states).get(path, "same")
 
     def has_artifact(self, path: str) -> bool | None:
         """Return whether the case has an artifact with that path."""

@@ -16,9 +16,12 @@ if TYPE_CHECKING:
 _SIZE = (40, 120)
 
 
-def seen(command: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str] | None = None) -> tuple[int, str]:
+def seen(
+    command: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str] | None = None, typed: str = ""
+) -> tuple[int, str]:
     """Run a command with standard output and error on one terminal; return its exit status and what was written there.
 
+    What is `typed` is its standard input, from the same terminal; without that it has none.
     `env` is added to the environment of the tests, from which NO_COLOR is left out.
     """
     ours, theirs = pty.openpty()
@@ -29,11 +32,12 @@ def seen(command: Sequence[str | Path], *, cwd: Path, env: Mapping[str, str] | N
         [*map(str, command)],
         cwd=cwd,
         env=around | {"TERM": "xterm"} | dict(env or {}),
-        stdin=subprocess.DEVNULL,
+        stdin=theirs if typed else subprocess.DEVNULL,
         stdout=theirs,
         stderr=theirs,
     ) as process:
         os.close(theirs)
+        os.write(ours, typed.encode())
         written = b"".join(_pieces(ours))
     os.close(ours)
     return process.returncode, written.decode()

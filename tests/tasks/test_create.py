@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import frontmatter
 import pytest
 
+from taskstate import resources
 from taskstate.context.task_file import git_blob_id
 from taskstate.lint import engine
 from taskstate.model.task_state import read_state
@@ -399,10 +400,29 @@ def template(place: Place, text: str | bytes) -> None:
 
 def test_project_has_a_template_of_its_own(place: Place) -> None:
     """A template in the state folder takes the place of the shipped one."""
-    template(place, "# {{ title }}\r\n\r\n## Own part\r\n{% for each in criteria %}{{ each }}\r\n{% endfor %}")
+    shipped = resources.text("templates/task-state.md.j2").replace("\n", "\r\n")
+    template(place, f"{shipped}\r\n## Own part\r\n\r\n{{% for each in criteria %}}{{{{ each }}}}\r\n{{% endfor %}}")
     create.create(place.workspace, NewTask(id="7", title="T", criteria=("A", "B")), place.request())
-    body = place.workspace.locate("7").read_bytes().decode().split("---\n\n")[1]
-    assert body == "# T\n\n## Own part\n- [ ] A\n- [ ] B\n"
+    assert place.workspace.locate("7").read_bytes().decode().endswith("\n## Own part\n\n- [ ] A\n- [ ] B\n")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "missing"),
+    [
+        ("## 4. Progress Log", "## Diary", "`## 4. Progress Log`"),
+        ("### Acceptance Criteria", "### Wishes", "`### Acceptance Criteria`"),
+        ("```json\n{{ checklist_json }}\n```", "None.", "`## 3. Feature Checklist with a json fence`"),
+    ],
+)
+def test_a_template_without_a_required_part_is_refused(place: Place, old: str, new: str, missing: str) -> None:
+    """The message names what is missing, and nothing is created."""
+    shipped = resources.text("templates/task-state.md.j2")
+    assert old in shipped
+    template(place, shipped.replace(old, new))
+    before = tree(place.root)
+    error = refusal(lambda: create.create(place.workspace, NewTask(id="7", title="T"), place.request()))
+    assert (error.code, missing in error.message) == ("template", True), error.message
+    assert tree(place.root) == before
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,11 @@ def test_subtasks_are_created(place: Place) -> None:
     assert outcome.notes == ("task 101a: jwt-2, jwt-3; about 4 sessions", "task 101b: ui-1; about 3 sessions")
     assert [part.id for part in suggestion.subtasks] == ["101a", "101b"]
     state = at(place, "101a")
-    assert (state.title, state.status, state.text("parent")) == ("JWT Service: jwt-2, jwt-3", "created", "101")
+    assert (state.title, state.status, state.text("parent")) == (
+        "JWT Service: verifies it and 1 more",
+        "created",
+        "101",
+    )
     assert (state.text("priority"), state.text("area"), state.depends_on) == ("P1", "web", ())
     assert [each.text for each in state.criteria] == ["jwt-2: verifies it", "jwt-3: rotates keys"]
     assert state.description
@@ -183,7 +187,7 @@ def test_template_without_a_checklist_is_refused(place: Place) -> None:
     templates.mkdir(exist_ok=True)
     (templates / "task-state.md.j2").write_text("# Task #{{ task_id }}: {{ title }} - State\n", encoding="utf-8")
     before = tree(place.root)
-    assert refusal(lambda: decompose(place.workspace, TASK, place.request())).code == "unsafe"
+    assert refusal(lambda: decompose(place.workspace, TASK, place.request())).code == "template"
     assert tree(place.root) == before
 
 

@@ -79,6 +79,16 @@ def test_inputs_stay_quoted() -> None:
     ]
 
 
+def test_a_quoted_input_is_one_block_quote() -> None:
+    """Blank lines between its paragraphs and items are quoted, too, so that a list stays one list."""
+    quoted = "> Users table: id, email, password_hash."
+    text = EXAMPLE.replace(quoted, f"{quoted}\n>\n> - one\n> - two\n>\n>   more\n>\n> End.")
+    units = [unit for unit in parts(text)["inputs"].units if unit.text.startswith(("### From Task #100", ">"))]
+    whole = "".join(unit.text + ("\n" if unit.tight else "\n\n") for unit in units)
+    assert [block.kind for block in parse(whole).blocks] == ["heading"]
+    assert whole.endswith("> - one\n> - two\n>\n>   more\n>\n> End.\n\n")
+
+
 def test_inputs_without_a_heading() -> None:
     """Text directly below the heading of the inputs is there, unless it says that there are none."""
     heading = "## 2. Chain Inputs\n\n"

@@ -322,3 +322,21 @@ def test_diff_is_unified_and_ends_lines_with_lf() -> None:
     )
     assert unified_diff("a.md", "", "a\n", is_new=True) == "--- /dev/null\n+++ b/a.md\n@@ -0,0 +1 @@\n+a\n"
     assert unified_diff("a.md", "a\r\n", "a\n") == ""
+
+
+# The size of the file
+
+
+def test_every_write_that_makes_a_large_file_larger_says_so(place: Place) -> None:
+    """Over its limit a file that grows is told of with the command that helps; one that shrinks is not."""
+    place.configure("[size]\nmax-kb = 3\nwarn-kb = 1\nkeep-sessions = 1\n")
+    place.fill(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+    warnings = place.prove(evidence="seen " * 100).warnings
+    assert len(warnings) == 1
+    assert "the limit is 3 KB: `taskstate archive 101` archives older sessions" in warnings[0]
+    assert place.prove(evidence="seen").warnings == ()
+    place.archive()
+    (warning,) = place.prove(evidence="seen " * 700).warnings
+    assert "there is no session to archive: the largest parts are" in warning
+    place.configure("")
+    assert place.prove(evidence="seen " * 701).warnings == ()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from taskstate.cli.arguments import Parser
 from taskstate.cli.invocation import Invocation
-from taskstate.cli.paths import real
 from taskstate.cli.terminal import write_bytes
+from taskstate.storage.paths import real
 from taskstate.syntax.spans import printable_json
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation
+from taskstate.cli.terminal import is_terminal
 from taskstate.messages import counted
 
 if TYPE_CHECKING:
     from taskstate.tasks.decompose import Suggestion
+    from taskstate.workspace.change import Request
 
 _COLUMNS = ("ID", "SESSIONS", "WORK", "AFTER", "FEATURES")
 
@@ -23,13 +26,11 @@ def configure(parser: Parser) -> None:
 
 def run(invocation: Invocation) -> int:
     """Suggest subtasks, or create them."""
-    from taskstate.tasks.decompose import decompose, suggest
+    from taskstate.tasks.decompose import suggest
 
     task = invocation.task
     if invocation.args.apply:
-        outcome = decompose(invocation.workspace, task, invocation.request())
-        text = f"divided into {', '.join(each.id for each in outcome.result.subtasks)}"
-        return invocation.print_outcome(outcome, text, **_shape(outcome.result))
+        return _apply(invocation, invocation.request())
     if invocation.args.expect_revision or invocation.args.dry_run:
         raise usage_error(
             "without --apply nothing is written, so there is nothing to do dry or to expect a revision of",
@@ -37,7 +38,27 @@ def run(invocation: Invocation) -> int:
         )
     suggestion = suggest(invocation.workspace, task)
     data = {"path": suggestion.path, "revision": suggestion.token, "changed": False, **_shape(suggestion)}
-    return invocation.print_result(data, _text(suggestion))
+    status = invocation.print_result(data, _text(suggestion))
+    if _is_wanted(invocation):
+        return _apply(invocation, invocation.request()._replace(expect=suggestion.token))
+    return status
+
+
+def _apply(invocation: Invocation, request: Request) -> int:
+    from taskstate.tasks.decompose import decompose
+
+    outcome = decompose(invocation.workspace, invocation.task, request)
+    text = f"divided into {', '.join(each.id for each in outcome.result.subtasks)}"
+    return invocation.print_outcome(outcome, text, **_shape(outcome.result))
+
+
+def _is_wanted(invocation: Invocation) -> bool:
+    """Ask at a terminal whether to create the subtasks; nobody is asked where a program reads or answers."""
+    if invocation.as_json or invocation.args.quiet or not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
+        return False
+    sys.stdout.write("Create them now? [y/N] ")
+    sys.stdout.flush()
+    return sys.stdin.readline().strip().casefold() in {"y", "yes"}
 
 
 def _shape(suggestion: Suggestion) -> dict[str, Any]:

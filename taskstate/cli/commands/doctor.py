@@ -113,9 +113,9 @@ def _let_go(invocation: Invocation) -> int:
 
 
 def _renumber(invocation: Invocation) -> int:
-    from taskstate.cli.paths import real
     from taskstate.model.names import own_file, parse_task_id
     from taskstate.storage import folders
+    from taskstate.storage.paths import real
     from taskstate.tasks.renumber import renumber
 
     action = invocation.args.action

@@ -25,7 +25,7 @@ def configure(parser: Parser) -> None:
     show = parser.add_action(
         "show",
         "show an excerpt, or list all",
-        "Show an excerpt; exit with status 1 if its source has changed. Without an id, list all excerpts.",
+        "Show an excerpt, or without an id all; exit with status 1 if a source no longer holds its excerpt.",
     )
     show.add_argument("evidence", metavar="EID", nargs="?", default="", help="id of the excerpt, such as plan-1")
     show.add_common(run=run_show)
@@ -45,13 +45,11 @@ def run_add(invocation: Invocation) -> int:
 
 def run_show(invocation: Invocation) -> int:
     """Show an excerpt compared with its source."""
-    from taskstate.verification.excerpts import SAME, citation, listed, show
+    from taskstate.verification.excerpts import SAME, show
 
     task = invocation.load_parsed_task().state.id
     if not invocation.args.evidence:
-        excerpts = listed(invocation.workspace, task)
-        lines = [citation(each, task) for each in excerpts]
-        return invocation.print_result([each._asdict() for each in excerpts], "\n".join(lines) or "no evidence yet")
+        return _print_all(invocation, task)
     shown = show(invocation.workspace, task, invocation.args.evidence)
     data = {
         **shown.excerpt._asdict(),
@@ -66,19 +64,34 @@ def run_show(invocation: Invocation) -> int:
     return invocation.print_result(data, "\n".join(_lines(shown)), status=0 if shown.state == SAME else 1)
 
 
-def _lines(shown: ExcerptStatus) -> Iterator[str]:
-    from taskstate.verification.excerpts import CHANGED, GONE, MOVED, SAME
+def _print_all(invocation: Invocation, task: str) -> int:
+    """Print all excerpts, and of each whose source no longer holds it at its place what has become of that."""
+    from taskstate.verification.excerpts import SAME, show_all
 
-    path, lines = shown.excerpt.path, shown.lines
+    compared = show_all(invocation.workspace, task)
+    lines = [each.citation if each.state == SAME else f"{each.citation}\n  {_state_line(each)}" for each in compared]
+    data = [{**each.excerpt._asdict(), "state": each.state, "lines_now": each.lines} for each in compared]
+    is_stale = any(each.state != SAME for each in compared)
+    return invocation.print_result(data, "\n".join(lines) or "no evidence yet", status=1 if is_stale else 0)
+
+
+def _lines(shown: ExcerptStatus) -> Iterator[str]:
     yield shown.citation
-    yield {
-        SAME: f"{path} still holds it",
-        MOVED: f"{path} holds it at lines {lines} now, and no longer at {shown.excerpt.lines}",
-        CHANGED: f"{path} changed: it no longer holds it",
-        GONE: f"{path} cannot be read any more" if shown.notes else f"{path} is gone",
-    }[shown.state]
+    yield _state_line(shown)
     yield from (f"  {note}" for note in shown.notes)
     yield ""
     yield shown.text if shown.text is not None else "(its text is not kept here; only its hash is)"
     if shown.now is not None:
         yield f"\nWhat stands there now:\n\n{shown.now}"
+
+
+def _state_line(shown: ExcerptStatus) -> str:
+    from taskstate.verification.excerpts import CHANGED, GONE, MOVED, SAME
+
+    path, lines = shown.excerpt.path, shown.lines
+    return {
+        SAME: f"{path} still holds it",
+        MOVED: f"{path} holds it at lines {lines} now, and no longer at {shown.excerpt.lines}",
+        CHANGED: f"{path} changed: it no longer holds it",
+        GONE: f"{path} cannot be read any more" if shown.notes else f"{path} is gone",
+    }[shown.state]

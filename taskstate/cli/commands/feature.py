@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation
-from taskstate.errors import TaskstateError
 
 if TYPE_CHECKING:
     from taskstate.tasks.checklist import FeatureResult
@@ -58,22 +57,23 @@ def run_add(invocation: Invocation) -> int:
 
 def run_pass(invocation: Invocation) -> int:
     """Record that a feature passes."""
-    from taskstate.tasks.checklist import FeatureResult
+    from taskstate.tasks import feature_proofs
 
-    args = invocation.args
+    args, workspace = invocation.args, invocation.workspace
     if args.timeout is not None and (args.command is None or not args.timeout > 0):
         raise usage_error("--timeout is the time that --run may take", help="give seconds above 0, together with --run")
     if args.command is not None:
         return _set(invocation, _run(invocation))
-    evidence = _evidence(invocation) if args.commit is None else _commit(invocation)
-    return _set(invocation, FeatureResult(passes=True, evidence=evidence))
+    if args.commit is not None:
+        return _set(invocation, feature_proofs.proved_by_commit(workspace, args.feature, args.commit))
+    return _set(invocation, feature_proofs.tested_by_hand(invocation.text_of(args.evidence), passes=True))
 
 
 def run_fail(invocation: Invocation) -> int:
     """Record that a feature does not pass."""
-    from taskstate.tasks.checklist import FeatureResult
+    from taskstate.tasks.feature_proofs import tested_by_hand
 
-    return _set(invocation, FeatureResult(passes=False, evidence=_evidence(invocation)))
+    return _set(invocation, tested_by_hand(invocation.text_of(invocation.args.evidence), passes=False))
 
 
 def _set(invocation: Invocation, tested: FeatureResult) -> int:
@@ -87,49 +87,15 @@ def _set(invocation: Invocation, tested: FeatureResult) -> int:
     )
 
 
-def _evidence(invocation: Invocation) -> str:
-    from taskstate.syntax.escaping import clean
-
-    return clean(invocation.text_of(invocation.args.evidence), what="--evidence")
-
-
-def _commit(invocation: Invocation) -> dict[str, str]:
-    """Return a commit as evidence.
-
-    Raises:
-        TaskstateError: code "no-commit": it does not exist here.
-    """
-    from taskstate.errors import GitFailed
-    from taskstate.storage.git import client as git
-    from taskstate.syntax.escaping import one_line
-
-    name = one_line(invocation.args.commit, what="--commit")
-    try:
-        return {"commit": git.resolve_commit(invocation.workspace.root, name)}
-    except GitFailed as error:
-        message = f"there is no commit {name} here, so feature {invocation.args.feature} is not recorded as passing"
-        raise TaskstateError(message, help="name one that `git log` shows", code="no-commit") from error
-
-
 def _run(invocation: Invocation) -> FeatureResult:
-    """Run the command that proves the feature, and return the result.
+    """Run the command that proves the feature, and return the result; the log's end is printed where it fails."""
+    from taskstate.tasks.feature_proofs import CommandFailed, proved_by_command
 
-    Raises:
-        TaskstateError: code "command-failed": it exited with a status other than 0.
-    """
-    from taskstate.syntax.escaping import one_line
-    from taskstate.tasks.checklist import FeatureResult, require_feature
-    from taskstate.verification.command_evidence import run_command
-
-    args, allow = invocation.args, invocation.workspace.config.secrets.allow
-    require_feature(invocation.workspace, invocation.task, args.feature)
-    command = one_line(args.command, what="--run")
-    ran = run_command(invocation.workspace.root, command, timeout=args.timeout)
-    if ran.exit_status:
-        invocation.print_notes(tuple(filter(None, [ran.tail(allow)])))
-        raise TaskstateError(
-            f"`{command}` exited with status {ran.exit_status}, so feature {args.feature} is not recorded as passing",
-            help=f"mend it, or record it with `taskstate feature fail {args.id} {args.feature}`",
-            code="command-failed",
+    args = invocation.args
+    try:
+        return proved_by_command(
+            invocation.workspace, invocation.task, args.feature, args.command, timeout=args.timeout
         )
-    return FeatureResult(passes=True, evidence=ran.evidence(allow), log=ran.log)
+    except CommandFailed as error:
+        invocation.print_notes(tuple(filter(None, [error.tail])))
+        raise

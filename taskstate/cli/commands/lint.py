@@ -8,10 +8,10 @@ from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.commands.lint_report import check_flags, checking, now, print_report
 from taskstate.cli.hook_scope import is_commit_hook
 from taskstate.cli.invocation import Invocation
-from taskstate.cli.paths import real
 from taskstate.errors import TaskstateError
 from taskstate.lint.reporters import FORMATS
 from taskstate.model.config import Lint
+from taskstate.storage.paths import real
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from taskstate.cli.arguments import usage_error
 from taskstate.cli.hook_scope import is_last_commit, place_and_base
 from taskstate.cli.invocation import Invocation
-from taskstate.cli.paths import real
 from taskstate.cli.terminal import shows_colour
 from taskstate.lint.reporters import FOR_PEOPLE, STATISTICS, Run, reporter
+from taskstate.storage.paths import real
 from taskstate.syntax.spans import printable
 
 if TYPE_CHECKING:

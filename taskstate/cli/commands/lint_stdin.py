@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from taskstate.cli.arguments import usage_error
 from taskstate.cli.commands.lint_report import checking, print_findings, print_report, status_of
 from taskstate.cli.invocation import Invocation, standard_input
-from taskstate.cli.paths import real
 from taskstate.cli.terminal import is_terminal, write_bytes
 from taskstate.lint import engine
 from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.lint.runner import Report
 from taskstate.storage.files import MAX_BYTES
+from taskstate.storage.paths import real
 from taskstate.syntax.spans import printable
 
 if TYPE_CHECKING:

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import sys
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 from taskstate.cli.arguments import Parser
 from taskstate.cli.commands.lint_report import now
-from taskstate.cli.invocation import Invocation, actor
+from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
-
-if TYPE_CHECKING:
-    from taskstate.workspace.change import Request
-    from taskstate.workspace.workspace import Workspace
 
 
 def configure(parser: Parser) -> None:
@@ -38,21 +33,11 @@ def run(invocation: Invocation) -> int:
             help='run `pip install "taskstate[lsp]"`',
             code="missing-extra",
         )
+    from taskstate.api import request_for
     from taskstate.lsp.checking import Surroundings
     from taskstate.lsp.server import serve
 
     named = invocation.args.actor or ""
-
-    def request(workspace: Workspace) -> Request:
-        from datetime import UTC, datetime
-
-        from taskstate.model.write_metadata import WriteMetadata
-        from taskstate.storage.git import client as git
-        from taskstate.workspace.change import Request
-
-        metadata = WriteMetadata(actor(named, workspace.root), datetime.now(UTC), git.head(workspace.root))
-        return Request(metadata)
-
     output = sys.stdout.buffer
     sys.stdout = sys.stderr  # what anything prints must not get between the messages
-    return serve(Surroundings(now, request), sys.stdin.buffer, output)
+    return serve(Surroundings(now, lambda workspace: request_for(workspace, named)), sys.stdin.buffer, output)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from taskstate.cli.arguments import Parser
 from taskstate.cli.invocation import Invocation
-from taskstate.cli.paths import real
+from taskstate.storage.paths import real
 
 
 def configure(parser: Parser) -> None:

@@ -20,7 +20,7 @@ def configure(parser: Parser) -> None:
 
 def run(invocation: Invocation) -> int:
     """Migrate the files, and say what a person has to decide in each."""
-    from taskstate.cli.paths import real
+    from taskstate.storage.paths import real
     from taskstate.workflow.migrating import migrate
 
     workspace = invocation.workspace

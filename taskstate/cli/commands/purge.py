@@ -17,4 +17,5 @@ def run(invocation: Invocation) -> int:
     from taskstate.verification.snapshots.purge import purge
 
     outcome = purge(invocation.workspace, invocation.task, invocation.request())
-    return invocation.print_outcome(outcome, "delta data and artifacts dropped; who left what stays as events")
+    done = "delta data and artifacts dropped; who left what stays as events" if outcome.revision else "deleted"
+    return invocation.print_outcome(outcome, done)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from taskstate.cli.arguments import Parser, usage_error
@@ -56,7 +57,8 @@ def run_add(invocation: Invocation) -> int:
 
     outcome = add(invocation.workspace, invocation.task, words_of(invocation), invocation.request())
     status = invocation.print_outcome(outcome, "session added")
-    invocation.print_warning(warning(outcome.state, invocation.workspace.config.size))
+    size = invocation.workspace.config.size._replace(max_kb=sys.maxsize, max_tokens=0)  # the write has told of these
+    invocation.print_warning(warning(outcome.state, size))
     return status
 
 

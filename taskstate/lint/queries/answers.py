@@ -33,6 +33,7 @@ MARKS: Mapping[str, Callable[..., str]] = {
     "changed_paths": tasks.changed_paths_mark,
     "earlier": tasks.earlier_mark,
     "earlier_archive": tasks.earlier_archive_mark,
+    "excerpt": context.excerpt_mark,
     "exists": artifacts.exists_mark,
     "handoffs": handoffs.documents_mark,
     "has_artifact": artifacts.presence_mark,
@@ -166,10 +167,10 @@ class RepositoryQueries(Queries):
         """Return whether a path exists in the repository."""
         return self._record("exists", path) == "yes"
 
-    def artifact(self, path: str, *, text: bool = False) -> str | None:
+    def artifact(self, path: str, *, diff: bool = False) -> tuple[str, ...] | None:
         """Hash the content of an artifact."""
-        self._record("artifact", path, "text" if text else "")
-        return artifacts.content_hash(self.file, path, text=text)
+        self._record("artifact", path, "diff" if diff else "")
+        return artifacts.content_hashes(self.file, path, diff=diff)
 
     def has_artifact(self, path: str) -> bool | None:
         """Return whether there is an artifact with that path; None where no artifact can have it."""
@@ -196,3 +197,8 @@ class RepositoryQueries(Queries):
         """Compute the ids that git may give a file."""
         self._record("blob_ids", path)
         return context.blob_ids(self.file, path)
+
+    def excerpt(self, path: str, lines: str, sha256: str) -> str | None:
+        """Compare an excerpt with its source."""
+        self._record("excerpt", path, lines, sha256)
+        return context.excerpt_state(self.file, path, lines, sha256)

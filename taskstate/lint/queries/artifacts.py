@@ -38,8 +38,8 @@ def leads_outside_mark(file: File, path: str) -> str:
     return "no" if real == root or real.startswith(root + os.sep) else "yes"
 
 
-def content_hash(file: File, path: str, *, text: bool) -> str | None:
-    """Return the SHA-256 of an artifact's content, unpacked; with `text` the line ends are normalised to LF.
+def content_hashes(file: File, path: str, *, diff: bool) -> tuple[str, ...] | None:
+    """Return the SHA-256 of an artifact's content, unpacked; of a diff all hashes by which it may be recorded.
 
     Empty where the file is missing, None where no artifact can have this path or the file cannot be read.
     """
@@ -47,7 +47,7 @@ def content_hash(file: File, path: str, *, text: bool) -> str | None:
     if artifact is None:
         return None
     try:
-        return _digest(files.read(artifact), text=text, name=path) if files.size(artifact) is not None else ""
+        return _digests(files.read(artifact), diff=diff, name=path) if files.size(artifact) is not None else ()
     except TaskstateError:
         return None
 
@@ -88,22 +88,17 @@ def _location(file: File, path: str) -> Path | None:
         return None
 
 
-def _digest(data: bytes, *, text: bool, name: str) -> str:
-    """Return the hash of an artifact's content.
+def _digests(data: bytes, *, diff: bool, name: str) -> tuple[str, ...]:
+    """Return the hashes of an artifact's content.
 
     A gzip file that cannot be unpacked gets the hash of its own bytes: it matches no recorded hash, and so is reported.
     """
+    from taskstate.storage.git.diff_hash import diff_hashes
     from taskstate.workspace import artifacts
 
     if name.endswith(_GZIP):
         try:
             data = artifacts.gunzipped(data, name)
         except TaskstateError:
-            return files.digest(data)
-    return files.digest(_normalised(data) if text else data)
-
-
-def _normalised(data: bytes) -> bytes:
-    """Return a diff in the form that is hashed: LF for every line end, and one at the end."""
-    data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return data if not data or data.endswith(b"\n") else data + b"\n"
+            return (files.digest(data),)
+    return diff_hashes(data) if diff else (files.digest(data),)

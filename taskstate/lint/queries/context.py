@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.storage import files
+from taskstate.syntax.spans import with_newlines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,6 +40,25 @@ def blob_ids(file: File, path: str) -> tuple[str, ...]:
 
     data = _read(file.repository, path, task_file.MOST_BYTES)
     return () if data is None else task_file.blob_ids(data)
+
+
+def excerpt_state(file: File, path: str, lines: str, sha256: str) -> str:
+    """Compare an excerpt with its source: "same", "moved", "changed" or "gone"."""
+    from taskstate.verification.excerpts import GONE, SAME, Excerpt, is_range, state_in
+
+    if lines and not is_range(lines):
+        return SAME  # reported by TS101
+    data = _read(file.repository, path, files.MAX_BYTES)
+    try:
+        text = None if data is None else with_newlines(data.decode("utf-8"), "\n")
+    except UnicodeDecodeError:
+        return GONE
+    return state_in(text, Excerpt("", "", path, lines or None, sha256, ""))[0]
+
+
+def excerpt_mark(file: File, path: str, _lines: str, _sha256: str) -> str:
+    """Return the mark of an excerpt's source."""
+    return source_mark(file, path)
 
 
 def source_mark(file: File, path: str) -> str:

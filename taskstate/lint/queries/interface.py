@@ -96,8 +96,9 @@ class Queries:
         """Return those of these (abbreviated) commit ids that the repository lacks; None in a shallow clone."""
         return None
 
-    def artifact(self, path: str, *, text: bool = False) -> str | None:  # noqa: ARG002 - nothing is answered here
-        """Return the SHA-256 of an artifact's content, unpacked; with `text` the line ends are normalised to LF.
+    # The arguments are not used: nothing is answered here.
+    def artifact(self, path: str, *, diff: bool = False) -> tuple[str, ...] | None:  # noqa: ARG002
+        """Return the SHA-256 of an artifact's content, unpacked; of a diff all hashes by which it may be recorded.
 
         Empty where the file is missing; None where it cannot be read.
         """
@@ -125,6 +126,10 @@ class Queries:
 
     def blob_ids(self, path: str) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is answered here
         """Return the object ids that git may give a file, whatever its line ends; empty where it cannot be read."""
+        return None
+
+    def excerpt(self, path: str, lines: str, sha256: str) -> str | None:  # noqa: ARG002 - nothing is answered here
+        """Return how an excerpt (lines empty: a whole file) compares with its source: same, moved, changed or gone."""
         return None
 
 

@@ -15,6 +15,7 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.storage.git import movement
+from taskstate.storage.git.diff_hash import diff_hashes
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import drift
 from taskstate.verification.snapshots.base import require_snapshot
@@ -120,7 +121,7 @@ def _kept(workspace: Workspace, loaded: Loaded, role: str, kind: str) -> Diff:
         help_ = "artifacts are not in git: copy it from the clone in which the snapshot was taken"
         raise TaskstateError(message, help=help_, code="artifact-lost")
     content = _unpacked(files.read(path))
-    if content is None or drift.diff_sha256(content) != sha:
+    if content is None or sha not in diff_hashes(content):
         message = f"the artifact {files.shown(relative)} is broken: it is not what the snapshot recorded"
         help_ = f"`taskstate snapshot take {task_id} --role {role}` makes it anew"
         raise TaskstateError(message, help=help_, code="artifact-broken")

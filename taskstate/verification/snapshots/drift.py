@@ -147,14 +147,6 @@ def count_files(count: int) -> str:
 # What a snapshot records
 
 
-def diff_sha256(diff: bytes) -> str:
-    """Return the SHA-256 of a diff with LF line ends, the last line included."""
-    import hashlib
-
-    text = diff.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    return hashlib.sha256(text if text.endswith(b"\n") or not text else text + b"\n").hexdigest()
-
-
 def scope_hash(paths: Iterable[str]) -> str:
     """Return the hash of the paths in a task's scope: its first 16 hex digits."""
     import hashlib

@@ -13,8 +13,8 @@ from taskstate.model.delta_block import with_snapshots
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
-from taskstate.workspace import artifacts
-from taskstate.workspace.change import Change
+from taskstate.workspace import artifacts, keeping
+from taskstate.workspace.change import Change, Outcome
 from taskstate.workspace.event_log import add_event
 from taskstate.workspace.writer import change
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.model.write_metadata import WriteMetadata
     from taskstate.storage import journal
-    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
 EVENT = "role-done"
@@ -36,10 +36,14 @@ _FILE_LIST = "files_changed"
 def purge(workspace: Workspace, task_id: str, request: Request) -> Outcome:
     """Drop a task's delta data and artifacts; does nothing where there are none left.
 
+    Of a task whose state file was deleted, on purpose or with `let-go`, the artifacts are deleted.
+
     Raises:
         TaskstateError: code "drift-unresolved": the snapshot may be the only copy of a role's work; or the file cannot
             be changed, or the artifacts cannot be deleted.
     """
+    if artifacts.has_any(workspace, task_id) and not _is_there(workspace, task_id):
+        return _purge_orphan(workspace, task_id, request)
 
     def job(loaded: Loaded) -> Change:
         roles.require_no_drift(blocks_of(loaded.document), loaded.state.id)
@@ -51,6 +55,28 @@ def purge(workspace: Workspace, task_id: str, request: Request) -> Outcome:
         return outcome
     removed = remove(workspace, outcome.state.id)
     return outcome._replace(changed=outcome.changed or removed)
+
+
+def _is_there(workspace: Workspace, task_id: str) -> bool:
+    try:
+        workspace.locate(task_id)
+    except TaskstateError as error:
+        return error.code != "not-found"
+    return True
+
+
+def _purge_orphan(workspace: Workspace, task_id: str, request: Request) -> Outcome:
+    """Delete the artifacts of a task without a state file, unless that is missed: then they may be wanted again.
+
+    Raises:
+        TaskstateError: something of the task is gone that was never let go, or a file cannot be deleted.
+    """
+    path = artifacts.absolute_path(workspace, artifacts.relative_path(task_id))
+    with workspace.locked() as messages:
+        keeping.require_nothing_lost(workspace, workspace.relative(workspace.tasks / f"task-{task_id}-state.md"))
+        if not request.dry_run:
+            remove(workspace, task_id)
+    return Outcome(workspace.relative(path), "", changed=True, notes=messages)
 
 
 def purged_text(

@@ -17,6 +17,7 @@ from taskstate.model.delta_block import with_base, with_left_tree, with_snapshot
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
 from taskstate.storage import files, folders
 from taskstate.storage.git import worktree
+from taskstate.storage.git.diff_hash import diff_sha256
 from taskstate.storage.git.objects import GITLINK, leaves, new_objects, old_objects
 from taskstate.syntax.edits import apply
 from taskstate.validation import secrets
@@ -282,11 +283,11 @@ def _record(state: TaskState, draft: _Draft) -> dict[str, object]:
         "start_tree": content.start_tree,
         "tree": current.tree,
         "index_tree": current.index_tree if is_staged else None,
-        "diff_sha": drift.diff_sha256(content.diff),
+        "diff_sha": diff_sha256(content.diff),
         "diff_stat": content.stat or _UNCHANGED,
         "scope_hash": scope_hash(current, scope),
         "files_changed": brief if len(brief) <= LISTED else listed,
-        "incremental_diff_sha": None if incremental is None else drift.diff_sha256(incremental),
+        "incremental_diff_sha": None if incremental is None else diff_sha256(incremental),
         "incremental_diff_error": content.incremental_error,
     }
     return {**record, "pack": _store(state.id, draft, record)}

@@ -4,6 +4,8 @@ import re
 import sys
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.support.place import tree
 from tests.support.terminal import seen
 
@@ -78,6 +80,16 @@ def test_conditions_need_a_change(cli: Cli) -> None:
     assert "--apply" in cli.refused("decompose", "101", "--expect-revision", "1")
     assert "revision" in cli.refused("decompose", "101", "--apply", "--expect-revision", "7")
     assert "task-101a-state.md" in cli.ok("decompose", "101", "--apply", "--dry-run")
+
+
+@pytest.mark.parametrize(("answer", "made"), [("y\n", True), ("\n", False), ("no\n", False)])
+def test_a_person_is_asked(place: Place, answer: str, *, made: bool) -> None:
+    """At a terminal the table is followed by a question, and a yes creates what the table shows."""
+    command = (sys.executable, "-m", "taskstate", "decompose", "101")
+    assert "Create them now" not in seen(command, cwd=place.root)[1]
+    status, shown = seen(command, cwd=place.root, typed=answer)
+    assert (status, "Create them now? [y/N] " in shown, "divided into 101a" in shown) == (0, True, made)
+    assert (place.workspace.tasks / "task-101a-state.md").exists() is made
 
 
 def test_warning_in_a_pipe_is_plain(cli: Cli, place: Place) -> None:

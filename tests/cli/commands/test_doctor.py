@@ -183,6 +183,34 @@ def test_orphans_are_found(git: Place, cli: Cli) -> None:
     }
 
 
+def test_artifacts_of_a_deleted_task_are_purged(git: Place, cli: Cli) -> None:
+    """What doctor names is what the command deletes; a task that is missed keeps its artifacts."""
+    cli.ok("session", "add", "101", "--did", "x", "--state", "s", "--next", "n")
+    folder = git.workspace.state_root / "artifacts/task-101"
+    folder.mkdir(parents=True)
+    (folder / "x").write_text("x", encoding="utf-8")
+    git.path.unlink()
+    assert "let-go" in cli.refused("purge", "101")
+    cli.ok("doctor", "--let-go", "101")
+    (ailment,) = (each for each in found(cli) if each["check"] == "orphans")
+    assert "`taskstate purge 101`" in ailment["help"]
+    cli.ok("purge", "101", "--dry-run")
+    assert folder.exists()
+    cli.ok("purge", "101")
+    assert not folder.exists()
+    assert "there is no task 101" in cli.refused("purge", "101")
+
+
+def test_artifacts_that_completing_could_not_delete_are_named(git: Place, cli: Cli) -> None:
+    """Doctor names the folder of a closed task and the command that tries again."""
+    cli.ok("drop", "101", "--note", "Not wanted.")
+    (git.workspace.state_root / "artifacts/task-101").mkdir(parents=True)
+    (ailment,) = (each for each in found(cli) if each["check"] == "artifacts")
+    assert (ailment["path"], "is dropped" in ailment["message"]) == (".taskstate/artifacts/task-101", True)
+    cli.ok("purge", "101")
+    assert [each for each in found(cli, status=0) if each["check"] == "artifacts"] == []
+
+
 def test_temporary_files_are_swept(git: Place, cli: Cli) -> None:
     """What killed writers left is found wherever we write, and removed by --fix; nothing else is."""
     names = (".taskstate-1-ab.tmp", ".taskstate/tasks/.taskstate-2-ab.tmp", ".taskstate/templates/.taskstate-3-ab.tmp")

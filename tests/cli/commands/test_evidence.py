@@ -62,7 +62,7 @@ def test_json(cli: Cli, plan: Path) -> None:
     plan.write_text("one\n", encoding="utf-8")
     shown = cli.json("evidence", "show", "101", "plan-1", status=1)
     assert (shown["matches"], shown["state"], shown["text_now"]) == (False, "changed", "")
-    assert [each["id"] for each in cli.json("evidence", "show", "101")] == ["plan-1"]
+    assert [each["id"] for each in cli.json("evidence", "show", "101", status=1)] == ["plan-1"]
 
 
 @pytest.mark.usefixtures("plan")
@@ -73,6 +73,24 @@ def test_list_and_repetition(cli: Cli) -> None:
     again = cli.ok(*ADD, "--lines", "L2-L3")
     assert again == f".taskstate/tasks/task-101-state.md: nothing to change\n  plan-1 holds it already\n  {CITATION}"
     assert cli.ok("evidence", "show", "101") == CITATION
+
+
+def test_a_list_tells_what_has_become_of_the_sources(cli: Cli, plan: Path) -> None:
+    """An excerpt that its source no longer holds is told below its line, by lint too, and the status is 1."""
+    cli.ok(*ADD, "--lines", "2-3")
+    cli.ok(*ADD, "--lines", "1-1")
+    plan.write_text("one\n2\nthree\n", encoding="utf-8")
+    listed = cli("evidence", "show", "101")
+    assert (listed.status, listed.out.splitlines()[1]) == (1, "  plan.md changed: it no longer holds it")
+    assert len(listed.out.splitlines()) == 3
+    states = [each["state"] for each in cli.json("evidence", "show", "101", status=1)]
+    assert states == ["changed", "same"]
+    assert "TS705" in cli("lint", "--select", "TS705").out
+    plan.write_text("zero\none\ntwo\nthree\n", encoding="utf-8")
+    assert "plan.md holds it at lines 3-4 now" in cli("evidence", "show", "101").out
+    assert "TS705" not in cli("lint", "--select", "TS705").out
+    plan.unlink()
+    assert "TS705" in cli("lint", "--select", "TS705").out
 
 
 @pytest.mark.usefixtures("plan")

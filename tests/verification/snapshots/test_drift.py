@@ -6,7 +6,6 @@ import hashlib
 import subprocess
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -69,14 +68,6 @@ def test_path_in_a_report_is_one_printable_line(path: bytes) -> None:
     shown = drift.printable_path(drift.quoted(path))
     assert shown.isprintable()
     assert drift.unquoted(shown) == path
-
-
-@pytest.mark.parametrize(
-    ("diff", "as_if"), [(b"a\r\nb\rc", b"a\nb\nc\n"), (b"", b""), (b"a\n", b"a\n"), (b"\xff\r\n", b"\xff\n")]
-)
-def test_diff_hashes_alike_whatever_its_line_ends(diff: bytes, as_if: bytes) -> None:
-    """CRLF and CR count as LF, and so does a last line without one."""
-    assert drift.diff_sha256(diff) == hashlib.sha256(as_if).hexdigest()
 
 
 def test_scope_hash_is_over_the_sorted_paths() -> None:

@@ -60,20 +60,20 @@ class _Artifact(NamedTuple):
     path: str
     sha256: str
     keys: tuple[str, ...]
-    text: bool = False
+    diff: bool = False
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield a finding for each artifact that differs, at its path, and one warning for all that are missing."""
     missing = []
     for named in _named(facts):
-        actual = facts.queries.artifact(named.path, text=named.text) if named.sha256 else None
-        if actual == "" or (not named.sha256 and facts.queries.has_artifact(named.path) is False):
+        actual = facts.queries.artifact(named.path, diff=named.diff) if named.sha256 else None
+        if actual == () or (not named.sha256 and facts.queries.has_artifact(named.path) is False):
             missing.append(named)
-        elif actual not in {None, named.sha256}:
+        elif actual and named.sha256 not in actual:
             yield RULE.at(
                 facts.value_span(*named.keys),
-                f"the artifact {shown(named.path)} holds something else: its SHA-256 is {str(actual)[:16]}…, "
+                f"the artifact {shown(named.path)} holds something else: its SHA-256 is {actual[0][:16]}…, "
                 f"not {named.sha256[:16]}…",
                 help="bring the right file back from where the work was done, or record it anew",
             )
@@ -103,8 +103,8 @@ def _of_snapshot(snapshot: Snapshot, *at: str) -> Iterator[_Artifact]:
         """Return the key that leads to an artifact: its own in files of earlier versions, else that of the folder."""
         return name if name in snapshot.values else "pack"
 
-    yield from _one(snapshot.diff_from_base, snapshot.diff_sha, *at, key("diff_from_base"), text=True)
-    yield from _one(snapshot.incremental_diff, snapshot.incremental_diff_sha, *at, key("incremental_diff"), text=True)
+    yield from _one(snapshot.diff_from_base, snapshot.diff_sha, *at, key("diff_from_base"), diff=True)
+    yield from _one(snapshot.incremental_diff, snapshot.incremental_diff_sha, *at, key("incremental_diff"), diff=True)
     if snapshot.file_list and snapshot.file_list.sha256:
         at_path = ("path",) if "base_commit" in snapshot.values else ()
         yield from _one(snapshot.file_list.path, snapshot.file_list.sha256, *at, "files_changed", *at_path)
@@ -112,6 +112,6 @@ def _of_snapshot(snapshot: Snapshot, *at: str) -> Iterator[_Artifact]:
     yield from _one(pack if isinstance(pack, str) else None, None, *at, "pack")
 
 
-def _one(path: str | None, sha256: str | None, *keys: str, text: bool = False) -> Iterator[_Artifact]:
+def _one(path: str | None, sha256: str | None, *keys: str, diff: bool = False) -> Iterator[_Artifact]:
     if path is not None:
-        yield _Artifact(path, sha256 or "", keys, text)
+        yield _Artifact(path, sha256 or "", keys, diff)

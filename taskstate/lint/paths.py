@@ -1,0 +1,33 @@
+"""Checks files and folders from beginning to end, for whoever only wants the report."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from taskstate.lint.removed import removed_findings
+from taskstate.lint.runner import check_files, open_run, own_files_in
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from taskstate.lint.runner import LintRequest, Report
+    from taskstate.workspace.workspace import Workspace
+
+
+def lint_paths(workspace: Workspace, paths: Sequence[Path], request: LintRequest) -> Report:
+    """Lint files and folders on disk, or without any the repository; what could not be checked is `unreadable`.
+
+    Raises:
+        TaskstateError: code "not-found": a path does not exist; code "no-commit".
+    """
+    run, remarks = open_run(workspace, workspace.config, request)
+    under = [*paths] or [workspace.root]
+    with closing(run.repository):
+        own, others = own_files_in(workspace, under)
+        run.repository.all_files = None if paths else own
+        report, removed = check_files(own, run), tuple(removed_findings(run, under))
+        if run.cache:
+            run.cache.save()
+    return report._replace(findings=(*report.findings, *removed), unreadable=(*remarks, *others, *report.unreadable))

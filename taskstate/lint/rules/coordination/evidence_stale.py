@@ -1,0 +1,77 @@
+"""evidence-stale: the source of an excerpt no longer holds it.
+
+## What
+
+An entry of `evidence` names a file, its lines and the SHA-256 of what stood there. The file does not hold that text any
+more, neither in these lines nor elsewhere, or it is gone. An excerpt that only moved is not reported: its text is still
+there. Tasks that are complete or dropped are not checked.
+
+## Why
+
+Prompts, reviews and decisions cite an excerpt by its id instead of repeating it. Whoever looks it up now reads
+something else than what was cited.
+
+## Example
+
+```yaml
+evidence:
+  - {id: plan-1, type: plan, path: docs/plan.md, lines: 2-3, sha256: "43fc…"}   # and these lines were rewritten since
+```
+
+## Instead
+
+Look at what was cited and at what stands there now, and cite that if it still supports what it was cited for:
+
+```console
+$ taskstate evidence show 101 plan-1
+$ taskstate evidence add 101 --type plan --path docs/plan.md --lines 2-4
+```
+
+The old entry may then be removed by hand.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
+from taskstate.lint.facts.citations import is_closed
+from taskstate.lint.facts.wording import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.syntax.document import Document
+
+RULE = Rule(
+    code="TS705",
+    name="evidence-stale",
+    severity=WARNING,
+    summary="the source of an excerpt no longer holds it",
+    reads=FRONT_MATTER,
+)
+
+_CHANGED, _GONE = "changed", "gone"
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+    """Yield a finding for each excerpt that its source no longer holds, at its hash."""
+    entries = facts.values.get("evidence")
+    if not isinstance(entries, list) or is_closed(facts):
+        return
+    for index, entry in enumerate(entries):
+        texts = (
+            {key: value for key, value in entry.items() if isinstance(value, str)} if isinstance(entry, dict) else {}
+        )
+        name, path, sha256 = texts.get("id"), texts.get("path"), texts.get("sha256")
+        if not name or not path or not sha256:
+            continue  # reported by TS101
+        state = facts.queries.excerpt(path, texts.get("lines", ""), sha256)
+        if state in {_CHANGED, _GONE}:
+            said = "does not hold it any more" if state == _CHANGED else "is gone, or cannot be read"
+            yield RULE.at(
+                facts.value_span("evidence", index, "sha256"),
+                f"the evidence {shown(name)}: {shown(path)} {said}",
+                help=f"`taskstate evidence show {facts.shown_id} {shown(name)}` shows both; cite what holds now",
+            )
