@@ -69,12 +69,12 @@ def open_repository(path: str | Path = ".", *, actor: str = "") -> Repository:
     from pathlib import Path
 
     from taskstate.errors import TaskstateError
-    from taskstate.storage import files
+    from taskstate.storage import files, folders
     from taskstate.workspace.startup import losses_of, recover
     from taskstate.workspace.workspace import find_workspace
 
-    folder = Path(path)
-    if not folder.is_dir():
+    folder = Path(path).resolve()
+    if not folders.is_folder(folder):
         raise TaskstateError(f"there is no folder {files.shown(folder)}", help="check the path", code="not-found")
     workspace = find_workspace(folder)
     recovered = recover(workspace)
