@@ -12,6 +12,7 @@ from taskstate.context import citations, task_file
 from taskstate.context.capture_citations import configured_citations, normalized_path
 from taskstate.context.capture_plan import CaptureRequest, plan_capture
 from taskstate.context.citations import Standard, citation_status
+from taskstate.context.manifest import changed_exports
 from taskstate.context.past_versions import (
     cited_lines,
     find_sealed_version,
@@ -85,6 +86,7 @@ def check(workspace: Workspace, task_id: str) -> ContextCheck:
     findings = (
         *stale_findings(workspace, loaded),
         *(() if STANDARDS in broken_parts else _configuration_findings(workspace, loaded)),
+        *_export_findings(workspace, loaded.state.id),
     )
     notes = committed_notes(workspace, blocks.delta.base_commit)
     return ContextCheck(loaded.state.id, loaded.relative, loaded.token, str(context.seal), findings, notes)
@@ -257,6 +259,12 @@ def _configuration_findings(workspace: Workspace, loaded: Loaded) -> Iterator[Co
     if missing:
         message = f"{config_name} asks this task to cite {first_of(missing, _NAMED)}"
         yield ContextFinding("", message, _rebuild(state.id))
+
+
+def _export_findings(workspace: Workspace, task_id: str) -> Iterator[ContextFinding]:
+    for path in changed_exports(workspace, task_id):
+        message = f"the export {files.shown(path)} is not as it was written"
+        yield ContextFinding("", message, f"{_rebuild(task_id)} writes it anew")
 
 
 def committed_notes(workspace: Workspace, base: str | None) -> tuple[str, ...]:

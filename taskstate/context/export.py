@@ -33,20 +33,27 @@ NAME = "manifest.json"
 MANIFEST_FORMAT = 1
 
 
-def manifest(task_id: str, context: Mapping[str, object], exports: Mapping[str, str]) -> dict[str, object]:
-    """Return the manifest of a task: its `context` block, and each export (name to text) with the hash of its text."""
+def manifest(
+    task_id: str, context: Mapping[str, object], exports: Mapping[str, str], parts: Mapping[str, str]
+) -> dict[str, object]:
+    """Return the manifest of a task: its `context` block, the source of each part, and each export with its hash."""
     entries = [
         {"path": artifacts.relative_path(task_id, name), "sha256": sha256(text)}
         for name, text in sorted(exports.items())
     ]
-    return {"manifest": MANIFEST_FORMAT, "task_id": task_id, **context, "exports": entries}
+    return {"manifest": MANIFEST_FORMAT, "task_id": task_id, **context, "parts": dict(parts), "exports": entries}
 
 
-def artifacts_of(workspace: Workspace, loaded: Loaded, context: Mapping[str, object]) -> tuple[artifacts.Artifact, ...]:
-    """Return a task's exports and its manifest as artifacts, to be written together with the state file."""
+def artifacts_of(
+    workspace: Workspace, loaded: Loaded, context: Mapping[str, object], parts: Mapping[str, str]
+) -> tuple[artifacts.Artifact, ...]:
+    """Return a task's exports and its manifest as artifacts, to be written together with the state file.
+
+    `parts` says which source each part of the static context was taken from.
+    """
     task_id = loaded.state.id
     exports = export_texts(workspace, loaded)
-    texts = {**dict(sorted(exports.items())), NAME: canonical_json(manifest(task_id, context, exports))}
+    texts = {**dict(sorted(exports.items())), NAME: canonical_json(manifest(task_id, context, exports, parts))}
     return tuple(
         artifacts.Artifact(artifacts.relative_path(task_id, name), text.encode()) for name, text in texts.items()
     )

@@ -21,17 +21,35 @@ _LINE_END_MATTERS = re.compile(
 )
 
 
+# Code is left as it is. A comment that has its lines for itself takes them along, so that it splits no paragraph.
+_HTML_COMMENT = re.compile(
+    r"(?ms)(?P<code>^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)"
+    r"|(?<!`)(?P<ticks>`+)(?!`)[^\n]+?(?<!`)(?P=ticks)(?!`))"
+    r"|^[ \t]*<!--.*?-->[ \t]*\n|<!--.*?-->"
+)
+
+
+def without_html_comments(text: str) -> str:
+    """Return a text without its HTML comments; one in code, or one that never ends, stays."""
+    text = with_newlines(text, "\n")
+    last = text.rfind("-->")
+    if last < 0:
+        return text
+    end = text.find("\n", last) + 1 or len(text)  # below it no comment ends, and looking for one takes time
+    return _HTML_COMMENT.sub(lambda match: match["code"] or "", text[:end]) + text[end:]
+
+
 def normalize(text: str) -> str:
     """Return `text` without comments, paragraphs wrapped at 120 characters, blank lines single, one LF at the end.
 
-    Fences, tables and indented lines, which may be code, stay as they are. A line that begins with a single `#` is a
-    comment; `##` begins a heading.
+    HTML comments are left out, too. Fences, tables and indented lines, which may be code, stay as they are. A line that
+    begins with a single `#` is a comment; `##` begins a heading.
     """
     blocks: list[str] = []
     paragraph: list[str] = []
     fence = ""
     in_table = False
-    for line in [*with_newlines(text, "\n").split("\n"), ""]:
+    for line in [*without_html_comments(text).split("\n"), ""]:
         fence_before = fence
         fence = _fence_after(line, fence)
         fenced = bool(fence_before or fence)

@@ -137,7 +137,8 @@ def _outcome(outcome: Outcome[_SealPlan]) -> SealResult:
 
 
 def _change_of(workspace: Workspace, loaded: Loaded, sealing: _SealPlan) -> Change[_SealPlan]:
-    exports = context_export.artifacts_of(workspace, loaded.with_text(sealing.text), sealing.context)
+    parts = {row.part: row.source for row in sealing.rows if row.source}
+    exports = context_export.artifacts_of(workspace, loaded.with_text(sealing.text), sealing.context, parts)
     return Change(text=sealing.text, notes=sealing.notes, artifacts=exports, result=sealing)
 
 

@@ -11,10 +11,11 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.context.capture_paths import paths_among
-from taskstate.context.normalization import normalize
+from taskstate.context.normalization import normalize, without_html_comments
 from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
 from taskstate.syntax.nodes import Node
+from taskstate.syntax.spans import with_newlines
 from taskstate.syntax.yaml_reader import read_yaml_file
 from taskstate.validation import schema
 
@@ -98,8 +99,19 @@ def read_task_file(name: str, data: bytes) -> TaskFile:
         features=tuple((each["id"], each["description"]) for each in values.get("features") or ()),
         paths=tuple(values.get("repository_paths") or ()),
         lines={path: line for path, _, line in places},
-        warnings=warnings,
+        warnings=(*warnings, *_comments_left_out(name, values, {path: line for path, line, _ in places})),
     )
+
+
+def _comments_left_out(name: str, values: Mapping[str, Any], lines: Mapping[KeyPath, int]) -> Iterator[str]:
+    """Yield a remark for each text of a task file whose HTML comments are not taken over."""
+    texts = [
+        (("description",), values.get("description") or ""),
+        *((("acceptance_criteria", at), text) for at, text in enumerate(values.get("acceptance_criteria") or ())),
+    ]
+    for path, text in texts:
+        if without_html_comments(text) != with_newlines(text, "\n"):
+            yield f"{name}, line {lines.get(path, 1)}: HTML comments in `{path[0]}` are left out"
 
 
 def git_blob_id(data: bytes) -> str:

@@ -10,7 +10,7 @@ from taskstate.model.static_context import SEALED_VALUES, read_static, seal_brok
 from taskstate.model.write_metadata import blocks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from taskstate.context.capture import CapturedField
     from taskstate.context.check import ContextCheck, ContextFinding
@@ -43,14 +43,18 @@ def shape(loaded: Loaded) -> dict[str, object]:
     }
 
 
-def text(loaded: Loaded) -> str:
-    """Return the sealed context of a task as text: section 1, and below it the seal and the sources."""
+def text(loaded: Loaded, parts: Mapping[str, str]) -> str:
+    """Return the sealed context of a task as text: section 1, and below it the seal and the sources.
+
+    `parts` says which source each part was taken from, as far as that is known here.
+    """
     values = shape(loaded)
     context = blocks_of(loaded.document).context
     head = [f"{key}: {values[key]}" for key in SEALED_VALUES if values[key]]
     sealed = f"sealed {context.sealed_at} by {context.sealed_by}"
     sources = [f"  {each.path}  {each.sha256}" for each in context.sources if each.sha256]
     origin = [sealed, f"seal {context.seal}", *(["from", *sources] if sources else [])]
+    origin += ["parts", *(f"  {part}: {source}" for part, source in parts.items())] if parts else []
     return "\n".join([*head, "", static_text(loaded.document, loaded.state) or "", "", *origin])
 
 

@@ -13,6 +13,7 @@ from taskstate.context import check as context_check
 from taskstate.context import past_versions, seal_context
 from taskstate.context import view as context_view
 from taskstate.context.capture_plan import CaptureRequest
+from taskstate.context.manifest import changed_exports, sources_of_parts
 from taskstate.lint import engine, fixer
 from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.model.static_context import read_static, static_text
@@ -392,3 +393,40 @@ def test_a_shallow_clone_gets_a_note(place: Place, tmp_path: Path) -> None:
     assert checked.findings == ()
     (note,) = checked.notes
     assert note.endswith(" is not here: git cannot tell what was committed since then")
+
+
+# The exports
+
+
+def test_an_export_that_somebody_changed_is_found_and_written_anew(place: Place) -> None:
+    """The hash in the manifest tells; a rebuild is the cure, and one that is missing, as in another clone, is none."""
+    folder = place.workspace.state_root / "artifacts" / "task-101"
+    assert findings(place) == ()
+    before = (folder / "context-reviewer.json").read_bytes()
+    (folder / "context-reviewer.json").write_bytes(before + b" ")
+    (folder / "context-validator.json").unlink()
+    (found,) = context_check.check(place.workspace, TASK).findings
+    assert (found.code, "context-reviewer.json is not as it was written" in found.message) == ("", True)
+    assert "`taskstate context rebuild 101`" in found.help
+    seal_context.rebuild(place.workspace, TASK, CaptureRequest(), request(place))
+    assert (folder / "context-reviewer.json").read_bytes() == before
+    assert (folder / "context-validator.json").exists()
+    assert findings(place) == ()
+
+
+def test_a_manifest_that_cannot_be_read_says_nothing(place: Place) -> None:
+    """It is derived, and made anew by the next rebuild."""
+    manifest = place.workspace.state_root / "artifacts" / "task-101" / "manifest.json"
+    for text in ("{", "[]", '{"exports": 3, "parts": []}', '{"exports": [1, {"path": 2}, {"path": "../x"}]}'):
+        manifest.write_text(text, encoding="utf-8")
+        assert sources_of_parts(place.workspace, TASK) == {}
+        assert [each for each in changed_exports(place.workspace, TASK) if each != "../x"] == []
+
+
+def test_where_each_part_came_from_is_shown(place: Place) -> None:
+    """The manifest keeps it, and what is shown of a sealed context names it."""
+    parts = sources_of_parts(place.workspace, TASK)
+    assert (parts["description"], parts["standards"]) == (NAME, "taskstate.toml")
+    loaded = place.workspace.load(place.path)
+    assert f"  description: {NAME}\n" in context_view.text(loaded, parts)
+    assert "parts" not in context_view.text(loaded, {}).split("\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -179,3 +180,22 @@ def test_a_misspelt_required_key_is_an_error() -> None:
     assert error.message == (
         "t.yaml, line 4: `standards[0].sectoin` is no known key; did you mean `section`, which is missing?"
     )
+
+
+def test_html_comments_are_left_out_and_said() -> None:
+    """Those in the description and the criteria, over several lines too; what is code stays."""
+    text = (
+        "title: T\ndescription: |\n  One <!-- a -->\n  <!-- b\n  c -->\n  two `<!-- d -->`.\n\n"
+        "  ```\n  <!-- e -->\n  ```\n"
+        "acceptance_criteria:\n  - first\n  - second <!-- f -->\n"
+    )
+    found = read_task_file("t.yaml", text.encode())
+    assert found.description == "One two `<!-- d -->`.\n\n```\n<!-- e -->\n```"
+    assert found.criteria == ("first", "second")
+    assert found.warnings == (
+        "t.yaml, line 2: HTML comments in `description` are left out",
+        "t.yaml, line 13: HTML comments in `acceptance_criteria` are left out",
+    )
+    for kept in ("a <!-- never ends", "`<!-- code -->`"):
+        alone = read_task_file("t.yaml", f"title: T\ndescription: {json.dumps(kept)}\n".encode())
+        assert (alone.description, alone.warnings) == (kept, ())

@@ -107,6 +107,7 @@ def _print_sealed(invocation: Invocation, sealed: SealResult, action: str, **mor
 def run_show(invocation: Invocation) -> int:
     """Show the sealed context."""
     from taskstate.context.check import committed_notes
+    from taskstate.context.manifest import sources_of_parts
     from taskstate.context.view import broken_notes, shape, text
     from taskstate.model.write_metadata import blocks_of
 
@@ -115,7 +116,8 @@ def run_show(invocation: Invocation) -> int:
     base = blocks_of(loaded.document).delta.base_commit
     warnings = (*broken_notes(loaded), *committed_notes(invocation.workspace, base))
     invocation.print_notes(warnings)
-    return invocation.print_result({**context, "warnings": list(warnings)}, text(loaded))
+    parts = sources_of_parts(invocation.workspace, loaded.state.id)
+    return invocation.print_result({**context, "parts": parts, "warnings": list(warnings)}, text(loaded, parts))
 
 
 def run_check(invocation: Invocation) -> int:
