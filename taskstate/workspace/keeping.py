@@ -64,7 +64,7 @@ def let_go(workspace: Workspace, loss: Loss) -> None:
 def is_nothing_owed(workspace: Workspace, task_id: str) -> bool:
     """Return whether the files of a task may be gone: they were let go, or the task was dropped."""
     entries = entries_of(kept.records(workspace.private)[0], task_id.casefold())
-    return bool(entries) and not owed_items(entries)
+    return bool(entries) and (not entries[-1][1].path or not owed_items(entries))
 
 
 def lost_revision(workspace: Workspace, loaded: Loaded) -> int:

@@ -18,6 +18,7 @@ from taskstate.model.config import Config
 from taskstate.model.phases import next_objective_id, objective_to_work_on, objectives_digest, phase_id, phases_in
 from taskstate.model.statuses import OF_OBJECTIVES
 from taskstate.model.task_state import json_fence, read_state
+from taskstate.syntax import invisible
 from taskstate.syntax.document import parse
 from taskstate.validation import schema
 from tests.support.place import Place, changes, refusal, tree
@@ -130,7 +131,9 @@ def test_adding_a_phase_changes_nothing_else(tmp_path: Path) -> None:
 
 
 @given(
-    name=st.text(st.characters(exclude_categories=("C", "Zl", "Zp")), min_size=1, max_size=40).filter(str.strip),
+    name=st.text(st.characters(exclude_categories=("C", "Zl", "Zp")), min_size=1, max_size=40).filter(
+        lambda text: text.strip() and not any(invisible.find(text))
+    ),
     objective=st.sampled_from(["### Phase 4: no", "```json", "<!-- x", "ends with #", '"quoted" \\ {}', "- item"]),
 )
 def test_no_text_becomes_structure(name: str, objective: str) -> None:

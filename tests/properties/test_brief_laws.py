@@ -88,7 +88,7 @@ def test_next_steps_and_open_features_stay(workspace: Workspace, text: str, budg
     task = loaded(text)
     lines = brief(workspace, task, role=role, budget=budget).text.split("\n")
     for step in task.state.next_steps:
-        if step.strip():
+        if step.strip() and step.split(chr(10))[0].isprintable():  # what a terminal obeys is shown as an escape
             assert f"- {step.split(chr(10))[0]}" in lines
     for feature in open_features(task.state):
         assert any(line == f"- {feature.id}" or line.startswith(f"- {feature.id}: ") for line in lines)

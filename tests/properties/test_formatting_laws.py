@@ -19,7 +19,7 @@ from taskstate.model.document_kinds import kind_of
 from taskstate.model.static_context import is_sealed
 from taskstate.model.task_state import json_fence, read_state
 from taskstate.model.write_metadata import WriteMetadata, with_write_metadata
-from taskstate.syntax import escaping
+from taskstate.syntax import escaping, invisible
 from taskstate.syntax.document import Document, Section, parse
 from taskstate.syntax.nodes import Node
 from taskstate.tasks import checklist
@@ -165,7 +165,7 @@ def test_a_write_keeps_the_form(text: str) -> None:
 def accepted(text: str) -> bool:
     """Return whether a text can be said in a session, and does not fill the file by itself."""
     try:
-        return len(escaping.clean(text, what="it").encode()) < 400
+        return len(escaping.clean(text, what="it").encode()) < 400 and not any(invisible.find(text))
     except TaskstateError:
         return False
 

@@ -20,7 +20,7 @@ from taskstate.errors import TaskstateError
 from taskstate.lint import engine
 from taskstate.model.derived_values import overall_progress, session_counts, size_kb
 from taskstate.model.write_metadata import check_seal
-from taskstate.syntax import escaping
+from taskstate.syntax import escaping, invisible
 from taskstate.syntax.spans import with_newlines
 from taskstate.tasks import checklist, sessions
 from tests.support.markdown_strategies import outside
@@ -39,7 +39,7 @@ SCHEMAS = {
 def accepted(text: str) -> bool:
     """Return whether a text can be said in a session, and does not fill the file by itself."""
     try:
-        return len(escaping.clean(text, what="it").encode()) < 400
+        return len(escaping.clean(text, what="it").encode()) < 400 and not any(invisible.find(text))
     except TaskstateError:
         return False
 

@@ -91,6 +91,8 @@ def _file(facts: Facts) -> str:
 
 def _correct_summary(facts: Facts, archive: ArchiveContents) -> str:
     """Return what to do where the summary is wrong and the archive is whole."""
+    if not archive.numbers:  # it holds no session that could be read
+        return _take_back(facts)
     return facts.queries.damage() or f"the summary has to begin with `{_heading(archive)}`"
 
 
