@@ -112,7 +112,7 @@ def planned(state: TaskState, entry: NewSession) -> str:
     try:
         return plan_add(state, entry, now=NOW, archived=0)[0].document.text
     except TaskstateError as error:
-        if error.code in {"section-missing", "unsafe", "misplaced"} or "not in the Progress Log" in error.message:
+        if error.code in {"section-missing", "unsafe", "session-misplaced"}:
             return ""
         raise
 

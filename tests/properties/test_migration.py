@@ -8,6 +8,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
+from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import format_text
 from taskstate.migration.state_file import migrated
 from taskstate.model.older_sections import is_older
@@ -101,7 +102,11 @@ def test_nothing_is_lost_and_twice_is_once(text: str) -> None:
     """Each word of the body stands in the result, as often; the result is canonical, and of no older form."""
     if not is_older(parse(text)):
         return
-    result = migrated(text, PATH, "101", NOW)
+    try:
+        result = migrated(text, PATH, "101", NOW)
+    except TaskstateError as error:  # what cannot be taken over whole is refused, and nothing is written
+        assert "would get lost" in error.message  # noqa: PT017 - hypothesis draws many texts, most of which are taken
+        return
     assert not words(text) - words(result)
     assert not is_older(parse(result))
     assert not read_state(parse(result)).problems
