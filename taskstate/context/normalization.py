@@ -24,7 +24,7 @@ _LINE_END_MATTERS = re.compile(
 # Code is left as it is. A comment that has its lines for itself takes them along, so that it splits no paragraph.
 _HTML_COMMENT = re.compile(
     r"(?ms)(?P<code>^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)"
-    r"|(?<!`)(?P<ticks>`+)(?!`)[^\n]+?(?<!`)(?P=ticks)(?!`))"
+    r"|(?<!`)(?P<ticks>`+)(?!`)(?:[^\n]|\n(?![ \t]*$))+?(?<!`)(?P=ticks)(?!`))"
     r"|^[ \t]*<!--.*?-->[ \t]*\n|<!--.*?-->"
 )
 
@@ -36,7 +36,15 @@ def without_html_comments(text: str) -> str:
     if last < 0:
         return text
     end = text.find("\n", last) + 1 or len(text)  # below it no comment ends, and looking for one takes time
-    return _HTML_COMMENT.sub(lambda match: match["code"] or "", text[:end]) + text[end:]
+    return _HTML_COMMENT.sub(_without_comment, text[:end]) + text[end:]
+
+
+def _without_comment(match: re.Match[str]) -> str:
+    """Return what stands instead of a match: code itself, and a space where two halves would make a new comment."""
+    halves = match.string.startswith(("!", "-"), match.end()) and match.string.endswith(
+        ("<", "<!", "<!-"), 0, match.start()
+    )
+    return match["code"] or (" " if halves else "")
 
 
 def normalize(text: str) -> str:
@@ -45,6 +53,15 @@ def normalize(text: str) -> str:
     HTML comments are left out, too. Fences, tables and indented lines, which may be code, stay as they are. A line that
     begins with a single `#` is a comment; `##` begins a heading.
     """
+    normal = _normalized(text)
+    # A backtick that goes with its `#` line may have made a code span of an HTML comment further down.
+    while "-->" in normal and (again := _normalized(normal)) != normal:
+        normal = again
+    return normal
+
+
+def _normalized(text: str) -> str:
+    """Return a text normalised once; what that uncovers, see `normalize`, is left to the next time."""
     blocks: list[str] = []
     paragraph: list[str] = []
     fence = ""
