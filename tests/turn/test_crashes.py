@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from taskstate.cli.main import main
-from tests.support.crashing import forks, killed
+from tests.support.crashing import KILL_EVERY, forks, killed
 from tests.support.git_place import GitPlace
 from tests.support.place import TASK, Place
 
@@ -35,7 +35,7 @@ JOBS = {
     ),
     "finish --complete": ((("start", TASK, "--agent", "ann"),), _COMPLETE, 40),
 }
-_EVERY = int(os.environ.get("KILL_EVERY", "5"))  # changes of the disk; `make torture` takes every one
+_EVERY = KILL_EVERY if KILL_EVERY == 1 else KILL_EVERY + 2  # a turn has many steps
 
 
 def run(*command: str) -> int:

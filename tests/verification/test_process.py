@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RUN = (
+    "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL); "  # the tests may run under nohup
     "from pathlib import Path; from taskstate.verification.process import run_in_shell; "
     "run_in_shell(Path(), 'trap \"\" INT TERM HUP; sleep 60 & echo $! > child; echo $$ > pid; sleep 61', print)"
 )
