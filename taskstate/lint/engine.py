@@ -72,6 +72,7 @@ def findings(data: bytes, name: str, config: Config, queries: Queries = NO_QUERI
         shown = secrets.masked(document.text, config.secrets.allow)
         return (locate(document, name, weighted(text, config.lint), shown),) if selected else ()
     document = parse(text)
+    queries.begin(document)
     diagnostics = _with_true_fixes(_check(document, name, config, queries), document, name, config, queries)
     shown = secrets.masked(text, config.secrets.allow) if diagnostics else text
     return _located(document, name, diagnostics, shown)

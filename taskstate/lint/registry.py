@@ -6,6 +6,7 @@ take most of the start-up time.
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,6 +36,11 @@ _HISTORY, _ARCHIVE, _UPSTREAM, _REPOSITORY, _GIT = (
 )
 
 
+@cache
+def _load(module: str) -> ModuleType:
+    return import_module(f"taskstate.lint.rules.{module}")
+
+
 class Row(NamedTuple):
     """A rule whose module is not loaded yet: its code, its module, and the files that it applies to.
 
@@ -55,7 +61,7 @@ class Row(NamedTuple):
 
     def load(self) -> ModuleType:
         """Return the rule's module, with its `RULE` and its `check`."""
-        return import_module(f"taskstate.lint.rules.{self.module}")
+        return _load(self.module)
 
     def applies_to(self, facts: Facts) -> bool:
         """Return whether a file has a key that the rule is about; JSON has no front matter to judge by."""

@@ -55,6 +55,7 @@ class RunCache:
         self.all_files: tuple[Path, ...] | None = None  # all our own files of the repository, if they are listed anyway
         self.objects = git.Objects(workspace.root)
         self.memo: dict[tuple[str, ...], Any] = {}  # answers that lint's queries have computed already
+        self.checked: tuple[Path, Document] | None = None  # the file that is being checked: nobody parses it again
         self._documents: dict[Path, Document | None] = {}
         self._upstreams: dict[Path, Upstream | None] = {}
         self.dependencies = DependencyGraph(self._depends_on)
@@ -134,6 +135,8 @@ class RunCache:
         from taskstate.model.chain import is_complete, read_upstream
         from taskstate.syntax.document import parse, parse_head
 
+        if self.checked and self.checked[0] == path:
+            return read_upstream(self.checked[1], self.workspace.relative(path))
         text = self._text(path)
         if text is None:
             return None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.syntax.document import parse
 from taskstate.workspace.run_cache import RunCache, open_dependency_cache
 from tests.support.place import Place
 
@@ -51,3 +52,14 @@ def test_damaged_memory_is_none(place: Place, entry: str) -> None:
     whole = memory.read_text(encoding="utf-8")
     memory.write_text(whole[: whole.index("{", 1)] + f'{{"{place.workspace.tasks}/task-102-state.md":{entry}}}}}')
     assert depends_on(place) == ("101",)
+
+
+def test_file_that_is_checked_is_parsed_once(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a file depends on is taken from the text that is checked: nothing of it is read again."""
+    run = RunCache(place.workspace)
+    path = place.workspace.tasks / "task-102-state.md"
+    run.checked = (path, parse(path.read_text(encoding="utf-8").replace("101", "100")))
+    monkeypatch.setattr(RunCache, "_text", None)
+    upstream = run.upstream(path)
+    assert upstream is not None
+    assert upstream.depends_on == ("100",)

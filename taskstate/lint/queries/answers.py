@@ -72,6 +72,10 @@ class RepositoryQueries(Queries):
             self.recorded[question] = self.mark(question)
         return self.recorded[question]
 
+    def begin(self, document: Document) -> None:
+        """Keep the file's document for the repository's answers."""
+        self.file.repository.checked = (self.file.path, document)
+
     # The task: its files, their past, other tasks, commits
 
     def is_future(self, moment: str) -> bool | None:

@@ -29,6 +29,9 @@ class Queries:
 
     answerable: frozenset[str] = frozenset()
 
+    def begin(self, document: Document) -> None:
+        """Note the file as it is checked, parsed: no answer has to parse it again."""
+
     def is_future(self, moment: str) -> bool | None:  # noqa: ARG002 - nothing is answered here
         """Return whether a timestamp (`YYYY-MM-DDTHH:MM:SSZ`) is in the future."""
         return None
