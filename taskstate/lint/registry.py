@@ -158,6 +158,7 @@ TABLE: tuple[Row, ...] = (
     Row("TSP05", "permanent.ack_above_version", keys=("acks",)),
     Row("TSP06", "permanent.permanent_second", needs=_REPOSITORY, keys=_KIND),
     Row("TSP07", "permanent.version_not_raised", keys=_KIND),
+    Row("TSP08", "permanent.upstream_permanent", needs=_UPSTREAM, keys=("depends_on",)),
 )
 
 

@@ -10,6 +10,7 @@ from lsprotocol import types
 from taskstate.errors import TaskstateError
 from taskstate.lint.rules.sessions.session_field_missing import REQUIRED
 from taskstate.lsp import hover, tokens
+from taskstate.model.permanent import PERMANENT
 from taskstate.storage import files, folders
 from taskstate.syntax.spans import Span
 from taskstate.validation import schema_files
@@ -136,7 +137,7 @@ def _values(place: _Place, keys: tuple[str, ...], rest: str) -> Iterator[types.C
 def _task_ids(place: _Place, word: str, *, quoted: bool) -> Iterator[types.CompletionItem]:
     own = (place.facts.task_id or "").casefold()
     for task in place.tasks.all():
-        if task.id.casefold() != own:
+        if task.id.casefold() != own and task.kind != PERMANENT:  # which is no work to build on
             new = f'"{task.id}"' if quoted else task.id
             detail = f"{task.title} ({task.status})"
             item = _item(place, task.id, types.CompletionItemKind.Reference, word, new=new, detail=detail)

@@ -1,4 +1,4 @@
-"""Merges the link to an Impact Map that has a file of its own: both sides changed the file, and so its SHA-256.
+"""Merges the links to an Impact Map that has a file of its own: a side that changed the file changed its SHA-256.
 
 The driver sees one file at a time. Which content a side means is said by its SHA-256, so the three versions of the map
 can be found in git, and the merged one has the SHA-256 that belongs into both sides.
@@ -10,13 +10,15 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from taskstate.merge.files import merge_files
-from taskstate.merge.three_way import Versions
+from taskstate.merge.three_way import Versions, trivial_merge
 from taskstate.model.impact_map import digest_of_file, stored_in
 from taskstate.model.names import own_file
 from taskstate.model.permanent import PERMANENT, VERSION_SEAL, edited_sections, version_of, version_seal
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.storage.git import history
 from taskstate.syntax.document import parse
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.spans import with_newlines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,32 +27,43 @@ if TYPE_CHECKING:
 
 
 def with_merged_links(versions: Versions[bytes], name: str, top: Path) -> Versions[bytes]:
-    """Return the versions of a state file in which both sides name the merged map; unchanged where that is unknown.
+    """Return the versions of a state file with maps that can be merged; unchanged where a map is unknown.
 
+    Where both sides name a file, they name the merged one. Where only one does, git takes its file as it is, so the
+    maps come back into their sections, where their entries are merged; the next change of the map moves it out again.
     `name` is the path of the state file from `top`, the root of the working tree.
     """
     own = own_file(name)
-    if own is None or own.type != "state" or not all(b"impact-map.json" in side for side in versions[1:]):
+    if own is None or own.type != "state" or not any(b"impact-map.json" in version for version in versions):
         return versions
     try:
         states = versions.each(lambda data: read_state(parse(data.decode("utf-8"))))
     except UnicodeDecodeError:
         return versions
     stored = states.each(lambda state: stored_in(state) if state.kind == PERMANENT else None)
-    ours, theirs = _digest(stored.ours), _digest(stored.theirs)
-    if not ours or not theirs or ours == theirs or _digest(stored.base) in {ours, theirs}:
+    contents = stored.each(lambda each: (each.sha256 or each.text or "") if each else None)
+    if None in {contents.ours, contents.theirs} or trivial_merge(contents):
         return versions
     path = posixpath.join(posixpath.dirname(name), f"task-{own.id}-impact-map.json")
-    maps = _maps(top, path, {*filter(None, map(_digest, stored))})
-    if not {*filter(None, map(_digest, stored))} <= maps.keys():
+    digests = {*filter(None, map(_digest, stored))}
+    maps = _maps(top, path, digests)
+    if not digests or not digests <= maps.keys():
         return versions
-    base = maps.get(_digest(stored.base)) or ((stored.base and stored.base.text) or "").encode()
-    merged = merge_files(Versions(base, maps[ours], maps[theirs]), path)
+    if _digest(stored.ours) and _digest(stored.theirs):
+        return _naming_the_merged_file(versions, states, stored.each(_digest), maps, path)
+    return Versions(*(_with_map(state, each, maps) for state, each in zip(states, stored, strict=True)))
+
+
+def _naming_the_merged_file(
+    versions: Versions[bytes], states: Versions[TaskState], digests: Versions[str], maps: dict[str, bytes], path: str
+) -> Versions[bytes]:
+    """Return the versions in which both sides name the file that git merges; unchanged where that has conflicts."""
+    merged = merge_files(digests.each(lambda digest: maps.get(digest, b"")), path)
     if merged.conflicts:
         return versions
-    digest = digest_of_file(merged.data)
-    sides = (_with_digest(state, old, digest) for state, old in ((states.ours, ours), (states.theirs, theirs)))
-    return Versions(versions.base, *sides)
+    new = digest_of_file(merged.data)
+    sides = ((states.ours, digests.ours), (states.theirs, digests.theirs))
+    return Versions(versions.base, *(_resealed(state, state.document.text.replace(old, new)) for state, old in sides))
 
 
 def _digest(stored: Stored | None) -> str:
@@ -70,9 +83,18 @@ def _maps(top: Path, path: str, digests: set[str]) -> dict[str, bytes]:
     return found
 
 
-def _with_digest(state: TaskState, old: str, new: str) -> bytes:
-    """Return a side with another hash in its link, and with a seal of its version that is as sound as before."""
-    text, seal = state.document.text.replace(old, new), state.text(VERSION_SEAL)
+def _with_map(state: TaskState, stored: Stored | None, maps: dict[str, bytes]) -> bytes:
+    """Return a version with the map in its section, whose link is replaced."""
+    if stored is None or not stored.sha256:
+        return state.document.text.encode()
+    fence = f"```json\n{maps[stored.sha256].decode('utf-8', 'replace').strip()}\n```"
+    new = with_newlines(with_newlines(fence, "\n"), state.document.newline)
+    return _resealed(state, apply(state.document.text, [Edit(*stored.place, new)]))
+
+
+def _resealed(state: TaskState, text: str) -> bytes:
+    """Return a side with another text of its map, and with a seal of its version that is as sound as before."""
+    seal = state.text(VERSION_SEAL)
     if seal and not edited_sections(state):
         text = text.replace(seal, version_seal(read_state(parse(text)), version_of(state)))
     return text.encode()

@@ -69,6 +69,7 @@ def read_upstream(document: Document, path: str) -> Upstream:
         output=output,
         output_sha=sha256(output)[:SHA] if output else "",
         files=_files(document) if output else (),
+        kind=state.kind,
     )
 
 

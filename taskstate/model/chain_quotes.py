@@ -25,7 +25,8 @@ class Upstream(NamedTuple):
 
     `path` is from the repository's root. `output` is the text that a downstream task takes over, `output_sha` the
     beginning of its SHA-256; both are empty while the task is not complete or has no output. `files` are those that the
-    output named when the task was completed, each with its SHA-256 then, or None where there was no such file.
+    output named when the task was completed, each with its SHA-256 then, or None where there was no such file. A
+    task of the `kind` permanent is no work, and so never hands anything down.
     """
 
     id: str
@@ -37,6 +38,7 @@ class Upstream(NamedTuple):
     output: str
     output_sha: str
     files: tuple[tuple[str, str | None], ...] = ()
+    kind: str = "task"
 
 
 class ChainInput(NamedTuple):

@@ -9,16 +9,12 @@ from taskstate.model import names
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import CLOSED
 from taskstate.storage import files
-from taskstate.storage.cache import Cache
+from taskstate.workspace import permanent_paths
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from taskstate.workspace.workspace import Loaded, Workspace
-
-
-_SUFFIX = "-state.md"
-_NAMES, _PATHS = "names", "paths"
 
 
 class Found(NamedTuple):
@@ -31,13 +27,11 @@ class Found(NamedTuple):
 def find(workspace: Workspace) -> Found | None:
     """Return the permanent task that everybody reads, or None where there is none.
 
-    Among thousands of tasks the full index takes longer than all else in a brief. So the names of the state files are
-    remembered with the paths of the permanent ones: as long as no name is new, only those are read. An old task that
-    somebody made permanent by hand is seen by `search`.
+    Among thousands of tasks the full index takes longer than all else in a brief, so as long as it is known which files
+    are permanent tasks, only those are read.
     """
-    cache = _cache(workspace)
-    known, paths = cache.get(_NAMES), cache.get(_PATHS)
-    if known is None or paths is None or not {*_state_names(workspace)} <= {*known}:
+    paths = permanent_paths.known(workspace)
+    if paths is None:
         return search(workspace)
     states = [each.state for path in paths if (each := _loaded(workspace, path))]
     return _first(each.id for each in states if each.kind == PERMANENT and each.status not in CLOSED)
@@ -47,20 +41,8 @@ def search(workspace: Workspace) -> Found | None:
     """Return the permanent task that everybody reads, after a look at every task."""
     from taskstate.workspace import task_index  # as a rule `find` does without
 
-    permanent = [each for each in task_index.all_tasks(workspace) if each.kind == PERMANENT]
-    cache = _cache(workspace)
-    cache.put(_NAMES, _state_names(workspace))
-    cache.put(_PATHS, [each.path for each in permanent])
-    cache.save()
+    permanent = (each for each in task_index.all_tasks(workspace) if each.kind == PERMANENT)
     return _first(each.id for each in permanent if not each.problem and each.status not in CLOSED)
-
-
-def _cache(workspace: Workspace) -> Cache[list[str]]:
-    return Cache(workspace.private.cache("permanent.json"), list)
-
-
-def _state_names(workspace: Workspace) -> list[str]:
-    return [name for name in files.names(workspace.tasks) if name.endswith(_SUFFIX)]
 
 
 def _loaded(workspace: Workspace, relative: str) -> Loaded | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.errors import TaskstateError
 from taskstate.model import chain
 from taskstate.model.names import id_key
+from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import COMPLETE, DROPPED
 from taskstate.model.write_metadata import timestamp
 from taskstate.storage import file_state
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
 CURRENT, WAITING, EMPTY = "current", "waiting", "empty"
 MISSING, STALE, UNKNOWN, CIRCULAR, UNREADABLE = "missing", "stale", "unknown", "circular", "unreadable"
-WRONG = frozenset({MISSING, STALE, UNKNOWN, CIRCULAR, UNREADABLE, DROPPED})
+WRONG = frozenset({MISSING, STALE, UNKNOWN, CIRCULAR, UNREADABLE, DROPPED, PERMANENT})
+_NO_WORK = "a permanent task hands nothing down: take it out of `depends_on`"
 
 
 class Link(NamedTuple):
@@ -103,6 +105,8 @@ def _input_link(workspace: Workspace, document: Document, upstream: Upstream) ->
     key = upstream.id.casefold()
     quotes = [each for each in chain.inputs_of(document) if each.id.casefold() == key]
     pulled_at = f", pulled at revision {quotes[0].revision}" if quotes else ""
+    if upstream.kind == PERMANENT:
+        return Link(upstream.id, PERMANENT, _NO_WORK)
     if upstream.status == DROPPED:
         return Link(upstream.id, DROPPED, f"it was given up, and hands nothing down{pulled_at}")
     if not upstream.output:
@@ -200,6 +204,8 @@ def _ready_output(repository: RunCache, task_id: str) -> Upstream | str:
     upstream = _upstream(repository, task_id)
     if upstream.output:
         return upstream
+    if upstream.kind == PERMANENT:
+        return f"task {upstream.id}: {_NO_WORK}"
     if upstream.status == COMPLETE:
         return f"task {upstream.id} is complete, and hands nothing down"
     if upstream.status == DROPPED:

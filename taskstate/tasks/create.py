@@ -17,7 +17,7 @@ from taskstate.syntax.json_edit import json_text
 from taskstate.syntax.yaml_emitter import yaml_block
 from taskstate.tasks.checklist import new_feature
 from taskstate.version import FORMAT
-from taskstate.workspace.preconditions import require_whole
+from taskstate.workspace.preconditions import require_whole, require_work
 from taskstate.workspace.templates import fill, require_complete
 from taskstate.workspace.writer import create_file
 
@@ -83,10 +83,11 @@ def _upstream(workspace: Workspace, task_id: str) -> Upstream:
     """Return an upstream task as its dependents see it.
 
     Raises:
-        TaskstateError: there is no such task, or its file cannot be read.
+        TaskstateError: there is no such task, its file cannot be read, or it is a permanent one.
     """
     loaded = workspace.load(workspace.locate(task_id))
     require_whole(loaded)
+    require_work(loaded.state, "output to wait for", "leave it out of the dependencies: every task reads it anyway")
     return read_upstream(loaded.document, loaded.relative)
 
 

@@ -15,7 +15,7 @@ from taskstate.model.names import id_key
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DROPPED, IN_PROGRESS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
 _MARKS = {CREATED: "[ ]", IN_PROGRESS: "[~]", BLOCKED: "[!]", COMPLETE: "[x]", DROPPED: "[-]"}
 _UNKNOWN = "[?]"
@@ -58,6 +58,17 @@ class Graph:
         self.below: dict[str, list[str]] = {key: [] for key in self.tasks}
         for up, down in self.chains:
             self.below[up].append(down)
+
+    def without(self, keys: Collection[str]) -> Graph:
+        """Return the graph without the tasks with these case-folded ids, and without what leads to them."""
+        return Graph(
+            task._replace(
+                depends_on=tuple(each for each in task.depends_on if each.casefold() not in keys),
+                parent="" if task.parent.casefold() in keys else task.parent,
+            )
+            for key, task in self.tasks.items()
+            if key not in keys
+        )
 
     def related_to(self, ids: Iterable[str]) -> Graph:
         """Return the graph of these tasks with all that they build on and all that builds on them."""

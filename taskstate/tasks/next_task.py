@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import names
+from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import BLOCKED, CLOSED, COMPLETE, DROPPED, IN_PROGRESS
 from taskstate.workspace import open_turns, task_index
 from taskstate.workspace.damage import unread_part
@@ -171,13 +172,17 @@ def waiting_of(tasks: Sequence[IndexedTask]) -> tuple[Waiting, ...]:
 def _why_not(task: IndexedTask, by_id: Mapping[str, IndexedTask]) -> str:
     """Return the reasons why a task is not ready; empty where it is ready."""
     missing = [each for each in task.depends_on if (upstream := by_id.get(each.casefold())) is None or upstream.problem]
-    found = {each: by_id[each.casefold()].status for each in task.depends_on if each not in missing}
+    permanent = [each for each in task.depends_on if each not in missing and by_id[each.casefold()].kind == PERMANENT]
+    others = (each for each in task.depends_on if each not in {*missing, *permanent})
+    found = {each: by_id[each.casefold()].status for each in others}
     dropped = [each for each, status in found.items() if status == DROPPED]
     incomplete = [each for each, status in found.items() if status not in CLOSED]
     reasons = ["it is blocked"] if task.status == BLOCKED else []
     if missing:
         verb = "is" if len(missing) == 1 else "are"
         reasons.append(f"it depends on {first_of(missing, _SHOWN)}, which {verb} not there")
+    if permanent:
+        reasons.append(f"it depends on {first_of(permanent, _SHOWN)}, which is a permanent task and hands nothing down")
     if dropped:
         verb = "was" if len(dropped) == 1 else "were"
         reasons.append(f"it depends on {first_of(dropped, _SHOWN)}, which {verb} dropped")

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
 from taskstate.model import document_kinds
+from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import CLOSED
 from taskstate.storage import folders
 from taskstate.storage.cache import Cache
 from taskstate.storage.file_sources import is_settled, mark_of
-from taskstate.workspace import listing
+from taskstate.workspace import listing, permanent_paths
 
 if TYPE_CHECKING:
     import os
@@ -72,6 +73,7 @@ def all_tasks(workspace: Workspace) -> tuple[IndexedTask, ...]:
     cache.keep(task.path for task in tasks)
     if folders.is_folder(workspace.state_root):
         cache.save()
+        permanent_paths.remember(workspace, (task.path for task in tasks if task.kind == PERMANENT), now)
     return tuple(tasks)
 
 

@@ -110,3 +110,34 @@ def test_lint_names_a_second_one_and_is_told_when_it_closes(shared: SharedContex
         assert shared.cli("lint").out.count("TSP06") == 1
     shared.cli.ok("permanent", "close", "1")
     assert "TSP06" not in shared.cli("lint").out
+
+
+def test_no_task_waits_for_it(shared: SharedContext) -> None:
+    """A command refuses it as an upstream task; written by hand it is a finding, and is told where it counts."""
+    file = shared.place.root / "TASK-9.yaml"
+    file.write_text('id: "9"\ntitle: Nine\ndepends_on: ["1"]\n')
+    for command in ("new 9 --title Nine --depends-on 1", "new 9 --from TASK-9.yaml"):
+        said = shared.cli.refused(*command.split())
+        assert "task 1 is the permanent task, which has no output to wait for" in said
+        assert "leave it out of the dependencies" in said
+    path = shared.place.workspace.locate("101")
+    path.write_text(path.read_text().replace("\nstatus:", '\ndepends_on: ["1"]\nstatus:'))
+    assert "TSP08 upstream-permanent: task 1 is a permanent task" in shared.cli("lint").out
+    assert "it depends on 1, which is a permanent task and hands nothing down" in shared.cli.ok("next")
+    assert "1  permanent   a permanent task hands nothing down" in shared.cli("chain", "status", "101").out
+    assert "take it out of `depends_on`" in shared.cli("chain", "pull", "101").out
+
+
+def test_the_graph_leaves_it_out(shared: SharedContext) -> None:
+    """It is neither drawn nor an upstream task or parent of any that is drawn; asked for by itself, it is refused."""
+    path = shared.place.workspace.locate("101")
+    path.write_text(path.read_text().replace("\nstatus:", '\ndepends_on: ["1", "77"]\nparent: "1"\nstatus:'))
+    for output in ("text", "mermaid", "dot"):
+        drawn = shared.cli.ok("graph", "--output-format", output)
+        assert "Login platform" not in drawn
+        assert "101" in drawn
+        assert "77" in drawn
+    shape = shared.cli.json("graph")
+    assert [each["id"] for each in shape["tasks"]] == ["77", "101"]
+    assert (shape["chains"], shape["subtasks"]) == ([["77", "101"]], [])
+    assert "task 1 is a permanent task" in shared.cli.refused("graph", "1")

@@ -185,8 +185,7 @@ def with_map(workspace: Workspace, loaded: Loaded, map_: ImpactMap) -> Placed:
         return Placed(
             _placed(loaded, stored, _link(workspace, loaded, path, digest_of_file(data))), _write(workspace, path, data)
         )
-    after = _removal(workspace, path) if stored.sha256 is not None else ()
-    return Placed(_placed(loaded, stored, f"```json\n{text}```"), after=after)
+    return Placed(_placed(loaded, stored, f"```json\n{text}```"), after=_removal(workspace, path))
 
 
 def rendered(map_: ImpactMap) -> str:

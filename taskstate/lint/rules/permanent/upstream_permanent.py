@@ -1,0 +1,62 @@
+"""upstream-permanent: `depends_on` names a permanent task.
+
+## What
+
+A task waits for a permanent task. That one is no work: it is kept up to date for as long as the work goes on, and has
+no output that it could hand down.
+
+## Why
+
+The task can never begin: `next` leaves it out, and `start` names what it waits for, until somebody closes the shared
+context that all others still read. Every task reads the permanent task anyway, without being told where it is.
+
+## Example
+
+Task 1 has `kind: permanent`:
+
+```yaml
+task_id: "101"
+depends_on: ["1", "100"]
+```
+
+## Instead
+
+```yaml
+task_id: "101"
+depends_on: ["100"]
+```
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.facts.upstreams import dependencies, is_own_task
+from taskstate.model.permanent import PERMANENT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.syntax.document import Document
+
+RULE = Rule(
+    code="TSP08",
+    name="upstream-permanent",
+    summary="`depends_on` names a permanent task",
+    reads=FRONT_MATTER,
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+    """Yield a finding for each item of `depends_on` that is a permanent task; its own id is no upstream."""
+    for dependency in dependencies(facts):
+        if is_own_task(facts, dependency.id):
+            continue
+        if any(each.kind == PERMANENT for each in facts.queries.upstream(dependency.id) or ()):
+            yield RULE.at(
+                dependency.span,
+                f"task {dependency.id} is a permanent task, which hands nothing down",
+                help=f"take {dependency.id} out of `depends_on`: every task reads the permanent task anyway",
+            )
