@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.model.names import own_id, own_type
+from taskstate.model.names import own_file, own_id, own_type
 from taskstate.storage import folders
 
 if TYPE_CHECKING:
@@ -56,7 +56,19 @@ def _concerns(removed: Path, run: LintRun, under: Sequence[Path]) -> bool:
         return False
     if own_type(removed.name) == "state":
         return True
+    if _is_in_its_place(removed, run):
+        return False
     from taskstate.model.task_state import read_state
 
     states = (repository.document(path) for path in repository.state_files(task_id))
     return any(state is not None and read_state(state).archived > 0 for state in states)
+
+
+def _is_in_its_place(removed: Path, run: LintRun) -> bool:
+    """Return whether a task has its archive where commands look for it, and the removed one was elsewhere.
+
+    So after a migration. Whether all sessions came along is for the rule that compares archives.
+    """
+    own, workspace = own_file(removed.name), run.repository.workspace
+    place = workspace.state_root / workspace.archive_path((own and own.id) or "")
+    return removed != place and run.repository.source.exists(place)

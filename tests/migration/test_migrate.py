@@ -99,6 +99,44 @@ def test_the_archive_comes_along_with_its_hashes(cli: Cli) -> None:
     assert "damaged" not in cli("doctor").out
 
 
+@pytest.mark.parametrize("place", ["", "devflow/task-states/", "devflow/archives/", "archiv/ä b/"])
+def test_what_was_moved_from_a_commit_is_not_gone(cli: Cli, place: str) -> None:
+    """Of committed files the linter finds nothing either, on disk, staged, against HEAD, and after the commit."""
+    place = place or ".specflux/archives/"
+    old = put(cli, f"{place}task-201-archive.md", ARCHIVE)
+    put(cli, OLDER, ARCHIVED.replace(".specflux/archives/", place))
+    commit(cli)
+    assert cli("migrate").status == 0
+    assert not old.exists()
+    root = [".", str(cli.place.root / OLDER.parent), str(cli.place.root / OLDER)]
+    for arguments in ([], ["--against", "HEAD"], *([each] for each in root)):
+        assert cli("lint", *arguments).out.startswith("No findings"), arguments
+    subprocess.run(["git", "add", "-A"], cwd=cli.place.root, check=True)
+    assert cli("lint", "--staged").out.startswith("No findings")
+    assert "TS012" not in cli("doctor").out
+    commit(cli)
+    assert cli("lint", "--against", "HEAD~1").out.startswith("No findings")
+
+
+def test_an_archive_that_lost_sessions_on_its_way_is_told(cli: Cli) -> None:
+    """That it stands in its place does not hide that sessions which were committed are not in it."""
+    put(cli, ".specflux/archives/task-201-archive.md", ARCHIVE)
+    put(cli, OLDER, ARCHIVED)
+    commit(cli)
+    assert cli("migrate").status == 0
+    archive = cli.place.workspace.state_root / "archives/task-201-archive.md"
+    text = archive.read_text()
+    archive.write_text(text.replace("two", "three"))
+    said = cli("lint").out
+    assert "session 2 was altered" in said
+    cure = "git show HEAD:.specflux/archives/task-201-archive.md > .taskstate/archives/task-201-archive.md"
+    assert f"`{cure}`" in said
+    subprocess.run(["sh", "-c", cure], cwd=cli.place.root, check=True)
+    assert cli("lint").out.startswith("No findings")
+    archive.unlink()
+    assert "TS012" in cli("lint").out
+
+
 def test_a_dry_run_shows_the_diff_and_writes_nothing(cli: Cli) -> None:
     """Neither the state file nor the archive changes."""
     path, old = put(cli, OLDER, ARCHIVED), put(cli, ".specflux/archives/task-201-archive.md", ARCHIVE)

@@ -6,8 +6,9 @@ The compared revision (HEAD, or `--against REV`) has a state file that no longer
 name of a state file, and its task was neither complete nor dropped. Or it has an archive that no longer exists, and the
 Archived Summary of a state file stands for sessions in it. The finding names the removed file; it is reported where the
 folder of that file is linted, for an archive also with the state file. Tasks that moved or got another id are
-recognised. A file counts as removed, too, where taskstate does not look for it: in an excluded folder, in `artifacts`,
-or under a name that is none of its own.
+recognised, and so is an archive that was elsewhere before it came to its place (`taskstate migrate`). A file counts as
+removed, too, where taskstate does not look for it: in an excluded folder, in `artifacts`, or under a name that is none
+of its own.
 
 ## Why
 

@@ -107,7 +107,10 @@ def _take_back(facts: Facts) -> str:
     is_archive = facts.file_type == "archive"
     path = f"{facts.folder}/{facts.name}".lstrip("/") if is_archive else f"{facts.config.root}/{_file(facts)}"
     earlier = facts.past if is_archive else facts.queries.earlier_archive()
-    revision = (facts.queries.earlier_names() or ("",))[0].partition(":")[0]
+    name = (facts.queries.earlier_names() or ("",))[0]
+    revision, _, old = name.partition(":")
+    if is_archive and revision and not old.endswith(path):  # it has moved since
+        return f"`git show {shlex.quote(name)} > {shlex.quote(path)}` takes the committed text back"
     if earlier and revision:
         return f"`git restore --source {shlex.quote(revision)} -- {shlex.quote(path)}` takes the committed file back"
     return f"take the file back from git: `git log -p -- {shlex.quote(path)}` shows what became of it"
