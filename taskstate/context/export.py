@@ -71,7 +71,16 @@ _CONTEXT = ("seal", "task_file", "task_file_sha")
 def export_texts(workspace: Workspace, loaded: Loaded) -> dict[str, str]:
     """Return the export of a task for every configured role, by the name of its artifact."""
     config = workspace.config
-    return {f"context-{role}.json": export_text(config, loaded.state, role) for role in config.roles}
+    return {_name(role): export_text(config, loaded.state, role) for role in config.roles}
+
+
+def export_path(task_id: str, role: str) -> str:
+    """Return the path of an export among the artifacts, from the state folder."""
+    return artifacts.relative_path(task_id, _name(role))
+
+
+def _name(role: str) -> str:
+    return f"context-{role}.json"
 
 
 def export_text(config: Config, state: TaskState, role: str) -> str:

@@ -1,12 +1,13 @@
-"""Reads the manifest among a task's artifacts: where each part of its context came from, and the exports' hashes."""
+"""The manifest among a task's artifacts: where each part of its context came from, and the exports' hashes."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
-from taskstate.context.export import NAME
+from taskstate.context.export import NAME, export_path
 from taskstate.errors import TaskstateError
+from taskstate.model.canonical_json import canonical_json, sha256
 from taskstate.storage import files
 from taskstate.workspace import artifacts
 
@@ -36,6 +37,25 @@ def changed_exports(workspace: Workspace, task_id: str) -> Iterator[str]:
             continue
         if data is not None and files.digest(data) != sha256:
             yield path
+
+
+def refresh(workspace: Workspace, task_id: str, role: str, text: str) -> None:
+    """Write the export for a role in its place among the artifacts, and its hash into the manifest.
+
+    Raises:
+        TaskstateError: the lock is taken, or a file cannot be written; then nothing is.
+    """
+    path = export_path(task_id, role)
+    with workspace.locked():
+        values = _manifest(workspace, task_id)
+        listed = values.get("exports")
+        entries = {str(each.get("path")): each for each in listed or () if isinstance(each, dict)}
+        entries[path] = {"path": path, "sha256": sha256(text)}
+        changed = [artifacts.Artifact(path, text.encode())]
+        if values:  # else there is none here, and `context rebuild` writes it
+            new = {**values, "exports": [entries[each] for each in sorted(entries)]}
+            changed.append(artifacts.Artifact(artifacts.relative_path(task_id, NAME), canonical_json(new).encode()))
+        artifacts.write_all(workspace, changed)
 
 
 def _manifest(workspace: Workspace, task_id: str) -> Mapping[str, Any]:

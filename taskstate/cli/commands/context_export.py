@@ -29,6 +29,7 @@ def configure(parser: Parser) -> None:
 def run_export(invocation: Invocation) -> int:
     """Print or write the export of a role."""
     from taskstate.context.export import export, save
+    from taskstate.context.manifest import refresh
     from taskstate.context.preconditions import require_exportable
     from taskstate.context.view import broken_notes
     from taskstate.model.canonical_json import canonical_json, sha256
@@ -41,7 +42,9 @@ def run_export(invocation: Invocation) -> int:
     warnings = broken_notes(loaded)
     invocation.print_notes(warnings)
     output = invocation.args.output
-    if output is not None:
+    if output is not None and _is_its_place(invocation, loaded.state.id):
+        refresh(workspace, loaded.state.id, role, text)
+    elif output is not None:
         save(workspace, real(output), text, force=invocation.args.force)
     elif not invocation.as_json:
         _write(text)
@@ -49,6 +52,13 @@ def run_export(invocation: Invocation) -> int:
     shape = {"path": loaded.relative, "role": role, "sha256": sha256(text), "output": output, "export": exported}
     shape["warnings"] = list(warnings)
     return invocation.print_result(shape, f"{output}: what the {role} needs of task {loaded.state.id}")
+
+
+def _is_its_place(invocation: Invocation, task_id: str) -> bool:
+    """Return whether --output is the file among the artifacts that holds this export, which the manifest lists."""
+    from taskstate.context.export import export_path
+
+    return real(invocation.args.output) == invocation.workspace.state_root / export_path(task_id, invocation.args.role)
 
 
 def _write(text: str) -> None:

@@ -215,3 +215,21 @@ def test_empty_values_are_refused(cli: Cli, sources: Place) -> None:
     assert cli.refused("context", "init", "101", "--from", "").startswith("--from is empty: ")
     assert cli.refused("context", "init", "101", "--from", "-").startswith("--from - would read the task file")
     assert sources.text == before
+
+
+def test_an_export_is_refreshed_in_its_place(cli: Cli, sources: Place) -> None:
+    """The file among the artifacts is made anew, or made, with its hash in the manifest: `context check` is content."""
+    cli.ok("context", "init", "101")
+    folder = sources.workspace.state_root / "artifacts/task-101"
+    export = folder / "context-reviewer.json"
+    for text in ("{}", "no JSON", None):
+        export.write_text(text, encoding="utf-8") if text else export.unlink()
+        force = ["--force"] if text == "no JSON" else []
+        cli.ok("context", "export", "101", "--role", "reviewer", "--output", export, *force)
+        assert export.read_text(encoding="utf-8") == cli.ok("context", "export", "101", "--role", "reviewer")
+        assert "the context holds" in cli.ok("context", "check", "101")
+    cli.ok("context", "export", "101", "--role", "validator", "--output", export)
+    assert "context-reviewer.json is not as it was written" in cli("context", "check", "101").out
+    (folder / "manifest.json").unlink()
+    cli.ok("context", "export", "101", "--role", "reviewer", "--output", export)
+    assert not (folder / "manifest.json").exists()
