@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
-from taskstate.model.names import own_file
+from taskstate.model.names import id_key, own_file
 from taskstate.syntax.spans import with_newlines
 
 if TYPE_CHECKING:
@@ -56,11 +56,12 @@ def search(workspace: Workspace, text: str, *, task: str = "") -> Search:
     return Search(tuple(found), tuple(unreadable))
 
 
-def _files(workspace: Workspace) -> Iterator[tuple[Path, str]]:
-    for path in workspace.own_files():
-        own = own_file(workspace.relative(path))
-        if own and own.type in SEARCHED:
-            yield path, own.id or ""
+def _files(workspace: Workspace) -> list[tuple[Path, str]]:
+    """Return the files with their tasks' ids: task by task in natural order, the state file first."""
+    pairs = ((path, own_file(workspace.relative(path))) for path in workspace.own_files())
+    files = [(path, own.id or "", own.type) for path, own in pairs if own and own.type in SEARCHED]
+    files.sort(key=lambda each: (id_key(each[1]), SEARCHED.index(each[2]), each[0]))
+    return [(path, task_id) for path, task_id, _ in files]
 
 
 def _lines(data: bytes, needle: str) -> Iterator[tuple[int, str]]:

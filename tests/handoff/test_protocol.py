@@ -128,7 +128,7 @@ def test_each_role_has_its_own_rules(place: Place) -> None:
     assert "`--send-back reviewer " in told["validator"]
     assert [role for role, each in told.items() if "--answer" in each] == ["implementer", "reviewer"]
     assert [role for role, each in told.items() if "--complete" in each] == ["", "validator"]
-    assert [role for role, each in told.items() if "starts a successor" in each] == [""]
+    assert [role for role, each in told.items() if "gets a successor" in each and "next wave" in each] == [""]
     assert "--role" not in told[""]
 
 

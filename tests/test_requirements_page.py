@@ -1,0 +1,67 @@
+"""The page that says what there is, and where it is shown: each command, page and test on it exists."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+import pytest
+
+from taskstate.cli import main
+
+ROOT = Path(__file__).parent.parent
+TEXT = (ROOT / "docs" / "requirements.md").read_text(encoding="utf-8")
+ROWS = [
+    tuple(cell.strip() for cell in line.strip("|").split("|"))
+    for line in TEXT.splitlines()
+    if line.startswith("| ") and not line.startswith(("| what ", "| ---"))
+]
+
+
+def actions(command: str) -> set[str]:
+    """Return the actions of a command, such as `check` of `impact`; words before ids in its usage count, too."""
+    parser = main.parser_of(command)
+    groups = parser._actions  # noqa: SLF001 - argparse tells them nowhere else
+    kinds = (each for each in groups if isinstance(each, argparse._SubParsersAction))  # noqa: SLF001 - the same
+    return {name for each in kinds for name in each.choices} | {
+        *re.findall(r"%\(prog\)s ([a-z]+) ", parser.usage or "")
+    }
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the anchors of a page's headings."""
+    titles = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def test_every_row_is_whole() -> None:
+    """A row says what, how, and where it is shown; none is there twice."""
+    assert len(ROWS) > 200
+    assert [row for row in ROWS if len(row) != 4 or not all(row[:3])] == []
+    assert len({(row[0], row[1]) for row in ROWS}) == len(ROWS)
+
+
+@pytest.mark.parametrize("how", sorted({row[1] for row in ROWS}))
+def test_every_command_and_page_exists(how: str) -> None:
+    """A row names one command with its action, or links to a page, and to a heading that is there."""
+    command = re.fullmatch(r"`taskstate ([a-z-]+)((?: [a-z-]+)*)`", how)
+    link = re.fullmatch(r"\[[^\]]+\]\(([\w/-]+\.md)(?:#([\w-]+))?\)", how)
+    assert command or link
+    if command:
+        assert command[1] in main.COMMANDS
+        words, known = command[2].split(), actions(command[1])
+        assert {*words[:1]} <= known
+        assert words or not known or command[1] == "archive", "the action is missing"
+    if link:
+        assert (ROOT / "docs" / link[1]).is_file()
+        assert link[2] is None or link[2] in anchors(ROOT / "docs" / link[1])
+
+
+@pytest.mark.parametrize("shown", sorted({row[2] for row in ROWS}))
+def test_every_test_exists(shown: str) -> None:
+    """A row names a file of tests, or one test in it."""
+    place = re.fullmatch(r"`(tests/[\w/]+\.py)(?:::(test_\w+))?`", shown)
+    assert place
+    text = (ROOT / place[1]).read_text(encoding="utf-8")
+    assert f"def {place[2]}(" in text if place[2] else "\ndef test_" in text
