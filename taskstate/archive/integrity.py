@@ -82,6 +82,14 @@ class ArchiveContents(_Archived):
             yield ArchiveFault(batch.start, batch.numbers, message)
 
 
+def from_git(path: str) -> str:
+    """Return what to do with an archive file of which no whole version is known: how git lists and restores it."""
+    import shlex
+
+    own = shlex.quote(path)
+    return f"`git log --oneline -- {own}` lists its versions, `git restore --source COMMIT -- {own}` takes one back"
+
+
 def runs_of(numbers: Iterable[int]) -> tuple[range, ...]:
     """Return numbers as runs of consecutive ones."""
     runs: list[range] = []

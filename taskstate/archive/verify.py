@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.archive.integrity import ArchiveContents, describe_runs, runs_of
+from taskstate.archive.integrity import ArchiveContents, describe_runs, from_git, runs_of
 from taskstate.messages import decoded
 from taskstate.storage import files
 
@@ -64,7 +64,7 @@ def archive_text(workspace: Workspace, task_id: str) -> str | None:
 def examine(state: TaskState, state_path: str, text: str | None, path: str) -> ArchiveVerdict:
     """Check the text of an archive file, at `path`, against itself and the state file that it belongs to."""
     archive = ArchiveContents(text or "")
-    advice = f"`git log -p -- {path}` shows what became of it; take it back from there"
+    advice = from_git(path)
     problems = [
         ArchiveProblem(path, _line(archive.text, fault.at), tuple(fault.numbers), fault.message, advice)
         for fault in archive.faults

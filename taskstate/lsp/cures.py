@@ -6,6 +6,8 @@ job would be lost.
 
 from __future__ import annotations
 
+import re
+import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
@@ -23,10 +25,13 @@ if TYPE_CHECKING:
 
 _ARCHIVE, _PULL, _FIX = "taskstate.archive", "taskstate.pull", "taskstate.fix"
 _RENUMBER, _BRING_BACK, _RESTORE = "taskstate.renumber", "taskstate.bringBack", "taskstate.restore"
+_RESTORE_SESSION = "taskstate.restoreSession"
 _FORCE = "force"
 _NEARLY_TOO_LARGE = frozenset({"TS501", "TS503"})
 _ID_TAKEN = frozenset({"TS011"})
 _GONE = frozenset({"TS001", "TS003", "TS405", "TS407"})  # a session that is gone or rewritten, a file that is damaged
+# The command that a finding names: the session's numbers, and the revision to restore from.
+_RESTORES = r"`taskstate session restore \S+ ([0-9 ]+) --from ([^`&]+)`"
 
 
 class Cure(NamedTuple):
@@ -56,6 +61,10 @@ def cures_for(diagnostic: Diagnostic, workspace: Workspace, path: Path) -> Itera
     elif code in _ID_TAKEN:
         free = _free_id(workspace)
         yield Cure(f"Renumber this task to {free}", _RENUMBER, (free,))
+    elif restores := re.search(_RESTORES, diagnostic.help):
+        numbers, revision = restores[1].split(), shlex.split(restores[2])[0]
+        plural = "s" if len(numbers) > 1 else ""
+        yield Cure(f"Restore session{plural} {', '.join(numbers)} as committed", _RESTORE_SESSION, (revision, *numbers))
     elif code in _GONE:
         yield Cure("Bring back what is gone or damaged", _BRING_BACK)
 
@@ -139,6 +148,17 @@ def _restore(checker: Checker, workspace: Workspace, path: Path, _arguments: tup
     return restore(workspace, _task_of(path), checker.surroundings.request(workspace)).notes
 
 
+def _restore_session(checker: Checker, workspace: Workspace, path: Path, arguments: tuple[str, ...]) -> tuple[str, ...]:
+    from taskstate.tasks.session_restore import restore
+
+    revision, *numbers = (*arguments, "")
+    wanted = [int(each) for each in numbers if each.isascii() and each.isdigit()]
+    if not revision or not wanted:
+        help_ = "name a commit as the second argument, and the sessions behind it"
+        raise TaskstateError("a revision or a session is missing", help=help_, code="usage")
+    return restore(workspace, _task_of(path), wanted, revision, checker.surroundings.request(workspace)).notes
+
+
 COMMANDS: Mapping[str, Callable[[Checker, Workspace, Path, tuple[str, ...]], tuple[str, ...]]] = {
     _ARCHIVE: _archive,
     _PULL: _pull,
@@ -146,4 +166,5 @@ COMMANDS: Mapping[str, Callable[[Checker, Workspace, Path, tuple[str, ...]], tup
     _RENUMBER: _renumber,
     _BRING_BACK: _bring_back,
     _RESTORE: _restore,
+    _RESTORE_SESSION: _restore_session,
 }

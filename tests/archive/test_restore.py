@@ -248,7 +248,7 @@ def test_what_is_wrong_is_told_with_its_place(place: Place, old: str, new: str, 
     lines = (place.root / problem.path).read_text().split("\n")
     assert problem.message == message
     assert lines[problem.line - 1].startswith(("## Session 2", "### Archived Summary"))
-    assert "git log -p" in problem.help
+    assert "git restore --source COMMIT" in problem.help
 
 
 def test_without_a_summary_the_first_line_is_meant(place: Place) -> None:

@@ -312,6 +312,26 @@ def test_files_that_cannot_be_checked_are_neutral(place: GitPlace) -> None:
         assert client.pull("../task-7-state.md") != []
 
 
+def test_a_session_is_restored_by_a_code_action(place: GitPlace, client: LanguageClient) -> None:
+    """A session that was reworded since HEAD comes back by the action of its finding, and the finding is gone."""
+    place.add("wrote the parser")
+    place.commit("a session")
+    committed = text_of(place)
+    text = committed.replace("wrote the parser", "wrote nothing")
+    place.write(STATE, text)
+    client.open(STATE, text)
+    client.until(lambda: codes(client.shown(STATE)) == ["TS405"])
+    (action,) = (each for each in client.actions(STATE, line_of(text, "### Session 1")) if each.get("command"))
+    assert action["title"] == "Restore session 1 as committed"
+    assert client.run(action["command"]["command"], *action["command"]["arguments"])["success"]
+    restored = text_of(place)
+    assert restored[restored.index("# Task") :] == committed[committed.index("# Task") :]
+    client.change(STATE, restored, 2)
+    client.until(lambda: client.diagnostics[client.uri(STATE)] == [])
+    refused = client.run("taskstate.restoreSession", client.uri(STATE), "HEAD", "one")
+    assert not refused["success"]
+
+
 def test_nothing_of_a_file_is_run(place: GitPlace) -> None:
     """Commands in the configuration and in a file are text to the server."""
     mark = place.root / "ran"

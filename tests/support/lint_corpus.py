@@ -123,6 +123,11 @@ class CaseQueries(Queries):
         """Return the earlier texts of the case."""
         return self._documents("earlier")
 
+    def earlier_names(self) -> tuple[str, ...] | None:
+        """Return names as git has them for the earlier texts: of HEAD, and of what is merged into it."""
+        names = [f"{revision}:{self.header['name'][0]}" for revision in ("HEAD", "0123456789ab", "ba9876543210")]
+        return None if self.earlier() is None else tuple(names[: len(self.earlier() or ())])
+
     def archive(self) -> tuple[Document, ...] | None:
         """Return the case's archive file."""
         return self._documents("archive")

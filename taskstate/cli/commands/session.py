@@ -1,4 +1,4 @@
-"""`taskstate session`: appends sessions to a task's Progress Log, and shows them."""
+"""`taskstate session`: appends sessions to a task's Progress Log, shows them, and puts lost ones back."""
 
 from __future__ import annotations
 
@@ -24,6 +24,20 @@ def configure(parser: Parser) -> None:
     show = parser.add_action("show", "show a session", "Show a session from the state file or the archive.")
     show.add_argument("number", metavar="N", type=int, help="number of the session")
     show.add_common(run=run_show)
+    restore = parser.add_action(
+        "restore",
+        "put a session back",
+        "Put sessions back into the log as a commit has them, removed or reworded since.",
+    )
+    restore.add_argument("numbers", metavar="N", type=int, nargs="+", help="number of the session (repeatable)")
+    restore.add_argument(
+        "--from",
+        dest="revision",
+        metavar="REV",
+        required=True,
+        help="commit that has the session, or COMMIT:PATH where the file had another path",
+    )
+    restore.add_writing(run=run_restore)
 
 
 def _configure_add(parser: Parser) -> None:
@@ -138,3 +152,12 @@ def run_show(invocation: Invocation) -> int:
     shape = session._asdict()
     text = shape.pop("entry")
     return invocation.print_result(shape, text)
+
+
+def run_restore(invocation: Invocation) -> int:
+    """Put sessions back as a commit has them."""
+    from taskstate.tasks.session_restore import restore
+
+    args = invocation.args
+    outcome = restore(invocation.workspace, invocation.task, args.numbers, args.revision, invocation.request())
+    return invocation.print_outcome(outcome, "restored")

@@ -75,8 +75,10 @@ def test_an_edited_session(cli: Cli, place: Place) -> None:
     line = place.text[: place.text.index("### Session 2")].count("\n") + 1
     assert f"{STATE}:{line}:1 TS405" in output
     assert "session 2 (2026-01-03 10:00) was rewritten" in output
-    assert f"`git diff HEAD:{STATE} {STATE}` shows that" in output
-    assert f"`git diff main:{STATE} {STATE}` shows that" in cli("lint", "--against", "main").out
+    assert "`taskstate session restore 101 2 --from HEAD` puts it back as committed" in output
+    assert "`taskstate session restore 101 2 --from main` puts" in cli("lint", "--against", "main").out
+    cli.ok("session", "restore", "101", "2", "--from", "main")
+    assert codes(cli) == []
 
 
 def test_a_removed_session(cli: Cli, place: Place) -> None:
@@ -99,6 +101,7 @@ def test_an_archived_session(cli: Cli, place: Place) -> None:
     assert "TS405" not in codes(cli, "--against", "HEAD")
     place.archive_path.unlink()
     assert "TS405" in codes(cli, "--against", "HEAD")
+    assert "help: `taskstate doctor --fix` brings back" in cli("lint").out
 
 
 @pytest.mark.parametrize("staged", [True, False])
@@ -114,7 +117,7 @@ def test_a_renamed_file(cli: Cli, place: Place, staged: bool) -> None:  # noqa: 
         git(place.root, "add", "--all")
     assert codes(cli, "--against", "HEAD") == ["TS405"]
     assert codes(cli, "--against", "HEAD", target) == ["TS405"]
-    assert f"`git diff HEAD:{STATE} " in cli("lint", "--against", "HEAD").out
+    assert "`taskstate session restore 101 2 --from HEAD` puts" in cli("lint", "--against", "HEAD").out
 
 
 def test_a_task_with_another_id(cli: Cli, place: Place) -> None:
@@ -166,9 +169,13 @@ def test_a_merge_keeps_both_sides(cli: Cli, merging: Place) -> None:
     merging.text = ours
     assert "TS405" in codes(cli, "--against", "HEAD")
     merged = git(merging.root, "rev-parse", "--short=12", "MERGE_HEAD")
-    assert f"`git diff {merged}:{STATE} " in cli("lint", "--against", "HEAD").out
+    assert f"`taskstate session restore 101 4 --from {merged}` puts" in cli("lint", "--against", "HEAD").out
+    cli.ok("session", "restore", "101", "4", "--from", merged)
+    assert "TS405" not in codes(cli, "--against", "HEAD")
     merging.text = theirs
-    assert f"`git diff HEAD:{STATE} " in cli("lint", "--against", "HEAD").out
+    assert "`taskstate session restore 101 4 --from HEAD` puts" in cli("lint", "--against", "HEAD").out
+    cli.ok("session", "restore", "101", "4", "--from", "HEAD")
+    assert "TS405" not in codes(cli, "--against", "HEAD")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the hook is a script of a shell")

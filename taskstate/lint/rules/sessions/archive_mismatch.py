@@ -27,9 +27,10 @@ and the archive ends with session 5.
 
 ## Instead
 
-Restore the archive file from git: `git log -p -- .taskstate/archives/task-101-archive.md` shows who changed it, and
-`git checkout REV -- FILE` restores an older version. To get a session back into the log, restore it from the archive by
-command, not by hand. Never edit an entry: write additions into the next session.
+Take the archive file back: the finding names the command. `taskstate doctor --fix` brings back sessions that are gone
+from it, `git restore --source REV -- FILE` the file as it was. To get a session back into the log, restore it from the
+archive by command (`taskstate archive restore`), not by hand. Never edit an entry: write additions into the next
+session.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from taskstate.archive.integrity import ArchiveContents, describe_runs, runs_of
+from taskstate.archive.integrity import ArchiveContents, describe_runs, from_git, runs_of
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.model import names
@@ -101,19 +102,34 @@ def _heading(archive: ArchiveContents) -> str:
 
 
 def _take_back(facts: Facts) -> str:
-    """Return the command that takes the archive file back from git, or shows what became of it."""
+    """Return the command that takes the archive file back from git.
+
+    It does not where the committed file is not whole, or lacks sessions that were archived since: these would get lost.
+    """
     import shlex
 
     is_archive = facts.file_type == "archive"
     path = f"{facts.folder}/{facts.name}".lstrip("/") if is_archive else f"{facts.config.root}/{_file(facts)}"
-    earlier = facts.past if is_archive else facts.queries.earlier_archive()
+    earlier = facts.queries.earlier() if is_archive else facts.queries.earlier_archive()
     name = (facts.queries.earlier_names() or ("",))[0]
     revision, _, old = name.partition(":")
     if is_archive and revision and not old.endswith(path):  # it has moved since
         return f"`git show {shlex.quote(name)} > {shlex.quote(path)}` takes the committed text back"
-    if earlier and revision:
+    if earlier and revision and _is_whole(ArchiveContents(earlier[0].text), facts):
         return f"`git restore --source {shlex.quote(revision)} -- {shlex.quote(path)}` takes the committed file back"
-    return f"take the file back from git: `git log -p -- {shlex.quote(path)}` shows what became of it"
+    return facts.queries.damage() or from_git(path)
+
+
+def _is_whole(committed: ArchiveContents, facts: Facts) -> bool:
+    return not committed.faults and max(committed.numbers, default=0) >= _needed(facts)
+
+
+def _needed(facts: Facts) -> int:
+    """Return the highest session that an archive must hold: those that closing lines name, or a summary stands for."""
+    if facts.file_type != "archive":
+        return facts.state.archived
+    batches = ArchiveContents(facts.document.text).batches
+    return max((number for batch in batches if batch.trailer is not None for number in batch.numbers), default=0)
 
 
 def _recorded_path(facts: Facts) -> str:

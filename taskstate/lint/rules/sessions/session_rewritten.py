@@ -25,9 +25,9 @@ session.
 
 ## Instead
 
-Restore the session: `git show REV:path` prints it, with the names in the finding. Then record what is new in a session
-of its own, with `taskstate session add`. To make the file shorter use `taskstate archive`: it moves sessions and keeps
-every word.
+Restore the session: `taskstate session restore 101 3 --from REV`, as the finding names it, puts it back as it was. Then
+record what is new in a session of its own, with `taskstate session add`. To make the file shorter use `taskstate
+archive`: it moves sessions and keeps every word.
 
 ## Configuration
 
@@ -45,6 +45,7 @@ from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.moments import in_future
 from taskstate.lint.facts.session_history import SessionIndex, archived, entries, is_reliable
 from taskstate.model.config import COMMITTED
+from taskstate.model.names import own_id
 from taskstate.syntax.conflict_markers import find_conflicts
 
 if TYPE_CHECKING:
@@ -88,10 +89,11 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         if swallowed and replacement:
             name = _name(swallowed[0].entry)
             message = f"{name} has lost its heading: its text stands below that of {_name(each.entry)}"
-            yield RULE.at(replacement.heading, message, help="write its heading again, above its text")
+            yield RULE.at(replacement.heading, message, help=_help(facts, [each, *swallowed]))
             replaced = [(one, other) for one, other in replaced if one not in swallowed]
         elif replacement:
-            yield RULE.at(replacement.heading, f"{_name(each.entry)} was rewritten", help=_help(facts, each))
+            help_ = f"{_help(facts, [each])}; what is new goes into a session of its own"
+            yield RULE.at(replacement.heading, f"{_name(each.entry)} was rewritten", help=help_)
     removed = [each for each, replacement in replaced if not replacement]
     if removed:
         yield _removed(removed, facts)
@@ -162,8 +164,7 @@ def _removed(sessions: Sequence[_Committed], facts: Facts) -> Diagnostic:
     verb = "are" if len(sessions) > 1 else "is"
     log = facts.state.section("Progress Log")
     message = f"{listed} {verb} neither in the log nor in the archive"
-    help_ = facts.queries.damage() or _help(facts, sessions[0])
-    return RULE.at(log.heading if log else facts.first_line, message, help=help_)
+    return RULE.at(log.heading if log else facts.first_line, message, help=_help(facts, sessions))
 
 
 def _name(entry: SessionText) -> str:
@@ -171,12 +172,38 @@ def _name(entry: SessionText) -> str:
     return f"{number} ({entry.time})" if entry.time else number
 
 
-def _help(facts: Facts, each: _Committed) -> str:
-    names = facts.queries.earlier_names() or ()
+def _help(facts: Facts, sessions: Sequence[_Committed]) -> str:
+    """Return what puts sessions back: a command for each parent that has some of them, in one line."""
     import shlex
 
-    earlier = shlex.quote(names[each.parent]) if each.parent < len(names) else "REV:FILE"
-    own = shlex.quote(f"{facts.folder}/{facts.name}".lstrip("/"))
+    commands = [_command(facts, parent, sessions) for parent in dict.fromkeys(each.parent for each in sessions)]
+    archived = [n for each in sessions if (n := each.entry.number) and n <= facts.state.archived]
+    if not all(commands) or (archived and facts.queries.damage()):
+        earlier = shlex.quote(_earlier(facts, sessions[0].parent))
+        return facts.queries.damage() or f"put it back as `git show {earlier}` has it"
+    first = [f"taskstate archive restore {facts.task_id}"] if archived else []
+    cure = f"`{' && '.join(first + commands)}` puts {'it' if len(sessions) == 1 else 'them'} back as committed"
     amend = '; what was never pushed may be amended with `append-only = "pushed"` under `[tool.taskstate.lint]`'
-    cure = f"put it back as it was, `git diff {earlier} {own}` shows that; what is new goes into a session of its own"
     return cure + (amend if facts.config.lint.append_only == COMMITTED else "")
+
+
+def _command(facts: Facts, parent: int, sessions: Sequence[_Committed]) -> str:
+    """Return the command that restores the sessions of one parent; empty where it cannot, for want of their numbers."""
+    import shlex
+
+    then = (facts.past or ())[parent]
+    restorable = {each.section.heading: each.number for each in then.sessions}
+    wanted = [restorable.get(each.entry.heading) for each in sessions if each.parent == parent]
+    if None in wanted or not facts.task_id:
+        return ""
+    earlier = _earlier(facts, parent)
+    commit, _, path = earlier.partition(":")
+    source = commit if own_id(path).casefold() == facts.task_id.casefold() else earlier
+    numbers = " ".join(map(str, dict.fromkeys(wanted)))
+    return f"taskstate session restore {facts.task_id} {numbers} --from {shlex.quote(source)}"
+
+
+def _earlier(facts: Facts, parent: int) -> str:
+    """Return git's name for the file in a parent."""
+    names = facts.queries.earlier_names() or ()
+    return names[parent] if parent < len(names) else "REV:FILE"
