@@ -58,14 +58,20 @@ class ArchiveContents(_Archived):
         """The faults, in the order of the text."""
         closed = re.match(_TITLE, self.text) or any(batch.trailer is not None for batch in self.batches)
         faults: list[ArchiveFault] = []
-        last = 0
+        last, seen = 0, set[str]()
         for batch in self.batches:
+            if batch.is_hashed and batch.entries and seen.issuperset(entry.sha for entry in batch.entries):
+                message = f"the batch with {describe_runs(*runs_of(batch.numbers))} is there twice"
+                faults.append(ArchiveFault(batch.start, batch.numbers, message))
+                continue
+            seen.update(entry.sha for entry in batch.entries)
             faults += _missing_batch(batch, last)
             for entry in batch.entries:
                 message = _entry_fault(batch, entry, last)
                 if message:
-                    faults.append(ArchiveFault(entry.start, (entry.number,), message))
-                last = max(last, entry.number)
+                    numbers = (entry.listed_as, entry.number) if entry.listed_as else (entry.number,)
+                    faults.append(ArchiveFault(entry.start, numbers, message))
+                last = max(last, entry.listed_as or entry.number)
             faults += _trailer_fault(batch) if batch.trailer is not None else self._open_batch(batch) if closed else ()
             last = max((last, *batch.numbers))
         return tuple(faults)
@@ -75,7 +81,8 @@ class ArchiveContents(_Archived):
         numbers = describe_runs(*runs_of(batch.numbers)) if batch.entries else ""
         if numbers and len(self.batches) == 1:
             at = line_start(self.text, len(self.text.rstrip()))
-            yield ArchiveFault(at, batch.numbers, f"the closing lines of {numbers} are missing")
+            message = f"the archive ends without the closing lines of {numbers}: its end was cut off"
+            yield ArchiveFault(at, batch.numbers, message)
         elif numbers:
             verb, pronoun = ("stands", "it") if len(batch.numbers) == 1 else ("stand", "them")
             message = f"{numbers} {verb} behind the last batch, and no lines close {pronoun}"
@@ -124,6 +131,8 @@ def _missing_batch(batch: BatchContents, last: int) -> Iterator[ArchiveFault]:
 
 def _entry_fault(batch: BatchContents, entry: ArchivedSession, last: int) -> str:
     """Return what is wrong with an entry, or ""; without hashes only the order can be checked."""
+    if entry.listed_as:
+        return f"session {entry.listed_as} was renumbered by hand: its heading says {entry.number}"
     if entry.number <= last:
         where = f"stands behind session {last}" if entry.number < last else "is there twice"
         return f"session {entry.number} {where}"
@@ -141,7 +150,8 @@ def _trailer_fault(batch: BatchContents) -> Iterator[ArchiveFault]:
     if not batch.is_hashed:
         yield from _unhashed_fault(batch, batch.trailer)
         return
-    missing = tuple(number for number in batch.numbers if all(entry.number != number for entry in batch.entries))
+    held = {entry.listed_as or entry.number for entry in batch.entries}
+    missing = tuple(number for number in batch.numbers if number not in held)
     if missing:
         verb, pronoun = ("is", "it") if len(missing) == 1 else ("are", "them")
         message = f"{describe_runs(*runs_of(missing))} {verb} gone, though the batch's closing lines name {pronoun}"

@@ -192,6 +192,11 @@ class ComparedRevision:
         """Return the names that git has for the results of `documents`: `REV:path`."""
         return tuple(name for object_id, name in self._versions(path) if self._document(object_id))
 
+    def place(self, path: Path) -> tuple[str, ...]:
+        """Return the revision that has a file, and the file's path there from the top; empty where none has it."""
+        found = next(self._places(path), None)
+        return (found[0].revision, f"{self._now.prefix}{found[1]}") if found else ()
+
     def _versions(self, path: Path) -> Iterator[tuple[str, str]]:
         """Yield object id and git's name of each earlier version of a file, but for one that another parent has too."""
         seen = set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from taskstate.lint.removed import removed_findings
+from taskstate.lint.removed import removed_findings, with_removed
 from taskstate.lint.runner import check_files, open_run, own_files_in
 
 if TYPE_CHECKING:
@@ -30,4 +30,5 @@ def lint_paths(workspace: Workspace, paths: Sequence[Path], request: LintRequest
         report, removed = check_files(own, run), tuple(removed_findings(run, under))
         if run.cache:
             run.cache.save()
-    return report._replace(findings=(*report.findings, *removed), unreadable=(*remarks, *others, *report.unreadable))
+    found = with_removed(report.findings, removed)
+    return report._replace(findings=found, unreadable=(*remarks, *others, *report.unreadable))

@@ -30,6 +30,12 @@ def removed_findings(run: LintRun, under: Sequence[Path]) -> Iterator[Finding]:
             yield from _findings(removed, run)
 
 
+def with_removed(findings: Sequence[Finding], removed: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return both, without the findings that only follow from a removed file: those with the same cure."""
+    cures = {each.diagnostic.help.partition(";")[0] for each in removed}
+    return (*(each for each in findings if each.diagnostic.help.partition(";")[0] not in cures), *removed)
+
+
 def _findings(removed: RemovedFile, run: LintRun) -> tuple[Finding, ...]:
     from taskstate.lint import engine  # a run over files without faults, all cached, does without it
     from taskstate.lint.queries.answers import RepositoryQueries

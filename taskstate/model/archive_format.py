@@ -9,13 +9,13 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model.canonical_json import sha256
-from taskstate.model.session_references import identity
+from taskstate.model.session_references import identity, renumbered
 from taskstate.model.task_state import session_number
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import size_in_bytes, with_newlines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
 _LINE_ENDS = {"LF": "\n", "CRLF": "\r\n", "CR": "\r"}
 ENTRY_LEVEL = 2  # of a session's heading in the archive
@@ -53,7 +53,8 @@ class Batch(NamedTuple):
 class ArchivedSession(NamedTuple):
     """A session's entry in an archive file: its span, its hash, and the hash that the batch's trailer lists (or "").
 
-    `content_sha` is the hash without the numbers of sessions, which a merge may change.
+    `content_sha` is the hash without the numbers of sessions, which a merge may change. `listed_as` is the number under
+    which the trailer lists the entry, where its heading has another one.
     """
 
     number: int
@@ -62,6 +63,7 @@ class ArchivedSession(NamedTuple):
     sha: str
     listed_sha: str
     content_sha: str
+    listed_as: int | None = None
 
 
 class BatchContents(NamedTuple):
@@ -207,9 +209,9 @@ def _contents(text: str, batch: Batch, all_headings: list[tuple[int | None, int]
             before = int(replaced[2] or replaced[1]) if replaced else before
             continue
         entry = text[start:stop].replace("##", "###", 1)
-        entries.append(
-            ArchivedSession(number, start, stop, entry_hash(entry), listed.get(number, ""), content_hash(entry))
-        )
+        sha, listed_sha = entry_hash(entry), listed.get(number, "")
+        former = None if listed_sha == sha else _listed_as(entry, listed, {each for each, *_ in within})
+        entries.append(ArchivedSession(number, start, stop, sha, listed_sha, content_hash(entry), former))
     return BatchContents(
         entries=tuple(entries),
         numbers=tuple(listed) or tuple(entry.number for entry in entries),
@@ -220,6 +222,12 @@ def _contents(text: str, batch: Batch, all_headings: list[tuple[int | None, int]
         is_hashed=bool(listed),
         is_cut=not listed and _SIZE_LINE in batch.trailer,
     )
+
+
+def _listed_as(entry: str, listed: Mapping[int, str], numbers: Collection[int | None]) -> int | None:
+    """Return the listed number that no heading has and with which an entry has the listed hash; or None."""
+    absent = (number for number in listed if number not in numbers)
+    return next((each for each in absent if entry_hash(renumbered(entry, each, {})) == listed[each]), None)
 
 
 def _range(trailer: str) -> tuple[int, int] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from taskstate.model.document_kinds import kind, section_key
@@ -10,6 +11,7 @@ from taskstate.model.task_state import SECTION_LEVEL
 if TYPE_CHECKING:
     from taskstate.syntax.document import Document, Section
 
+_KEY = r"(?m)^taskstate:[ \t]*\d"
 METADATA = "Metadata"
 STATIC, INPUTS, CHECKLIST = "Static Context", "Chain Inputs", "Feature Checklist"
 LOG, HISTORY, OUTPUT, NOTES = "Progress Log", "Git History", "Chain Output", "Notes"
@@ -33,7 +35,17 @@ def is_older(document: Document) -> bool:
     """Return whether a state file has an older form: front matter is missing, and a section or session is there."""
     if document.front_matter.span or not any(each.kind == "front-matter-missing" for each in document.problems):
         return False
-    return any(place_of(each) for each in document.sections if each.level == SECTION_LEVEL)
+    return any(map(place_of, document.sections)) and keys_without_front_matter(document) is None
+
+
+def keys_without_front_matter(document: Document) -> int | None:
+    """Return the offset of the first key of a front matter that Markdown does not take for one; None if there is none.
+
+    Its first line was lost, or something stands above it: a file of an older form has no such key.
+    """
+    body = next((each.span.start for each in document.sections if place_of(each)), len(document.text))
+    key = re.compile(_KEY).search(document.text, 0, body)
+    return key.start() if key else None
 
 
 def place_of(section: Section) -> str:

@@ -29,7 +29,7 @@ src/a.py` a path that differs from the compared revision, `same-id: old/task-101
 `leaves: docs/x.md` a path through a link that leads outside, `missing: abc1234` a commit that the repository lacks,
 `artifact: artifacts/task-101/x.gz HASH` an existing artifact; `same-id`, `leaves`, `missing` and `artifact` may be
 `none`. `excerpt: docs/x.md changed` says how the excerpts of a file compare with it.
-`permanent: 9` is the id of another active permanent task, `impact-map: HASH` the hash of the file with the
+`removed: 10 HEAD tasks/task-10-state.md` is a task whose state file is gone since a revision. `permanent: 9` is the id of another active permanent task, `impact-map: HASH` the hash of the file with the
 Impact Map; both may be `none`. `there: app.py` is an existing path; all others do not exist then. `blob: tasks/x.yaml
 ID` is git's id of a file, and may be `none`. `%%% standard standards/x.md` is a cited file (repeatable; `standards:
 none` for no such file). `%%% handoff handoffs/task-101/phase-1-….md` is a handoff document of the task (repeatable;
@@ -64,7 +64,7 @@ _SEPARATOR = re.compile(r"^%%% (\w+(?: \S+)?)\n", re.MULTILINE)
 _ESCAPE = re.compile(rb"\\(\n|r|t|\\|x[0-9a-f]{2}|u[0-9a-f]{4})")
 _SHORT = {b"\n": b"", b"r": b"\r", b"t": b"\t", b"\\": b"\\"}
 _QUERIES = {"now", "changed", "same-id", "leaves", "missing", "tasks", "artifact", "excerpt", "there", "handoffs"}
-_QUERIES |= {"blob", "standards", "permanent", "impact-map"}
+_QUERIES |= {"blob", "standards", "permanent", "impact-map", "removed"}
 _HEADERS = {"name", "expect", "newline", "escapes", "repeat", "config", "gone"} | _QUERIES
 _ONCE = {"text", "fixed", "unsafe"}
 _SEVERAL = {"earlier", "archive", "earlier_archive"}
@@ -143,6 +143,11 @@ class CaseQueries(Queries):
     def changed_paths(self) -> tuple[str, ...] | None:
         """Return the changed paths of the case."""
         return self._listed("changed")
+
+    def removed_task(self, task_id: str) -> tuple[str, ...] | None:
+        """Return revision and path of a state file of the case that is gone."""
+        gone = {name.casefold(): tuple(place) for name, *place in map(str.split, self._listed("removed") or ())}
+        return gone.get(task_id.casefold(), ())
 
     def same_id(self) -> tuple[str, ...] | None:
         """Return the other files with the same id."""

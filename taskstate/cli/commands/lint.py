@@ -124,7 +124,7 @@ def _selectors(text: str) -> tuple[str, ...]:
 def _check_paths(invocation: Invocation, config: Config) -> tuple[Report, str]:
     """Return the report, and the diff of the fixes in a dry run."""
     from taskstate.cli.progress import Bar
-    from taskstate.lint.removed import removed_findings
+    from taskstate.lint.removed import removed_findings, with_removed
     from taskstate.lint.runner import check_files
 
     args = invocation.args
@@ -142,7 +142,7 @@ def _check_paths(invocation: Invocation, config: Config) -> tuple[Report, str]:
             settings.cache.keep(settings.name(path) for path in own_files)
         removed = tuple(removed_findings(settings, _paths(invocation)))
         read = report.files + len({finding.path for finding in removed})
-        return report._replace(files=read, findings=(*report.findings, *removed)), diff
+        return report._replace(files=read, findings=with_removed(report.findings, removed)), diff
 
 
 def _files(invocation: Invocation, settings: LintRun) -> tuple[Path, ...]:

@@ -36,3 +36,13 @@ def first_line_of(document: Document, span: Span) -> Span:
     """Return `span` up to the end of its first line."""
     ends = [at for at in (document.text.find(char, *span) for char in "\r\n") if at >= 0]
     return Span(span.start, min(ends, default=span.end))
+
+
+def taken_back(revision: str, path: str) -> str:
+    """Return the command that takes a file back from a revision; `path` is from the top of the repository.
+
+    It holds in every folder of the repository.
+    """
+    import shlex
+
+    return f"`git checkout {shlex.quote(revision)} -- {shlex.quote(f':/{path}')}` takes it back"

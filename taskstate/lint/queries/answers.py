@@ -42,6 +42,7 @@ MARKS: Mapping[str, Callable[..., str]] = {
     "is_future": tasks.is_future_mark,
     "leads_outside": artifacts.leads_outside_mark,
     "missing_commits": tasks.missing_commits_mark,
+    "removed_task": tasks.removed_task_mark,
     "same_id": tasks.same_id_mark,
     "standard": context.source_mark,
     "upstream": tasks.upstream_mark,
@@ -149,6 +150,11 @@ class RepositoryQueries(Queries):
         """Read the state files of another task."""
         self._record("upstream", task_id.casefold())
         return tasks.upstream(self.file, task_id.casefold())
+
+    def removed_task(self, task_id: str) -> tuple[str, ...] | None:
+        """Find the state file of a task among those that are gone since the compared revision."""
+        mark = self._record("removed_task", task_id.casefold())
+        return tuple(mark.split("\n")) if mark else ()
 
     def dependency_path(self, task_id: str) -> tuple[str, ...] | None:
         """Find a shortest path along `depends_on` from a task back to this file's."""

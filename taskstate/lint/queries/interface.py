@@ -84,6 +84,10 @@ class Queries:
         """Return the task with an id as an upstream: empty for an unknown id, several where ids collide."""
         return None
 
+    def removed_task(self, task_id: str) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is answered here
+        """Return revision and path, from the top of the repository, of a state file that is gone since; else empty."""
+        return None
+
     def dependency_path(self, task_id: str) -> tuple[str, ...] | None:  # noqa: ARG002 - nothing is answered here
         """Return the ids on a shortest path along `depends_on` from a task back to this file's task, both included.
 

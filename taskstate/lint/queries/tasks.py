@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING
 
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.model import names
 from taskstate.storage import files
 
 if TYPE_CHECKING:
@@ -108,6 +109,15 @@ def upstream_mark(file: File, task_id: str) -> str:
     """Return the marks of the state files of a task."""
     paths = file.repository.state_files(task_id)
     return " ".join(f"{path.name}:{file.repository.source.mark(path)}" for path in paths)
+
+
+def removed_task_mark(file: File, task_id: str) -> str:
+    """Return, on two lines, the revision and path of the state file of a task that is gone; "" if it is not."""
+    history = file.repository.history
+    for removed in history.removed if history else ():
+        if names.own_type(removed.name) == "state" and names.own_id(removed.name) == task_id:
+            return "\n".join(history.place(removed.path)) if history else ""
+    return ""
 
 
 def dependency_path_mark(file: File, task_id: str, own_id: str) -> str:

@@ -59,6 +59,7 @@ from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.outline import is_empty, subsection
 from taskstate.lint.facts.waivers import read_waivers
 from taskstate.lint.facts.wording import cut
+from taskstate.messages import first_of
 from taskstate.model.statuses import COMPLETE
 
 if TYPE_CHECKING:
@@ -75,28 +76,42 @@ RULE = Rule(
     summary="`status: complete` without a complete Chain Output, with failing features or unchecked criteria",
 )
 
+_BEGINNING = "the task is complete, and "
 _HELP = "finish it; if it is not finished, `taskstate reopen {} --note WHY` puts it in progress again"
+_OUTPUT = "output"  # the key that the command leaves which completes a task
+_SEVERAL, _SHOWN = 2, 3
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield a finding for each gap in a complete task, at its place."""
+    """Yield a finding for each gap in a complete task, at its place.
+
+    Where no command completed the task, several gaps are one finding, at the status: that is what is wrong.
+    """
     if facts.values.get("status") != COMPLETE:
         return
+    gaps = list(_gaps(document, facts))
+    if len(gaps) < _SEVERAL or _OUTPUT in document.front_matter:
+        yield from gaps
+        return
+    what = first_of([each.message.removeprefix(_BEGINNING) for each in gaps], _SHOWN)
+    task = facts.shown_id
+    help_ = (
+        f"`taskstate reopen {task} --note WHY` puts it in progress again; `taskstate complete {task}` closes it then"
+    )
+    yield RULE.at(facts.value_span("status"), f"the status is complete, which no command has set: {what}", help=help_)
+
+
+def _gaps(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     waivers = read_waivers(facts)
     help_ = _HELP.format(facts.shown_id)
     for criterion in facts.state.criteria:
         if not criterion.checked and not waivers.covers(f"criterion:{criterion.number}"):
-            yield RULE.at(
-                criterion.mark, f"the task is complete, and criterion {criterion.number} is not checked", help=help_
-            )
+            yield RULE.at(criterion.mark, f"{_BEGINNING}criterion {criterion.number} is not checked", help=help_)
     for feature in facts.checklist.counted if facts.checklist else ():
         passes = feature.node.get("passes")
         if passes and passes.value() is False and not waivers.covers(f"feature:{feature.id}"):
-            yield RULE.at(
-                passes.span,
-                f"the task is complete, and feature {cut(feature.id)} does not pass",
-                help=f"{help_}; a feature that another task takes over has `moved_to`",
-            )
+            help_moved = f"{help_}; a feature that another task takes over has `moved_to`"
+            yield RULE.at(passes.span, f"{_BEGINNING}feature {cut(feature.id)} does not pass", help=help_moved)
     for placed in facts.outline.present:
         if placed.spec.some_filled and COMPLETE in placed.spec.some_filled.statuses:
             yield from _output(document, placed, waivers)
@@ -114,9 +129,7 @@ def _output(document: Document, placed: Placed, waivers: Waivers) -> Iterator[Di
         if needed and section is None:
             missing.append(f"{spec.name!r} is missing")
         elif needed and section and empty:
-            yield RULE.at(
-                section.heading, f"the task is complete, and {spec.name!r} is empty", help="say what was brought about"
-            )
+            yield RULE.at(section.heading, f"{_BEGINNING}{spec.name!r} is empty", help="say what was brought about")
         if spec.name in group and not empty:
             written.append(spec.name)
     if group and not written and not waivers.covers("output"):
@@ -124,6 +137,6 @@ def _output(document: Document, placed: Placed, waivers: Waivers) -> Iterator[Di
     if missing:
         yield RULE.at(
             placed.section.heading,
-            f"the task is complete, and in {placed.spec.name!r} {' and '.join(missing)}",
+            f"{_BEGINNING}in {placed.spec.name!r} {' and '.join(missing)}",
             help="write what the tasks that depend on this one need",
         )

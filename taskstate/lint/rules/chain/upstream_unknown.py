@@ -9,7 +9,9 @@ with that id. Case does not matter: `AUTH-1` is `auth-1`. An id that is in both 
 ## Why
 
 The task waits for something that never comes: no output is handed on, and nothing says when to begin. Nearly always the
-id is mistyped, or the upstream task was renamed or deleted and this file was forgotten.
+id is mistyped, or the upstream task was renamed or deleted and this file was forgotten. Where its file is gone since
+the compared revision, the finding says so, with the command that takes it back; where that is a finding of its own
+(TS012), this one is left out.
 
 ## Example
 
@@ -37,7 +39,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.upstreams import dependencies, is_own_task
-from taskstate.lint.facts.wording import first_line_of
+from taskstate.lint.facts.wording import first_line_of, taken_back
 from taskstate.model.chain import inputs_of, named_inputs
 
 if TYPE_CHECKING:
@@ -62,12 +64,15 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         if key in seen or is_own_task(facts, task_id):
             continue
         seen.add(key)
-        if facts.queries.upstream(task_id) == ():
-            yield RULE.at(
-                span,
-                f"there is no task {task_id}, and {where} names it",
-                help=f"correct the id, or create the task with `taskstate new {task_id} --title TITLE`",
-            )
+        if facts.queries.upstream(task_id) != ():
+            continue
+        gone = facts.queries.removed_task(task_id)
+        if gone:
+            message = f"the state file of task {task_id} is gone, and {where} names it"
+            yield RULE.at(span, message, help=f"{taken_back(*gone)}; if it is to go, take its id out here")
+        else:
+            help_ = f"correct the id, or create the task with `taskstate new {task_id} --title TITLE`"
+            yield RULE.at(span, f"there is no task {task_id}, and {where} names it", help=help_)
 
 
 def _named(document: Document, facts: Facts) -> Iterator[tuple[str, Span, str]]:

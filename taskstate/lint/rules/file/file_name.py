@@ -51,7 +51,7 @@ RULE = Rule(
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding at the first line for a malformed name, or at a `task_id` or `phase` that differs from it."""
     if facts.task_id is None:
         return
@@ -65,13 +65,21 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     task_id = facts.values.get("task_id")
     node = facts.front_matter.get("task_id") if facts.front_matter else None
     if node and task_id is not None and str(task_id).casefold() != facts.task_id.casefold():
-        yield RULE.at(
-            node.span,
-            f"the file is called {facts.name!r}, and its task_id is {node.text!r}",
-            help="correct the one that is wrong: rename the file, or change task_id and the title line",
-        )
+        place = "lies in the folder of" if facts.file_type == "handoff" else "is by its name that of"
+        message = f"the file {place} task {facts.task_id}, and its task_id is {node.text!r}"
+        yield RULE.at(node.span, message, help=_help(document, facts, node.text))
     if facts.file_type == "handoff":
         yield from _phase(facts)
+
+
+def _help(document: Document, facts: Facts, told: str) -> str:
+    """Return what to write: the title of a state file, or the folder of a handoff, says which id is meant."""
+    titles = [section.title for section in document.sections if section.level == 1]
+    is_meant = facts.file_type == "handoff" or any(f"#{facts.task_id}:" in title for title in titles)
+    write = f'write `task_id: "{facts.task_id}"`'
+    if is_meant or not names.is_id(told):
+        return f"{write}; if the name is wrong, rename the file"
+    return f"rename the file to `task-{told}-state.md`, or {write}, and change the title line"
 
 
 def _phase(facts: Facts) -> Iterator[Diagnostic]:
@@ -81,5 +89,5 @@ def _phase(facts: Facts) -> Iterator[Diagnostic]:
         yield RULE.at(
             facts.value_span("phase"),
             f"the file is called {facts.name!r}, and its phase is {phase!r}",
-            help="correct the one that is wrong: rename the file, or change phase and the title line",
+            help=f"write `phase: {named}`; if the name is wrong, rename the file",
         )

@@ -76,8 +76,20 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 
 def _help(document: Document, facts: Facts) -> str:
-    from taskstate.model.older_sections import is_older
+    import shlex
 
-    if facts.file_type == "state" and is_older(document):
-        return "`taskstate migrate` brings a file of an older form into the present one"
-    return "`taskstate rule TS002` shows the least that must stand there"
+    from taskstate.model.older_sections import is_older, keys_without_front_matter
+
+    if facts.file_type != "state":
+        return "`taskstate rule TS002` shows the least that must stand there"
+    if is_older(document):
+        path = shlex.quote(f"{facts.folder}/{facts.name}".lstrip("/"))
+        return f"`taskstate migrate {path}` brings a file of an older form into the present one"
+    key = keys_without_front_matter(document)
+    if key is None:
+        return "`taskstate rule TS002` shows the least that must stand there"
+    line = document.position(key).line  # counted from 0: the number of the line above
+    if line and document.text[:key].rstrip("\r\n").endswith("---"):
+        fence = ", and the end of the code fence around it" if "```" in document.text[:key] else ""
+        return f"it stands in line {line}: delete what stands above that{fence}"
+    return f"write a line `---` above `taskstate:` in line {line + 1}"

@@ -34,10 +34,10 @@ Then its file may go.
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.facts.wording import taken_back
 from taskstate.model.names import own_file
 from taskstate.model.statuses import CLOSED
 
@@ -72,10 +72,10 @@ def _words(status: object) -> str:
 
 
 def _cure(facts: Facts) -> str:
-    """Return the command that brings the file back; the path in it holds in every folder of the repository."""
+    """Return the command that brings the file back."""
     names = facts.queries.earlier_names()
     if not names:
         return "take it back from git"
     path = f"{facts.folder}/{facts.name}".lstrip("/")
     revision, _, prefix = names[0].removesuffix(path).rpartition(":")
-    return f"`git checkout {shlex.quote(revision)} -- {shlex.quote(f':/{prefix}{path}')}` takes it back"
+    return taken_back(revision, f"{prefix}{path}")

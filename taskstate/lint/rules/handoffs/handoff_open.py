@@ -71,7 +71,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     if documents is None or (named and escape_reason(named)):
         return
     span = facts.value_span(_KEY, "open") if facts.values.get(_KEY) else facts.first_line
-    other = _wrong_target(facts, named, documents) if named else ""
+    other = _wrong_target(facts, named) if named else ""
     if other:
         yield RULE.at(span, other, help=_ANOTHER.format(facts.shown_id))
     elif named and _is_missing(facts, named, documents):
@@ -101,15 +101,15 @@ def _is_missing(facts: Facts, named: str, documents: tuple[WrittenHandoff, ...])
     return facts.queries.exists(f"{facts.config.root}/{named}") is False
 
 
-def _wrong_target(facts: Facts, named: str, documents: tuple[WrittenHandoff, ...]) -> str:
-    """Return the message for a state file that names no document of its task; empty where it does."""
+def _wrong_target(facts: Facts, named: str) -> str:
+    """Return the message for a state file that names no document of its task; empty where it does.
+
+    That a document in the task's folder says it is of another task is said there (TS008).
+    """
     own = own_file(facts.name)
-    if own is None or not own.id:
+    if own is None or not own.id or is_handoff_path(named, own.id):
         return ""
-    if not is_handoff_path(named, own.id):
-        return f"the open handoff {shown(named)} is no handoff document of task {own.id}"
-    task_id = next((each.task_id for each in documents if each.path == named), "")
-    return f"the open handoff {shown(named)} is one of task {shown(task_id)}" if task_id not in {"", own.id} else ""
+    return f"the open handoff {shown(named)} is no handoff document of task {own.id}"
 
 
 def _disagreement(named: str, documents: tuple[WrittenHandoff, ...]) -> str:

@@ -183,11 +183,12 @@ def _missing(facts: Facts) -> Iterator[Diagnostic]:
 
 def _archive(facts: Facts, archive: ArchiveContents) -> Iterator[Diagnostic]:
     """Yield findings about the content of an existing archive."""
-    faults = archive.faults  # said where the archive file is linted
     told = list(_against_summary(facts, archive))
     yield from told
-    changed = [number for number in _changed(facts, archive) if not any(number in fault.numbers for fault in faults)]
-    if changed and not told:
+    if told or archive.faults:  # the faults are said where the archive file is linted
+        return
+    changed = list(_changed(facts, archive))
+    if changed:
         numbers = describe_runs(*runs_of(changed))
         message = f"since the compared revision {numbers} changed in the archive file, or went from it"
         yield RULE.at(_span(facts), message, help=_take_back(facts))
@@ -205,7 +206,7 @@ def _against_summary(facts: Facts, archive: ArchiveContents) -> Iterator[Diagnos
     first, last = (summary.first, summary.last) if summary else (0, 0)
     if summary:
         missing = _missing_runs(range(first, last + 1), archive)
-        if any(missing):
+        if any(missing) and not archive.faults:  # those are said in the archive file
             it = "it" if sum(map(len, missing)) == 1 else "them"
             message = f"the summary stands for {describe_runs(*missing)} too, and the archive does not have {it}"
             whole = any(then.text == archive.text for then in facts.queries.earlier_archive() or ())
