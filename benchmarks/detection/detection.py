@@ -8,7 +8,7 @@ import shlex
 import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
-from benchmarks.detection import across_files, bodies, front_matter, projects
+from benchmarks.detection import across_files, bodies, front_matter, projects, slips
 from benchmarks.detection.damages import Damage, changed_lines
 from benchmarks.detection.healthy import files
 from benchmarks.measurement import Measurement
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-DAMAGES = (*front_matter.DAMAGES, *bodies.DAMAGES, *across_files.DAMAGES)
+DAMAGES = (*front_matter.DAMAGES, *bodies.DAMAGES, *across_files.DAMAGES, *slips.DAMAGES)
 FILES = {
     "tool": "tasks/task-101-state.md",
     "hand": "tasks/task-205-state.md",

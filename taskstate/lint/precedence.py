@@ -52,11 +52,11 @@ _TABLE = (
     # Counts and percentages are derived: whoever mends the text by a command has them put right.
     _Follows("TS105", _SESSIONS, warnings=("TS204", "TS4", "TS504"), severity=WARNING),
     _Follows("TS105", _SESSIONS, severity=ERROR),
-    _Follows("TS304", ("TS301", "TS302", "TS303", "TS305")),
+    _Follows("TS304", ("TS301", "TS302", "TS303", "TS305"), warnings=("TS311",)),
     _Follows("TS306", ("TS307",)),
     _Follows("TS305", ("TS302",)),
     _Follows("TS308", ("TS302",)),
-    _Follows("TS408", ("TS3",), warnings=("TS308",)),
+    _Follows("TS408", ("TS3",), warnings=("TS308", "TS311")),
     # The title line names the task, so it differs where the id does.
     _Follows("TS206", ("TS008",)),
     # A heading that is known to be meant as another one is neither a section of its own nor a second title.
@@ -76,7 +76,9 @@ _TABLE = (
     _Follows("TS701", ("TS606",)),
     _Follows("TS702", ("TS606",)),
     _Follows("TS807", ("TS606",)),
-    # A fence that goes on too far swallows headings.
+    # A comment or a fence that goes on too far swallows what stands below it.
+    _Follows("TS404", ("TS207",)),
+    _Follows("TS405", ("TS207",)),
     _Follows("TS207", ("TS005", "TS301")),
     _Follows("TS305", ("TS005",)),
     _Follows("TS307", ("TS005",)),

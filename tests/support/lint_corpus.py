@@ -29,7 +29,8 @@ src/a.py` a path that differs from the compared revision, `same-id: old/task-101
 `leaves: docs/x.md` a path through a link that leads outside, `missing: abc1234` a commit that the repository lacks,
 `artifact: artifacts/task-101/x.gz HASH` an existing artifact; `same-id`, `leaves`, `missing` and `artifact` may be
 `none`. `excerpt: docs/x.md changed` says how the excerpts of a file compare with it.
-`removed: 10 HEAD tasks/task-10-state.md` is a task whose state file is gone since a revision. `permanent: 9` is the id of another active permanent task, `impact-map: HASH` the hash of the file with the
+`removed: 10 HEAD tasks/task-10-state.md` is a task whose state file is gone since a revision.
+`permanent: 9` is the id of another active permanent task, `impact-map: HASH` the hash of the file with the
 Impact Map; both may be `none`. `there: app.py` is an existing path; all others do not exist then. `blob: tasks/x.yaml
 ID` is git's id of a file, and may be `none`. `%%% standard standards/x.md` is a cited file (repeatable; `standards:
 none` for no such file). `%%% handoff handoffs/task-101/phase-1-….md` is a handoff document of the task (repeatable;

@@ -57,6 +57,8 @@ RULE = Rule(
     summary="a feature passes, and what would prove it is missing or was changed",
 )
 
+_NONE = "it has no `evidence`"
+
 
 class _Earlier(NamedTuple):
     """The evidence of the passing features at the compared revision, by id; None where nothing is compared."""
@@ -87,7 +89,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         if flaw:
             severity = ERROR if required else WARNING
             command = feature_pass(facts.shown_id, feature["id"].text)
-            help_ = f"`{command} --run CMD` or `… --commit SHA` records what proves it"
+            way = "--evidence TEXT" if flaw == _NONE and not required else "--run CMD"
+            help_ = f"`{command} {way}` or `… --commit SHA` records what proves it"
             yield RULE.at(feature["passes"].span, f"this feature passes, but {flaw}", help=help_, severity=severity)
 
 
@@ -117,7 +120,7 @@ def _flaw(feature: Mapping[str, Node], earlier: _Earlier, facts: Facts) -> str:
     """Return why a feature's evidence proves nothing, as the rest of a sentence; empty where it does."""
     evidence = _value(feature)
     if not evidence:
-        return "" if earlier.has(feature) else "it has no `evidence`"
+        return "" if earlier.has(feature) else _NONE
     log = evidence.get("log_sha256") if isinstance(evidence, dict) else None
     if not isinstance(log, str) or (earlier.evidence is not None and earlier.has(feature)):
         return ""
@@ -130,7 +133,7 @@ def _insufficient(feature: Mapping[str, Node]) -> str:
     """Return why a feature's evidence is neither a successful command nor a commit; empty where it is one."""
     evidence = feature.get("evidence")
     if evidence is None:
-        return "it has no `evidence`"
+        return _NONE
     if evidence.kind != "mapping":
         return "its `evidence` is words, and neither a command that was run nor a commit"
     status = evidence.get("exit_status")

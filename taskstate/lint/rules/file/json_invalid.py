@@ -76,7 +76,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
                 help_ = "take its end back from git; nothing of this JSON is read until then"
             else:
                 message = f"not valid JSON: {fault.message}"
-                help_ = "correct it here; nothing of this JSON is read until then"
+                correct = "delete one of the two" if fault.kind == "duplicate-key" else "correct it here"
+                help_ = f"{correct}; nothing of this JSON is read until then"
             yield RULE.at(span, message, help=help_)
 
 

@@ -69,8 +69,16 @@ def _finding(document: Document, group: list[tuple[Hidden, str]]) -> Diagnostic:
     return RULE.at(
         first.span,
         f"{subject} in {where}, and so {'are' if len(group) > 1 else 'is'} none",
-        help=f"let `{'#' * first.level} {name}` begin at the left margin, outside of it",
+        help=_help(document, first, name),
     )
+
+
+def _help(document: Document, hidden: Hidden, name: str) -> str:
+    if hidden.block and hidden.block.span.of(document.text).lstrip().startswith("<!--"):
+        text = hidden.block.span.of(document.text)
+        if "-->" not in text:
+            return "the comment never closes: write `-->` in the line where it ends"
+    return f"let `{'#' * hidden.level} {name}` begin at the left margin, outside of it"
 
 
 def _by_block(hidden: Iterable[tuple[Hidden, str]]) -> list[list[tuple[Hidden, str]]]:

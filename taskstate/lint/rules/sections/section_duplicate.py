@@ -45,8 +45,16 @@ RULE = Rule(code="TS203", name="section-duplicate", summary="the same section st
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
-    """Yield a finding for each section whose title an earlier one has."""
-    for spec, section in facts.outline.repeated:
+    """Yield a finding for a section whose title an earlier one has; of several, as of a doubled text, only one."""
+    repeated = facts.outline.repeated
+    if len(repeated) > 1:
+        yield RULE.at(
+            repeated[0][1].heading,
+            _several([spec.name for spec, _ in repeated]),
+            help="only the first of each is read: move what is worth keeping there, and delete these",
+        )
+        return
+    for spec, section in repeated:
         first = facts.outline.section(spec)
         line = line_of(document, first.span) if first else 0
         yield RULE.at(
@@ -54,3 +62,9 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             f"the section {spec.name!r} stands here again",
             help=f"only the one in line {line} is read: move what is worth keeping there, and delete this heading",
         )
+
+
+def _several(names: list[str]) -> str:
+    if len(set(names)) == 1:
+        return f"the section {names[0]!r} stands {len(names)} more times from here on"
+    return f"{len(names)} sections stand a second time from here on, {names[0]!r} to {names[-1]!r}"

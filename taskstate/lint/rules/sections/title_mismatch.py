@@ -71,6 +71,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     elif _one_line(line.title) != expected_line.removeprefix("# "):
         yield _wrong(line, expected_line, facts.kind)
     for other in others:
+        if facts.outline.repeated and line and other.title == line.title:
+            continue  # the whole body stands twice: TS203 says so
         yield RULE.at(
             other.heading,
             f"another heading of level 1, {shown(other.title)}, ends the section in which it stands",

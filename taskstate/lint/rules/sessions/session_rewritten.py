@@ -72,7 +72,7 @@ class _Committed(NamedTuple):
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
-    """Yield a finding for each session that was changed, and one for all that were removed."""
+    """Yield a finding for sessions that were changed, one for those that were removed, one for each lost heading."""
     parents = [(n, then) for n, then in enumerate(facts.past or ()) if is_reliable(then)]
     if all(then is facts for _, then in parents) or _has_unreadable_log(facts):
         return  # nothing is compared, or nothing has changed
@@ -84,6 +84,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     before = SessionIndex(each.entry for each in committed)
     replacements = _Replacements(each for each in present if not before.has(each))
     replaced = [(each, replacements.take(each.entry)) for each in missing]
+    rewritten = [(each, replacement) for each, replacement in replaced if replacement]
     for each, replacement in replaced:
         swallowed = [one for one, other in replaced if not other and replacement and one.entry.text in replacement.text]
         if swallowed and replacement:
@@ -91,9 +92,9 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
             message = f"{name} has lost its heading: its text stands below that of {_name(each.entry)}"
             yield RULE.at(replacement.heading, message, help=_help(facts, [each, *swallowed]))
             replaced = [(one, other) for one, other in replaced if one not in swallowed]
-        elif replacement:
-            help_ = f"{_help(facts, [each])}; what is new goes into a session of its own"
-            yield RULE.at(replacement.heading, f"{_name(each.entry)} was rewritten", help=help_)
+            rewritten = [pair for pair in rewritten if pair[0] != each]
+    if rewritten:
+        yield _rewritten(rewritten, facts)
     removed = [each for each, replacement in replaced if not replacement]
     if removed:
         yield _removed(removed, facts)
@@ -156,14 +157,25 @@ def _keys(entry: SessionText) -> list[object]:
     return [key for key in (entry.time, entry.number) if key is not None]
 
 
-def _removed(sessions: Sequence[_Committed], facts: Facts) -> Diagnostic:
+def _rewritten(pairs: Sequence[tuple[_Committed, SessionText]], facts: Facts) -> Diagnostic:
+    """Return the finding for sessions that say something else now, at the first of them."""
+    sessions = [each for each, _ in pairs]
+    verb = "were" if len(sessions) > 1 else "was"
+    help_ = f"{_help(facts, sessions)}; what is new goes into a session of its own"
+    return RULE.at(pairs[0][1].heading, f"{_listed(sessions)} {verb} rewritten", help=help_)
+
+
+def _listed(sessions: Sequence[_Committed]) -> str:
     names = [_name(each.entry) for each in sessions[:_MAX_NAMES]]
     if len(sessions) > _MAX_NAMES:
         names.append(f"{len(sessions) - _MAX_NAMES} more")
-    listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+
+
+def _removed(sessions: Sequence[_Committed], facts: Facts) -> Diagnostic:
     verb = "are" if len(sessions) > 1 else "is"
     log = facts.state.section("Progress Log")
-    message = f"{listed} {verb} neither in the log nor in the archive"
+    message = f"{_listed(sessions)} {verb} neither in the log nor in the archive"
     return RULE.at(log.heading if log else facts.first_line, message, help=_help(facts, sessions))
 
 
