@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model.names import own_id, own_type
-from taskstate.storage import files, folders
+from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.storage.git import index as git_index
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from pathlib import Path
 
     from taskstate.syntax.document import Document
@@ -76,11 +76,19 @@ class CurrentFiles:
         waiting, self._waiting = self._waiting, None
         return waiting() if waiting else frozenset()
 
-    def without(self, names: Iterable[str]) -> frozenset[str]:
+    def without(self, names: Collection[str]) -> frozenset[str]:
         """Return those of these files that do not exist now."""
         if self.place:
             return frozenset(name for name in names if name not in self.ids)
-        return frozenset(name for name in names if not folders.exists(self.root / name))
+        # Folders are listed: to look for each file by itself takes longer, since all folders above it are opened.
+        above = {posixpath.dirname(name) for name in names}
+        return frozenset(names) - {posixpath.join(each, own) for each in above for own in self._names_in(each)}
+
+    def _names_in(self, folder: str) -> tuple[str, ...]:
+        try:
+            return files.names(self.root / folder)
+        except TaskstateError:  # it became a link, or may not be read
+            return ()
 
     def read(self, name: str) -> bytes | None:
         """Return the content of a file, or None where it cannot be read."""

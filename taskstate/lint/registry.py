@@ -46,6 +46,7 @@ class Row(NamedTuple):
 
     `files` are the types of own files that it checks. `needs` names the kinds of queries (see `queries.interface`)
     without which it cannot run. `keys` are keys of the front matter: in a file with none of them it finds nothing.
+    A rule that is `about_changes` finds nothing in a file that is the same at the compared revision, as most are.
     """
 
     code: str
@@ -53,6 +54,7 @@ class Row(NamedTuple):
     files: frozenset[str] = _STATE
     needs: frozenset[str] = frozenset()
     keys: tuple[str, ...] = ()
+    about_changes: bool = False
 
     @property
     def name(self) -> str:
@@ -64,7 +66,12 @@ class Row(NamedTuple):
         return _load(self.module)
 
     def applies_to(self, facts: Facts) -> bool:
-        """Return whether a file has a key that the rule is about; JSON has no front matter to judge by."""
+        """Return whether a rule may find something: a file has a key that it is about, and has changed.
+
+        JSON has no front matter to judge by.
+        """
+        if self.about_changes and facts.unchanged:
+            return False
         return not self.keys or facts.is_json or any(key in facts.document.front_matter for key in self.keys)
 
 
@@ -87,7 +94,7 @@ TABLE: tuple[Row, ...] = (
     Row("TS104", "front_matter.timestamps_order"),
     Row("TS105", "front_matter.counts_differ"),
     Row("TS106", "front_matter.key_order"),
-    Row("TS107", "front_matter.status_transition", needs=_HISTORY),
+    Row("TS107", "front_matter.status_transition", needs=_HISTORY, about_changes=True),
     Row("TS201", "sections.section_missing"),
     Row("TS202", "sections.section_order"),
     Row("TS203", "sections.section_duplicate"),
@@ -101,10 +108,10 @@ TABLE: tuple[Row, ...] = (
     Row("TS302", "checklist.feature_id_duplicate"),
     Row("TS303", "checklist.passes_without_proof"),
     Row("TS304", "checklist.progress_differs"),
-    Row("TS305", "checklist.feature_rewritten", needs=_HISTORY),
+    Row("TS305", "checklist.feature_rewritten", needs=_HISTORY, about_changes=True),
     Row("TS306", "checklist.phase_schema"),
-    Row("TS307", "checklist.objective_rewritten", files=_STATE | _PROGRESS, needs=_HISTORY),
-    Row("TS308", "checklist.feature_unpassed", needs=_HISTORY),
+    Row("TS307", "checklist.objective_rewritten", files=_STATE | _PROGRESS, needs=_HISTORY, about_changes=True),
+    Row("TS308", "checklist.feature_unpassed", needs=_HISTORY, about_changes=True),
     Row("TS309", "checklist.progress_file", files=_PROGRESS),
     Row("TS310", "checklist.criterion_malformed"),
     Row("TS311", "checklist.proof_missing"),
@@ -112,7 +119,7 @@ TABLE: tuple[Row, ...] = (
     Row("TS402", "sessions.session_number"),
     Row("TS403", "sessions.session_time"),
     Row("TS404", "sessions.session_field_missing"),
-    Row("TS405", "sessions.session_rewritten", needs=_HISTORY),
+    Row("TS405", "sessions.session_rewritten", needs=_HISTORY, about_changes=True),
     Row("TS406", "sessions.no_next_step"),
     Row("TS407", "sessions.archive_mismatch", files=_SESSIONS, needs=_ARCHIVE),
     Row("TS408", "sessions.no_session_recorded", needs=_HISTORY),
@@ -129,7 +136,7 @@ TABLE: tuple[Row, ...] = (
     Row("TS603", "context.citation_form"),
     Row("TS604", "context.task_file_changed", needs=_REPOSITORY, keys=("context",)),
     Row("TS606", "front_matter.tool_block_edited", keys=("audit",)),
-    Row("TS607", "front_matter.seal_removed", needs=_HISTORY),
+    Row("TS607", "front_matter.seal_removed", needs=_HISTORY, about_changes=True),
     Row("TS701", "coordination.coordination_order", keys=("coordination",)),
     Row("TS702", "coordination.snapshot_missing", keys=("coordination",)),
     Row("TS703", "coordination.drift_unresolved", keys=("coordination",)),

@@ -56,8 +56,6 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield a finding for each feature that was reworded or got another id, and one for all that were removed."""
-    if facts.unchanged:
-        return
     now = stable_entries(facts.checklist_value, "features")
     then = [found for past in comparable(facts) if (found := stable_entries(past.checklist_value, "features"))]
     if now and then:

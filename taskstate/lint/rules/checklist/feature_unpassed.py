@@ -52,7 +52,7 @@ _OPTIONAL = ("tested_at", "moved_to")
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield a finding for each feature that passed in the compared revision and does not pass now."""
-    passed = {} if facts.unchanged else _passed(facts)
+    passed = _passed(facts)
     for feature in facts.sound_features("id", "passes", optional=_OPTIONAL) if any(passed.values()) else ():
         name = feature["id"].text
         if passed.get(name) and feature["passes"].value() is False and not _text(feature, "moved_to"):

@@ -80,6 +80,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     if not passing:
         return
     required = facts.config.lint.require_command_evidence
+    if facts.past and facts.unchanged and not required:
+        return  # whatever its evidence is, it was committed
     is_open = facts.values.get("status") not in {COMPLETE, DROPPED}
     earlier = _earlier(facts) if is_open else _Earlier(None)
     for feature in passing:

@@ -55,7 +55,7 @@ _REOPENED, _DROPPED = "reopened", "dropped"  # the audit events of `taskstate re
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield at most one finding, at a status that the lifecycle does not allow after the earlier one."""
     now = facts.values.get("status")
-    if now is None or facts.unchanged:
+    if now is None:
         return
     past = [then for then in facts.past or () if not then.newer and then.kind.name == facts.kind.name]
     before = {_status(then) for then in past if not _is_reopened(facts, then)} - {CREATED, now}

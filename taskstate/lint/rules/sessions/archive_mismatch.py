@@ -170,7 +170,7 @@ def _title(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 def _missing(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding if the state file refers to an archive file that never existed (TS012 reports a removed one)."""
-    if facts.queries.earlier_archive() and facts.state.archived:
+    if facts.state.archived and facts.queries.earlier_archive():
         return
     if facts.summary:
         message = f"there is no archive file {_file(facts)} with the sessions of this summary"

@@ -74,8 +74,8 @@ class _Committed(NamedTuple):
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield a finding for sessions that were changed, one for those that were removed, one for each lost heading."""
     parents = [(n, then) for n, then in enumerate(facts.past or ()) if is_reliable(then)]
-    if all(then is facts for _, then in parents) or _has_unreadable_log(facts):
-        return  # nothing is compared, or nothing has changed
+    if _has_unreadable_log(facts):
+        return
     committed = [_Committed(entry, n) for n, then in parents for entry in entries(then)]
     present = entries(facts)
     present_index = SessionIndex(present)
