@@ -71,11 +71,11 @@ def differences(now: StableEntries, then: Sequence[StableEntries], rule: Rule, *
             yield rule.at(
                 now.words[name].span,
                 f"{noun} {cut(name)} was reworded; committed was {shown(texts[0])}",
-                help=f"take the words back, and add what is wanted now as another {noun}",
+                help=f"write {shown(texts[0])} again, and add what is wanted now as another {noun}",
             )
     if removed and now.is_whole:
         named = first_of([*map(cut, removed)], _MAX_IDS)
         message = f"{noun} {named} was removed" if len(removed) == 1 else f"{noun}s {named} were removed"
-        yield rule.at(
-            now.key, message, help="put back what was committed; what is not wanted any more stays, unfinished"
-        )
+        words = [f"{cut(name)}: {shown(committed[name][0])}" for name in removed]
+        help_ = f"put back {first_of(words, _MAX_IDS)}; what is not wanted any more stays, unfinished"
+        yield rule.at(now.key, message, help=help_)

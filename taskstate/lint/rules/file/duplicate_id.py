@@ -55,12 +55,15 @@ _MAX_NAMES = 3  # other files that the message lists
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield at most one finding, at `task_id`."""
+    import shlex
+
     others = facts.queries.same_id() or ()
+    path = shlex.quote(f"{facts.folder}/{facts.name}".lstrip("/"))
     if others:
         named = ", ".join(cut(path) for path in others[:_MAX_NAMES]) + (" …" if len(others) > _MAX_NAMES else "")
         owners = "another state file has" if len(others) == 1 else f"{len(others)} other state files have"
         yield RULE.at(
             facts.value_span("task_id"),
             f"{owners} the id {facts.task_id}: {named}",
-            help="give all but one another id, or another name if they are copies",
+            help=f"delete this file if it is a copy; else `taskstate doctor renumber {path} NEW` gives it its own id",
         )

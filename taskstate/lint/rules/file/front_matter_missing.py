@@ -85,6 +85,8 @@ def _help(document: Document, facts: Facts) -> str:
     if is_older(document):
         path = shlex.quote(f"{facts.folder}/{facts.name}".lstrip("/"))
         return f"`taskstate migrate {path}` brings a file of an older form into the present one"
+    if not document.text.strip():
+        return "`taskstate doctor --fix` brings its last good text back, if it ever had one"
     key = keys_without_front_matter(document)
     if key is None:
         return "`taskstate rule TS002` shows the least that must stand there"

@@ -52,7 +52,7 @@ RULE = Rule(
     fixable=True,
 )
 
-_HELP = "take it away, or put it directly above the fault: `<!-- taskstate: ignore CODE reason -->`"
+_HELP = "take it away, or put it directly above the fault it is for"
 _MAX_TRIED = 10
 
 

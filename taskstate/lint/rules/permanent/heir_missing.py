@@ -67,11 +67,10 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             ancestor = found.get(number)
             if ancestor is None or ancestor.status != SUPERSEDED:
                 state = "is not there" if ancestor is None else "is not marked as superseded"
-                yield RULE.at(
-                    each.section.heading,
-                    f"AD-{each.number} supersedes AD-{number}, which {state}",
-                    help=f"write `**Status:** superseded by AD-{each.number}` under AD-{number}, or take the line out",
-                )
+                write = f"write `**Status:** superseded by AD-{each.number}` under AD-{number}"
+                help_ = "name the decision that is meant, or take the line out" if ancestor is None else write
+                message = f"AD-{each.number} supersedes AD-{number}, which {state}"
+                yield RULE.at(each.section.heading, message, help=help_)
 
 
 def _supersedes(decision: Decision, document: Document) -> str:

@@ -60,7 +60,7 @@ RULE = Rule(
     summary="the Change Log lacks a version, or has a line that is none",
 )
 
-_FORM = "`- v7 - <time> - <actor> - <sections>: <summary>`"
+_FORM = "`- {} - <time> - <actor> - <sections>: <summary>`"
 
 
 class _Line(NamedTuple):
@@ -76,7 +76,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     lines = [(read_version_line(text), span) for text, span in _lines(content_of(facts.state, CHANGE_LOG), section)]
     damaged = [span for version, span in lines if version is None]
     for span in damaged:
-        help_ = f"write it as {_FORM}, or take it back from git; other remarks belong under Notes"
+        help_ = f"write it as {_FORM.format('v<number>')}, or take it back from git; other remarks belong under Notes"
         yield RULE.at(span, "this line of the Change Log is no version", help=help_)
     if damaged:
         return  # it may be that of the version that is missing
@@ -102,13 +102,13 @@ def _gaps(lines: list[_Line]) -> Iterator[Diagnostic]:
         if number == expected:
             continue
         if number > expected:
-            message, help_ = (
-                f"v{number} stands below v{above.version.number}",
-                "the newest version is on top, each once",
-            )
+            is_twice = number == above.version.number
+            message = f"v{number} stands twice" if is_twice else f"v{number} stands below v{above.version.number}"
+            help_ = "delete one of the two" if is_twice else "sort the lines: the newest version is on top"
         else:
             gone = f"v{expected}" if number == expected - 1 else f"v{number + 1} to v{expected}"
-            message, help_ = f"{gone} {'is' if ' ' not in gone else 'are'} missing above v{number}", _take_back()
+            message = f"{gone} {'is' if ' ' not in gone else 'are'} missing above v{number}"
+            help_ = _take_back(expected)
         yield RULE.at(line.span, message, help=help_)
 
 
@@ -119,7 +119,7 @@ def _difference(lines: list[_Line], heading: Span, facts: Facts) -> Iterator[Dia
     newest = max((line.version.number for line in lines), default=0)
     if newest < version:
         message = f"the Change Log has no line for version {version}" + (f"; its newest is v{newest}" if newest else "")
-        yield RULE.at(facts.value_span("version") if lines else heading, message, help=_take_back())
+        yield RULE.at(facts.value_span("version") if lines else heading, message, help=_take_back(version))
     elif newest > version:
         message = f"`version` is {version}, and the Change Log goes up to v{newest}"
         yield RULE.at(facts.value_span("version"), message, help=f"write `version: {newest}`")
@@ -136,8 +136,8 @@ def _missing_end(lines: list[_Line], facts: Facts) -> Iterator[Diagnostic]:
     archived = [read_version_line(f"- {item}") for each in archive for item in rolled_items(each.text, CHANGE_LOG)]
     if not any(each and each.number == lowest.version.number - 1 for each in archived):
         message = f"the versions below {shown_version(lowest.version.number)} are neither here nor in the archive file"
-        yield RULE.at(lowest.span, message, help=_take_back())
+        yield RULE.at(lowest.span, message, help=_take_back(lowest.version.number - 1))
 
 
-def _take_back() -> str:
-    return f"take the line back from git, or write it as {_FORM}"
+def _take_back(number: int) -> str:
+    return f"take the line back from git, or write it as {_FORM.format(f'v{number}')}"

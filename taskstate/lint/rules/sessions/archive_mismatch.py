@@ -217,7 +217,8 @@ def _against_summary(facts: Facts, archive: ArchiveContents) -> Iterator[Diagnos
         told = any(number in fault.numbers for fault in archive.faults)  # in the archive file
         if number in in_log and number > last and not told:  # TS402 reports lower ones
             heading = first_line_of(facts.document, in_log[number].section.heading)
-            yield RULE.at(heading, f"session {number} is in the archive too", help="it belongs into one of the two")
+            help_ = "delete it here if the archive says the same; else give it the next free number"
+            yield RULE.at(heading, f"session {number} is in the archive too", help=help_)
     alone = [each for each in beyond if each not in in_log]
     if alone and facts.sessions_known:  # an unknown heading may be that of the summary or of a session
         verb = "is" if len(alone) == 1 else "are"

@@ -61,7 +61,6 @@ RULE = Rule(
 
 _MAX_NUMBERS = 10  # of sessions that a message lists
 _RENUMBER = "renumber it, and those behind it as far as needed; `{}` does"
-_HELP = "look for it in git; if it never was, renumber the sessions behind it by hand"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
@@ -77,8 +76,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         for session, reason in _wrong(sessions, kept, archived):
             yield RULE.at(session.section.heading, f"session {session.number} {reason}", help=help_, fix=fix)
     is_known = facts.summary is None or archived > 0  # a summary without numbers may stand for any sessions
-    strays = [stray.span.start for _, stray in facts.strays]
-    yield from _gaps(sessions, kept, strays, archived if is_known else None)
+    yield from _gaps(facts, kept, archived if is_known else None)
 
 
 def _is_shuffled(facts: Facts, archived: int) -> bool:
@@ -158,23 +156,33 @@ def _are_uncommitted(headings: set[Span], facts: Facts) -> bool:
     return facts.past is not None and headings <= uncommitted(facts)
 
 
-def _gaps(
-    sessions: Sequence[Session], kept: set[int], strays: Sequence[int], archived: int | None
-) -> Iterator[Diagnostic]:
+def _gaps(facts: Facts, kept: set[int], archived: int | None) -> Iterator[Diagnostic]:
     """Yield a finding for each session before which numbers are missing.
 
-    A session with a wrong number and an unknown heading (`strays` are their offsets) may each be one of the missing
-    sessions, and so count as one number.
+    A session with a wrong number and an unknown heading may each be one of the missing sessions, and so count as one
+    number.
     """
+    strays = [stray.span.start for _, stray in facts.strays]
     last, passed = archived, 0
-    for index, session in enumerate(sessions):
+    for index, session in enumerate(facts.sessions):
         number, before = session.number, bisect_left(strays, session.section.span.start)
         if index not in kept:
             last = None if last is None else last + 1
             continue
         if last is not None and number > last + 1 + before - passed:
-            yield RULE.at(session.section.heading, _missing(last + 1, number - 1), help=_HELP, severity=WARNING)
+            missing = range(last + 1, number)
+            message = _missing(missing[0], missing[-1])
+            yield RULE.at(session.section.heading, message, help=_fill(missing, session, facts), severity=WARNING)
         last, passed = number if last is None else max(last, number), before
+
+
+def _fill(missing: range, session: Session, facts: Facts) -> str:
+    """Return what to do about missing numbers: a session that no commit has yet got a wrong one itself."""
+    if facts.past and session.section.heading in uncommitted(facts):
+        return f"write `### Session {missing[0]} - {session.time}`, the next number, and go on from there"
+    named = f"{missing[0]} … {missing[-1]}" if len(missing) > _MAX_NUMBERS else " ".join(map(str, missing))
+    command = f"`taskstate session restore {facts.shown_id} {named} --from COMMIT`"
+    return f"{command} puts back what a commit has; if there never was one, renumber the sessions behind"
 
 
 def _missing(first: int, last: int) -> str:

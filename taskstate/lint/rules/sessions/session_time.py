@@ -52,7 +52,6 @@ RULE = Rule(code="TS403", name="session-time", summary="a session does not say w
 
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _NO_DIGIT = r"\D"
-_FORM = "`### Session {} - YYYY-MM-DD HH:MM`, in UTC"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
@@ -65,7 +64,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
             yield RULE.at(
                 session.section.heading,
                 f"session {session.number} {_reason(session)}",
-                help=f"write {_FORM.format(session.number)}",
+                help=f"write `### Session {session.number} - {_date(session)} HH:MM`, in UTC",
             )
     if len(_kept(timed)) < len(timed):
         timed = [each for each in timed if not in_future(each.time, facts.queries)]  # TS412
@@ -85,6 +84,12 @@ def _is_time(text: str) -> bool:
         return bool(datetime.fromisoformat(text))
     except ValueError:
         return False
+
+
+def _date(session: Session) -> str:
+    """Return the date that a heading has, or what stands for one."""
+    date = re.compile(_DATE).search(session.section.title)
+    return date[0] if date and _is_time(date[0]) else "YYYY-MM-DD"
 
 
 def _reason(session: Session) -> str:
