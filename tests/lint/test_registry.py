@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from taskstate.lint import engine
 from taskstate.lint.diagnostics import ERROR, WARNING
-from taskstate.lint.registry import RETIRED, rules
+from taskstate.lint.engine import facts_of
+from taskstate.lint.queries.interface import Queries
+from taskstate.lint.registry import RETIRED, TABLE, rules
 from taskstate.model.config import Config
+from taskstate.syntax.document import parse
+from tests.support.lint_corpus import CLEAN
+
+if TYPE_CHECKING:
+    from taskstate.syntax.document import Document
 
 # Every code, its severity (E or W), and F where a fix belongs to it.
 CODES = """
@@ -55,3 +64,24 @@ def test_a_retired_code_stays_legal_without_effect() -> None:
         found[code] = {each.code for each in engine.check(text, "task-1-state.md", Config())}
     assert ("TS010" in found["TS605"], "TS010" in found["TS699"]) == (False, True)
     assert {each.code for each in RETIRED}.isdisjoint(rule.RULE.code for rule in rules())
+
+
+def test_rules_about_changes_are_left_out_where_nothing_changed() -> None:
+    """A rule that compares a file with its past is not run where both are the same, and is where they differ."""
+    text = (CLEAN / "task-7-state.md").read_text(encoding="utf-8")
+    about_changes = {row.code for row in TABLE if row.about_changes}
+    assert {"TS405", "TS305", "TS107"} <= about_changes
+    for earlier, applies in ((text, False), (text.replace("## 4.", "## 4. "), True)):
+        facts = facts_of(parse(text), "task-7-state.md", Config(), _Past(parse(earlier)))
+        assert {row.applies_to(facts) for row in TABLE if row.about_changes} == {applies}
+
+
+class _Past(Queries):
+    """Answers with one earlier version."""
+
+    def __init__(self, earlier: Document) -> None:
+        self._earlier = earlier
+
+    def earlier(self, now: Document | None = None) -> tuple[Document, ...]:  # noqa: ARG002 - the past is given
+        """Return the earlier version."""
+        return (self._earlier,)

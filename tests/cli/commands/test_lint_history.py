@@ -141,6 +141,49 @@ def test_a_new_file(cli: Cli, place: Place) -> None:
     assert "TS405" not in codes(cli, "--against", "HEAD", place.path.with_name("task-103-state.md"))
 
 
+def test_several_edited_sessions(cli: Cli, place: Place) -> None:
+    """Sessions that were rewritten together are one finding, whose command puts all of them back."""
+    place.text = place.text.replace("- did ", "- made ")
+    assert codes(cli) == ["TS405"]
+    assert "`taskstate session restore 101 1 2 3 --from HEAD` puts them back" in cli("lint").out
+    cli.ok("session", "restore", "101", "1", "2", "3", "--from", "HEAD")
+    assert codes(cli) == []
+
+
+def test_an_archive_with_uncommitted_sessions_is_not_taken_back(cli: Cli, place: Place) -> None:
+    """The committed archive would lose what was archived since, so nothing advises to take it back."""
+    cli.ok("archive", "101", "--force", "--keep", "2")
+    commit(place)
+    place.archive_path.write_bytes(place.archive_path.read_bytes().replace(b"- did 1", b"- did nothing"))
+    assert "`git restore --source HEAD --" in cli("lint").out
+    git(place.root, "checkout", "--quiet", "--", ".")
+    cli.ok("archive", "101", "--force", "--keep", "1")
+    place.archive_path.write_bytes(place.archive_path.read_bytes().replace(b"- did 1", b"- did nothing"))
+    said = cli("lint").out
+    assert "session 1 was altered" in said
+    assert "--source HEAD" not in said
+    assert "`git log --oneline -- " in said
+
+
+def test_the_file_of_an_upstream_task_is_gone(cli: Cli, place: Place) -> None:
+    """One finding says that the file is gone, and how it comes back; beside it the dependent task has none."""
+    place.new("102", depends_on=("101",))
+    commit(place)
+    before = place.text
+    place.path.unlink()
+    assert codes(cli) == codes(cli, "--against", "HEAD") == ["TS012"]
+    git(place.root, "add", "--all")
+    assert codes(cli, "--staged") == ["TS012"]
+    other = place.path.with_name("task-102-state.md")
+    assert codes(cli, other) == codes(cli, "--against", "none") == ["TS902"]
+    said = cli("lint", str(other)).out
+    assert "the state file of task 101 is gone, and `depends_on` names it" in said
+    command = f"git checkout HEAD -- :/{STATE}"
+    assert f"`{command}` takes it back" in said
+    git(place.root, *command.split()[1:])
+    assert (place.text, codes(cli)) == (before, [])
+
+
 # Merging
 
 

@@ -291,3 +291,13 @@ def test_control_characters_are_never_printed_raw(cli: Cli, place: Place) -> Non
         raw = cli(*arguments, "--format", "json").out
         assert not {"\x1b", "\x9b", "\u202e", "\r"} & set(raw), arguments
     assert "\x1b[31m" in cli.json("session", "show", "101", "1")["did"][0]
+
+
+def test_session_restore_asks_for_a_revision(cli: Cli) -> None:
+    """Without a revision, a number or a repository `session restore` says what is missing, and exits with 2."""
+    for arguments in (("101", "1"), ("101", "--from", "HEAD"), ("101", "one", "--from", "HEAD")):
+        refused = cli("session", "restore", *arguments)
+        assert refused.status == 2
+        assert "session restore: " in refused.err
+    refused = cli("session", "restore", "101", "1", "--from", "HEAD")
+    assert (refused.status, "is in no git repository" in refused.err) == (2, True)
