@@ -17,7 +17,6 @@ from taskstate.model import names
 from taskstate.model.items import require_conserved, session_item, state_items
 from taskstate.model.session_references import identity
 from taskstate.model.task_state import read_state
-from taskstate.model.write_metadata import timestamp
 from taskstate.storage import files
 from taskstate.storage.git import bases
 from taskstate.storage.git import client as git
@@ -26,10 +25,10 @@ from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import with_newlines
+from taskstate.tasks.sessions import require_none_misplaced
 from taskstate.workspace import artifacts, damage, preconditions
 from taskstate.workspace.archive_file import read_archive
 from taskstate.workspace.change import Change
-from taskstate.workspace.event_log import add_event
 from taskstate.workspace.writer import change_at
 
 if TYPE_CHECKING:
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
-EVENT = "session-restored"
 _SHORT = 12  # characters of a commit's id
 
 
@@ -79,11 +77,9 @@ def restore(workspace: Workspace, task_id: str, numbers: Sequence[int], revision
         named = " and ".join(f"session {each.number}" for each in sessions)
         notes = [f"{named} {'is' if len(sessions) == 1 else 'are'} back as in {earlier.name}"]
         notes += _renumbered(text, sessions)
-        event = {"at": timestamp(request.metadata.now), "actor": request.metadata.actor, "event": EVENT}
-        text, before = add_event(workspace, text, event | {"note": f"{named} of {earlier.name}"})
         kept = tuple(_kept(loaded, each) for each in replaced)
         notes += [f"what stood there is kept as {workspace.config.root}/{each.path}" for each in kept]
-        return Change(text=text, before=before, notes=tuple(notes), artifacts=kept)
+        return Change(text=text, notes=tuple(notes), artifacts=kept)
 
     # Not `change`: a file that holds fewer sessions than it counts is what this mends.
     return change_at(workspace, path, job, request)
@@ -93,18 +89,17 @@ def _require_readable(workspace: Workspace, loaded: Loaded) -> None:
     """Refuse a file of which a part does not parse: what stands in it is not known.
 
     Raises:
-        TaskstateError: code "damaged", "unreadable", "file-name" or "section-missing".
+        TaskstateError: code "damaged", "unreadable", "file-name", "section-missing" or "session-misplaced".
     """
     damage.require_readable(workspace, loaded)
     preconditions.require_whole(loaded)
     problem = damage.unread_part(loaded)
     if problem:
-        raise TaskstateError(
-            problem.partition(": mend it")[0], help="mend it; `taskstate lint` says how", code="unreadable"
-        )
+        raise TaskstateError(problem, code="unreadable")
     if loaded.state.section("Progress Log") is None:
         message = f"task {loaded.state.id} has no section Progress Log"
         raise TaskstateError(message, help="`taskstate lint` says where it is", code="section-missing")
+    require_none_misplaced(loaded.state)
 
 
 # What the revision holds

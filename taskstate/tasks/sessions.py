@@ -207,7 +207,7 @@ def plan_add(state: TaskState, entry: NewSession, *, now: datetime, archived: in
         )
     # Never count + 1: after archiving, or with a gap in the numbers, that would repeat a number.
     number = max(archived, state.archived, _highest(document)) + 1
-    _require_none_misplaced(state)
+    require_none_misplaced(state)
     nl = document.newline
     text = with_newlines(_render(entry, number, now.strftime(_TIME)), nl)
     end = end_of_content(document.text, log.span)
@@ -223,8 +223,12 @@ def plan_add(state: TaskState, entry: NewSession, *, now: datetime, archived: in
     return appended, (f"session {number} recorded", *notes)
 
 
-def _require_none_misplaced(state: TaskState) -> None:
-    """Refuse to add a session while one is where no number is looked for: the new one could get the same."""
+def require_none_misplaced(state: TaskState) -> None:
+    """Refuse to add a session while one is where no number is looked for: the new one could get the same.
+
+    Raises:
+        TaskstateError: code "session-misplaced".
+    """
     misplaced = misplaced_sessions(state.document, kind(state.kind))
     if misplaced:
         first = misplaced[0]

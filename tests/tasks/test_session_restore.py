@@ -10,7 +10,7 @@ import pytest
 
 from taskstate.lint.runner import LintRequest, check_files, open_run
 from taskstate.tasks.renumber import renumber
-from taskstate.tasks.session_restore import EVENT, restore
+from taskstate.tasks.session_restore import restore
 from tests.support.git_place import GitPlace
 from tests.support.place import TASK, Place, refusal, said, tree
 
@@ -111,16 +111,23 @@ def test_a_rewritten_session_that_was_committed_comes_back(place: GitPlace) -> N
     assert entries(place) == before
 
 
+def test_an_emptied_log_is_filled_again(place: GitPlace) -> None:
+    """All sessions may come back, also where not one is left."""
+    committed = place.text
+    place.text = re.sub(r"(?ms)^### Session 1 - .*?(?=^## 5)", "", place.text)
+    assert codes(place) == ["TS405"]
+    back(place, 1, 2, 3, 4)
+    assert body(place.text) == body(committed)
+
+
 def test_several_sessions_come_back_in_one_write(place: GitPlace) -> None:
-    """Numbers may be named together; one write and one event bring them back."""
+    """Numbers may be named together; one write brings them back."""
     before, revision = entries(place), place.state.revision
     place.text = removed(removed(place.text, 2), 3)
     outcome = back(place, 3, 2, 3)
     assert entries(place) == before
     assert place.state.revision == revision + 1
     assert outcome.notes[0].startswith("session 3 and session 2 are back as in ")
-    (event,) = place.values["audit"]["events"]
-    assert (event["event"], event["note"][:24]) == (EVENT, "session 3 and session 2 ")
 
 
 def test_what_was_done_since_stays(place: GitPlace) -> None:
@@ -243,8 +250,9 @@ def test_an_archived_session_is_not_restored_beside_itself(place: GitPlace) -> N
         (lambda text: text.replace('"features": [', '"features": ['[:-1]), "unreadable"),
         (lambda text: text.replace("## 4. Progress Log", "## 4. Journal"), "section-missing"),
         (lambda text: text.replace('task_id: "101"', 'task_id: "7"'), "file-name"),
+        (lambda text: text.replace("### Session 4 -", "## Session 4 -"), "session-misplaced"),
     ],
-    ids=["yaml", "conflict", "json", "no log", "another id"],
+    ids=["yaml", "conflict", "json", "no log", "another id", "misplaced"],
 )
 def test_a_file_that_does_not_parse_is_refused(place: GitPlace, change: Callable[[str], str], code: str) -> None:
     """What stands in a file that cannot be read is not known, so nothing is put into it."""
