@@ -4,7 +4,8 @@
 
 The task's `status` is `complete`, but a feature of its checklist does not pass, an acceptance criterion is not checked,
 the Summary of its Chain Output is missing or empty, or none of the other parts of the Chain Output is written. Each is
-one finding, at its place. A feature with `moved_to` does not count. Placeholders in the Chain Output are reported by
+one finding, at its place; where no command has completed the task (there is no `output`), several are one finding, at
+the status. A feature with `moved_to` does not count. Placeholders in the Chain Output are reported by
 TS906, missing sections by TS201. Not reported is what an event `waived` of `audit.events` lists, unless the task was
 reopened since; gaps that came later are reported. An event without a list was written by hand, and waives everything if
 `audit.seal` matches or is absent.
@@ -29,7 +30,8 @@ status: complete
 
 ## Instead
 
-Finish it, move the feature to another task (`moved_to`), or set `status` back to `in_progress` until it is done:
+Finish it, move the feature to another task (`moved_to`), or take the task back to work until it is done, with
+`taskstate reopen 101 --note WHY`:
 
 ```markdown
 - [x] A token is issued on login
