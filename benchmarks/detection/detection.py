@@ -32,8 +32,8 @@ FILES = {
 # How the linter is run: without history, as an agent runs it, and as the hook does.
 WAYS = {"plain": ("--against", "none"), "HEAD": ("--against", "HEAD"), "hook": ("--staged",)}
 _COMMAND = r"`((?:taskstate|git) [^`]+)`"
-# A whole line, to be written in place of that of the finding.
-_LINE = r"write `(?!key:)(#+ (?:(?!YYYY)[^`<{…])+|\w+: [^`<{…]+)`(?! above)"
+# A whole line, to be written in place of that of the finding; not one in which a person has to fill in a time.
+_LINE = r"write `(?!key:)(#+ (?:(?!YYYY|HH:MM)[^`<{…])+|\w+: [^`<{…]+)`(?! above)"
 _ONLY_SHOWS = ("git show", "git log", "git diff", "taskstate rule", "taskstate show", "taskstate list")
 
 

@@ -198,7 +198,7 @@ def test_every_command_names_the_cure_for_an_older_file(cli: Cli) -> None:
     """The linter, `doctor` and a command that would write all say `taskstate migrate` with the path."""
     put(cli, OLDER, ARCHIVED)
     cure = f"`taskstate migrate {OLDER.as_posix()}`"
-    assert "`taskstate migrate` brings a file of an older form into the present one" in cli("lint").out
+    assert f"{cure} brings a file of an older form into the present one" in cli("lint").out
     assert cure in cli("doctor").out
     assert cure in cli("session", "add", "201", "--did", "a", "--state", "b", "--next", "c").err
     assert cure in cli("show", "201").err
