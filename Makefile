@@ -92,7 +92,7 @@ mutants: $(READY)
 # Not part of continuous integration: a hole that becomes known tomorrow is no fault of today's change.
 audit: $(READY)
 	@$(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check --editable '.[audit]'
-	$(BIN)/pip-audit --local --skip-editable
+	@$(BIN)/python -m scripts.audit
 
 bench: $(READY)
 	@$(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check --editable '.[bench]'
