@@ -5,7 +5,7 @@ A short object in a list stays on one line, as `json_edit` writes it. Numbers ke
 
 from __future__ import annotations
 
-from collections import Counter
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from taskstate.errors import CannotEdit
@@ -14,13 +14,12 @@ from taskstate.formatting.schema_order import schema_root, with_ordered_keys
 from taskstate.model.task_state import json_fence
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.json_edit import json_text
-from taskstate.syntax.json_parser import read_json
-from taskstate.syntax.nodes import Fault, scalars
+from taskstate.syntax.json_parser import as_spelled, read_json
+from taskstate.syntax.nodes import Fault, Node
 from taskstate.syntax.spans import with_newlines
 
 if TYPE_CHECKING:
     from taskstate.syntax.document import Document
-    from taskstate.syntax.nodes import Node
 
 
 def fence_edits(document: Document) -> tuple[Edit, ...]:
@@ -31,22 +30,18 @@ def fence_edits(document: Document) -> tuple[Edit, ...]:
         root = document.json(fence) if fence else None
         if fence is None or root is None or isinstance(root, Fault):
             continue
-        formatted = with_newlines(_formatted(root, part.schema), document.newline) + document.newline
-        if formatted != document.newline and formatted != fence.content.of(document.text):
-            edits.append(Edit(*fence.content, formatted))
+        formatted = with_newlines(_formatted(root.span.of(document.text), part.schema), document.newline)
+        if formatted and formatted + document.newline != fence.content.of(document.text):
+            edits.append(Edit(*fence.content, formatted + document.newline))
     return tuple(edits)
 
 
-def _formatted(root: Node, schema: str) -> str:
-    """Return the formatted JSON, or "" where it cannot be written without changing a value."""
+@lru_cache(maxsize=8)  # each round of passes asks again, and what was formatted is formatted still
+def _formatted(source: str, schema: str) -> str:
+    """Return sound JSON formatted, or "" where it cannot be written without changing a value."""
+    root = read_json(source, 0, len(source))
     try:
-        text = json_text(with_ordered_keys(root.value(), schema_root(schema)))
+        text = json_text(with_ordered_keys(root.value(), schema_root(schema))) if isinstance(root, Node) else ""
     except CannotEdit:
         return ""
-    reread = read_json(text, 0, len(text))
-    return "" if isinstance(reread, Fault) or _scalar_texts(reread) != _scalar_texts(root) else text
-
-
-def _scalar_texts(root: Node) -> Counter[str]:
-    """Return the texts of all scalars: of numbers their spelling, since 1.0 and 1 are equal as values."""
-    return Counter(node.text for node in scalars(root))
+    return text if text and as_spelled(text) == as_spelled(source) else ""

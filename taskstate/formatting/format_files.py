@@ -55,15 +55,16 @@ def format_file(workspace: Workspace, path: Path, request: Request) -> Outcome:
     Raises:
         TaskstateError: as `format_bytes`, or the file cannot be written.
     """
+    # First without the lock, which costs time.
+    first = format_bytes(files.read(path), workspace.relative(path))
 
     def job(loaded: Loaded) -> Change:
         if is_formattable(path):
             damage.require_undamaged(workspace, loaded)
-        return Change(text=_formatted_text(loaded.document, loaded.relative))
+        is_same = loaded.document.text == first.before
+        return Change(text=first.after if is_same else _formatted_text(loaded.document, loaded.relative))
 
-    if not format_bytes(
-        files.read(path), workspace.relative(path)
-    ).changed:  # checked first without the lock, which costs time
+    if not first.changed:
         return Outcome(path=workspace.relative(path), revision="", changed=False)
     return change_at(workspace, path, job, request)
 

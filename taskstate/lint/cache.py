@@ -38,13 +38,13 @@ def freeze(findings: Iterable[Finding]) -> tuple[Any, ...]:
     Findings that share a fix name the first of them: the fix may have as many edits as there are findings.
     """
     frozen = list[Any]()
-    shared, first = None, 0
+    first: dict[int, int] = {}  # by the identity of a fix
     for each in findings:
         fix: Any = each.diagnostic.fix
-        if fix is not None and fix is shared:
-            fix = first
+        if id(fix) in first:
+            fix = first[id(fix)]
         elif fix is not None:
-            shared, first = fix, len(frozen)
+            first[id(fix)] = len(frozen)
             fix = [[list(edit) for edit in fix.edits], *fix[1:]]
         diagnostic = each.diagnostic
         frozen.append(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from taskstate.lint.diagnostics import ERROR, Diagnostic, Finding
 from taskstate.lint.facts.file_facts import Facts
@@ -28,10 +28,10 @@ from taskstate.syntax.edits import apply, in_order
 from taskstate.validation import secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
 
-    from taskstate.lint.diagnostics import Fix
+    from taskstate.lint.diagnostics import Fix, Preview
     from taskstate.lint.queries.interface import Queries
     from taskstate.lint.registry import Row
     from taskstate.lint.suppressions import Directive
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.edits import Edit
     from taskstate.syntax.spans import Span
 
+_T = TypeVar("_T")
 MAX_ROUNDS = 10  # ruff's own figure; a fix that needs more than a few is at odds with another
 
 _PARSING = "TS00"  # the codes of faults because of which a part cannot be read
@@ -89,7 +90,11 @@ def _with_true_fixes(
         return diagnostics
     damage = queries.damage()
     kinds = {each.fix.safe for each in diagnostics if each.fix and each.fix.edits}
-    fixed = {safe: fix(document.text, name, config, queries, unsafe=not safe) for safe in kinds}
+
+    def checked(text: str) -> tuple[Diagnostic, ...]:
+        return check(text, name, config, queries)
+
+    fixed = {safe: _fixed(document.text, diagnostics, checked, unsafe=not safe) for safe in kinds}
     happens = {safe for safe, done in fixed.items() if done.applied and not (damage and queries.is_damaged(done.text))}
     return tuple(
         each._replace(fix=None, help=damage or each.help)
@@ -147,15 +152,25 @@ def _findings_of_rule(rule: ModuleType, facts: Facts) -> Iterator[Diagnostic]:
 
 
 def _without_sealed_fixes(diagnostics: Iterable[Diagnostic], facts: Facts) -> Iterator[Diagnostic]:
-    """Yield the findings, without their fixes where these would change the sealed static part.
-
-    Thousands of findings may share one fix with thousands of edits: it is looked at once.
-    """
-    shared, is_sealed = None, False
+    """Yield the findings, without their fixes where these would change the sealed static part."""
+    is_sealed = _each_once(lambda fix: _changes_sealed(fix, facts.sealed))
     for diagnostic in diagnostics:
-        if diagnostic.fix is not None and diagnostic.fix is not shared:
-            shared, is_sealed = diagnostic.fix, _changes_sealed(diagnostic.fix, facts.sealed)
-        yield diagnostic._replace(fix=None) if is_sealed and diagnostic.fix is not None else diagnostic
+        yield diagnostic._replace(fix=None) if diagnostic.fix and is_sealed(diagnostic.fix) else diagnostic
+
+
+def _each_once(action: Callable[[Fix], _T]) -> Callable[[Fix], _T]:
+    """Return a function that does something with a fix, but for each fix only once.
+
+    Thousands of findings may share one fix with thousands of edits, alone or in turn with others.
+    """
+    done: dict[int, tuple[Fix, _T]] = {}  # by identity, which a fix keeps as long as it is in here
+
+    def once(fix: Fix) -> _T:
+        if id(fix) not in done:
+            done[id(fix)] = fix, action(fix)
+        return done[id(fix)][1]
+
+    return once
 
 
 def _changes_sealed(fix: Fix, sealed: Span | None) -> bool:
@@ -197,10 +212,11 @@ def facts_of(document: Document, name: str, config: Config, queries: Queries = N
     )
 
 
-def locate(document: Document, path: str, diagnostic: Diagnostic, shown: str) -> Finding:
+def locate(document: Document, path: str, diagnostic: Diagnostic, shown: str, change: Preview | None = None) -> Finding:
     """Return `diagnostic` as a finding with lines and columns in the file `path`.
 
     `shown` is the document's text with secrets masked, offsets unchanged; the finding quotes its lines from there.
+    `change` previews its fix.
     """
     start, end = document.position(diagnostic.span.start), document.position(diagnostic.span.end)
 
@@ -218,18 +234,16 @@ def locate(document: Document, path: str, diagnostic: Diagnostic, shown: str) ->
         source=line(start.line),
         before=line(start.line - 1) if start.line else "",
         after=line(start.line + 1) if start.line + 1 < len(document.starts) else "",
+        preview=change,
     )
 
 
 def _located(document: Document, path: str, diagnostics: Iterable[Diagnostic], shown: str) -> tuple[Finding, ...]:
-    """Return the findings for `diagnostics`, with previews of their fixes; one that many share is previewed once."""
-    shared, made = None, None
-    findings = []
-    for each in diagnostics:
-        if each.fix is not shared:
-            shared, made = each.fix, preview(document, each.fix, shown)
-        findings.append(locate(document, path, each, shown)._replace(preview=made))
-    return tuple(findings)
+    """Return the findings for `diagnostics`, with previews of their fixes."""
+    preview_of = _each_once(lambda fix: preview(document, fix, shown))
+    return tuple(
+        locate(document, path, each, shown, preview_of(each.fix) if each.fix else None) for each in diagnostics
+    )
 
 
 def fix(text: str, name: str, config: Config, queries: Queries = NO_QUERIES, *, unsafe: bool = False) -> Fixed:
@@ -238,14 +252,24 @@ def fix(text: str, name: str, config: Config, queries: Queries = NO_QUERIES, *, 
     The text stays as it was where the result has an error that the text had not, or where fixes undo each other. An
     error in a part that could only be read after a fix does not count as new.
     """
-    before = check(text, name, config, queries)
+
+    def checked(text: str) -> tuple[Diagnostic, ...]:
+        return check(text, name, config, queries)
+
+    return _fixed(text, checked(text), checked, unsafe=unsafe)
+
+
+def _fixed(
+    text: str, before: tuple[Diagnostic, ...], checked: Callable[[str], tuple[Diagnostic, ...]], *, unsafe: bool
+) -> Fixed:
+    """Return a text with the findings `before` fixed, as `fix` does; `checked` finds what is left."""
     current, applied, diagnostics, allowed = text, list[str](), before, _count_errors(before)
     for _round in range(MAX_ROUNDS):
         edits, codes = _compatible_edits(diagnostics, unsafe=unsafe)
         if not edits:
             return Fixed(text=current, applied=tuple(applied), diagnostics=diagnostics)
         fixed = apply(current, edits)
-        diagnostics = check(fixed, name, config, queries)
+        diagnostics = checked(fixed)
         now = _count_errors(diagnostics)
         if any(code.startswith(_REVEALING) for code in codes):
             allowed |= Counter({code: count for code, count in now.items() if not code.startswith(_PARSING)})
@@ -264,12 +288,12 @@ def _compatible_edits(diagnostics: Iterable[Diagnostic], *, unsafe: bool) -> tup
     """Return the edits of fixes that do not overlap, and the codes of their findings; the others wait for a round."""
     taken: list[Edit] = []  # in order, without overlaps
     codes: list[str] = []
-    shared = None
+    seen: set[int] = set()
     for diagnostic in diagnostics:
         fix = diagnostic.fix
-        if fix is None or fix is shared or not fix.edits or not (fix.safe or unsafe):
+        if fix is None or id(fix) in seen or not fix.edits or not (fix.safe or unsafe):
             continue
-        shared = fix
+        seen.add(id(fix))
         if not any(_overlaps(edit, taken) for edit in fix.edits):
             for edit in fix.edits:
                 insort(taken, edit)
@@ -278,6 +302,14 @@ def _compatible_edits(diagnostics: Iterable[Diagnostic], *, unsafe: bool) -> tup
 
 
 def _overlaps(edit: Edit, taken: list[Edit]) -> bool:
-    """Return whether an edit overlaps or touches one of the sorted edits, of which none overlaps another."""
+    """Return whether an edit overlaps or touches one of the sorted edits, of which none overlaps another.
+
+    What is only deleted may touch: of a thousand lines below each other, each round would delete every other one.
+    """
     index = bisect_right(taken, edit.end, key=lambda each: each.start) - 1
-    return index >= 0 and taken[index].end >= edit.start
+    while index >= 0 and taken[index].end >= edit.start:
+        other = taken[index]
+        if edit.new or other.new or (edit.start < other.end and other.start < edit.end):
+            return True
+        index -= 1
+    return False

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from taskstate.syntax.json_parser import read_json
@@ -65,19 +65,19 @@ class FrontMatter(Mapping[str, Any]):
         self.span = span
         self.content = content
         self.node = node
-        self._values: dict[str, Any] = node.value() if node else {}
+        self._nodes = {entry.key.text: entry.value for entry in node.entries} if node else {}
 
     def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - any YAML value
-        return self._values[key]
+        return self._nodes[key].value()  # a new list or map each time: the caller may change it
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
+        return iter(self._nodes)
 
     def __len__(self) -> int:
-        return len(self._values)
+        return len(self._nodes)
 
     def __repr__(self) -> str:
-        return f"FrontMatter({self._values!r})"
+        return f"FrontMatter({dict(self)!r})"
 
 
 class _Document(NamedTuple):
@@ -138,7 +138,16 @@ def _beginning_in(parts: tuple[_Part, ...], span: Span) -> tuple[_Part, ...]:
 
 
 def parse(text: str) -> Document:
-    """Parse a whole file; never raises on text that was valid UTF-8."""
+    """Parse a whole file; never raises on text that was valid UTF-8.
+
+    One command reads the same text several times: before and under the lock, before and after a fix. The same text is
+    the same document, so the last few are kept.
+    """
+    return _parsed(text)
+
+
+@lru_cache(maxsize=3)
+def _parsed(text: str) -> Document:
     problems: list[Problem] = []
     front_matter, body = _front_matter(text, problems)
     blocks = read_blocks(text, body)
@@ -150,6 +159,11 @@ def parse(text: str) -> Document:
         sections=_sections(text, blocks),
         problems=tuple(problems),
     )
+
+
+def forget_parsed() -> None:
+    """Forget what was parsed: what is measured in one process starts as a new one does."""
+    _parsed.cache_clear()
 
 
 def parse_head(text: str) -> Document:

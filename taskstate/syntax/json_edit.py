@@ -27,6 +27,8 @@ _INDENT_STEP = "  "
 _INVISIBLE = "[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffc\ufffe\uffff]"
 _FIRST_ON_LINE = r'[ \t]*(?:"(?:[^"\\]|\\.)*"[ \t]*:[ \t]*)?'  # only blanks and perhaps its key stand before a value
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
 
 def json_line(value: object) -> str:
     """Return a value as JSON on one line: letters and emoji as they are, invisible characters escaped.
@@ -35,7 +37,7 @@ def json_line(value: object) -> str:
         CannotEdit: half of a surrogate pair, which no UTF-8 file can hold, or NaN or infinity, or no JSON type.
     """
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        text = _ENCODER.encode(value)
     except (TypeError, ValueError) as error:
         raise CannotEdit(f"the value cannot be written as JSON: {error}") from None
     if not is_encodable(text):
@@ -70,7 +72,8 @@ def set_json(
         return _with_layout(text, node, _set(text, node, value, newline), newline)
     child = parent.get(last)
     if child is not None:
-        return _with_layout(text, node, _set(text, child, value, newline), newline)
+        edits = tuple(_set(text, child, value, newline))
+        return edits if _stays_a_line(text, parent, child, value) else _with_layout(text, node, edits, newline)
     if isinstance(last, str):
         return _with_layout(text, node, add_json_key(text, parent, last, value, newline=newline), newline)
     if last != len(parent.items):
@@ -117,6 +120,15 @@ def append_json_item(text: str, sequence: Node, value: object, *, newline: str =
     if sequence.kind != "sequence":
         raise CannotEdit("an item cannot be added: there is no list")
     return _with_layout(text, sequence, _append(text, sequence, (value,), newline), newline)
+
+
+def _stays_a_line(text: str, parent: Node, child: Node, value: object) -> bool:
+    """Return whether a scalar gives way to another in an object whose layout does not depend on the length of its keys.
+
+    Only an object in a list may be written on one line; laying out a long checklist to set its progress takes long.
+    """
+    is_scalar = child.kind == "scalar" and not isinstance(value, Mapping) and not is_list(value)
+    return is_scalar and parent.kind == "mapping" and _char_before(text, parent.span.start) not in {"[", ","}
 
 
 def _with_layout(text: str, node: Node, edits: Iterable[Edit], newline: str) -> tuple[Edit, ...]:
@@ -231,9 +243,9 @@ def _indentation(line: str) -> str:
 
 def _layout(value: object, indent: str, *, in_list: bool) -> list[str]:
     """Return the lines of a value; all but the first begin with `indent`."""
-    one_line = json_line(value)
     parts = _parts(value)
     simple = _is_flat(value) if is_list(value) else in_list and all(_is_flat(part) for part in parts)
+    one_line = json_line(value) if simple or not parts else ""
     if not parts or (simple and len(indent) + len(one_line) <= WIDTH):
         return [one_line]
     inner = indent + _INDENT_STEP

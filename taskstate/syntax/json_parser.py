@@ -3,12 +3,16 @@
 Accepts what `json.loads` accepts, except what other readers refuse or silently change: NaN and Infinity, duplicate
 keys, nesting over 100, half of a surrogate pair, an integer too long to convert. `read_json` returns the span tree or a
 worded fault. `loads` uses the C decoder for plain values of sound text, and declines anything else.
+
+The C decoder also skips the objects and arrays that stand in a list: of ten thousand features few are looked at, so
+each is read when somebody asks for its parts.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from taskstate.syntax.nodes import Fault, MapEntry, Node, Stopped, is_encodable
@@ -43,8 +47,9 @@ DECLINED: Final = Declined()
 
 def read_json(text: str, start: int, end: int) -> Node | Fault:
     """Return the span tree of the one JSON value in `text[start:end]`, with absolute spans, or the first fault."""
+    has_surrogates = "\\u" in text and _SURROGATE_ESCAPE.search(text, start, end) is not None
     try:
-        return _Parser(text, start, end).document()
+        return _Parser(text, start, end, skips=not has_surrogates).document()
     except Stopped as stopped:
         return stopped.fault
 
@@ -60,6 +65,15 @@ def loads(text: str) -> Any | Declined:  # noqa: ANN401 - any JSON value
     return DECLINED if _too_deep(value) else value
 
 
+def as_spelled(text: str) -> Any:  # noqa: ANN401 - any JSON value
+    """Return the value of sound JSON with each number as it is spelled, in a tuple: 1.0 and 1 are equal as values."""
+    return _SPELLING.decode(text)
+
+
+def _spelled(number: str) -> tuple[str]:
+    return (number,)
+
+
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     mapping = dict(pairs)
     if len(mapping) != len(pairs):
@@ -72,11 +86,12 @@ def _no_constant(name: str) -> NoReturn:
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
+_SPELLING = json.JSONDecoder(parse_int=_spelled, parse_float=_spelled)
 
 
-def _too_deep(value: object) -> bool:
+def _too_deep(value: object, limit: int = MAX_DEPTH) -> bool:
     level = [value] if isinstance(value, (dict, list)) else []
-    for _ in range(MAX_DEPTH):
+    for _ in range(limit):
         if not level:
             return False
         level = [
@@ -88,14 +103,48 @@ def _too_deep(value: object) -> bool:
     return bool(level)
 
 
+class _Unread(Node):
+    """A sound object or array in a list; its parts are read when they are asked for, its value when that is."""
+
+    @classmethod
+    def at(cls, text: str, span: Span) -> _Unread:
+        """Return the object or array that a span of a text holds."""
+        node = cls("mapping" if text[span.start] == "{" else "sequence", span, "json")
+        node.source = text
+        return node
+
+    source: str
+
+    @cached_property
+    def _read(self) -> Node:
+        # No part of it is left unread: else each level would be decoded once for each level above it.
+        parser = _Parser(self.source, *self.span, skips=False)
+        return (parser.mapping if self.kind == "mapping" else parser.sequence)(self.span.start)
+
+    @property
+    def entries(self) -> tuple[MapEntry, ...]:
+        """The keys and values of an object."""
+        return self._read.entries
+
+    @property
+    def items(self) -> tuple[Node, ...]:
+        """The items of an array."""
+        return self._read.items
+
+    def value(self) -> Any:  # noqa: ANN401 - any JSON value
+        """Return the plain value, a new one each time: it belongs to the caller."""
+        return _DECODER.raw_decode(self.source, self.span.start)[0]
+
+
 class _Parser:
     """One pass over one text; lives as long as one call of `read_json`."""
 
-    def __init__(self, text: str, start: int, end: int) -> None:
+    def __init__(self, text: str, start: int, end: int, *, skips: bool) -> None:
         self.text = text
         self.start = start
         self.end = end
         self.depth = 0
+        self.skips = skips  # whether parts may be left unread
 
     def document(self) -> Node:
         """Return the only value of the text."""
@@ -127,6 +176,18 @@ class _Parser:
         node = read(at)
         self.depth -= 1
         return node
+
+    def unread(self, at: int) -> Node | None:
+        """Return the object or array at `at` with its parts unread; None for a scalar, and where there is a fault."""
+        if not self.skips or self.char(at) not in {"{", "["}:
+            return None
+        self.skips = False  # where there is a fault in it, it is found without trying this again at each level
+        try:
+            value, end = _DECODER.raw_decode(self.text, at)
+        except (ValueError, RecursionError):
+            return None
+        self.skips = end <= self.end and not _too_deep(value, MAX_DEPTH - self.depth)
+        return _Unread.at(self.text, Span(at, end)) if self.skips else None
 
     def mapping(self, start: int) -> Node:
         """Return the object whose `{` stands at `start`."""
@@ -166,7 +227,7 @@ class _Parser:
         at = self.skip(start + 1)
         more = self.char(at) != "]"
         while more:
-            items.append(self.value(at))
+            items.append(self.unread(at) or self.value(at))
             at, more = self.next_one(items[-1].span.end, start)
         return Node("sequence", Span(start, at + 1), "json", items=tuple(items))
 

@@ -14,7 +14,7 @@ from taskstate.validation.schema_compiler import TYPES
 from taskstate.validation.schema_files import alternatives, load, types_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from taskstate.syntax.nodes import Node
     from taskstate.validation.schema_files import KeyPath, Schema
@@ -80,9 +80,15 @@ def typed_value(node: Node, name: str) -> Any:  # noqa: ANN401 - any YAML or JSO
     return _value(node, _shape_by_name(name))
 
 
-def annotated(node: Node, name: str, keyword: str) -> Iterator[tuple[KeyPath, Node]]:
-    """Yield each scalar, with its path, whose schema has the keyword `keyword`, such as "x-timestamp"."""
-    yield from _marked(node, _shape_by_name(name), keyword, ())
+def annotated(
+    node: Node, name: str, keyword: str, *, wanted: Callable[[object], bool] = lambda _: True
+) -> Iterator[tuple[KeyPath, Node]]:
+    """Yield each scalar, with its path, whose schema has the keyword `keyword`, such as "x-timestamp".
+
+    Of the objects in a JSON list only those are looked through that hold a `wanted` value there: of ten thousand
+    features, finding the places of all values takes long.
+    """
+    yield from _marked(node, _shape_by_name(name), keyword, wanted)
 
 
 def _value(node: Node, shape: _Shape) -> Any:  # noqa: ANN401 - any YAML or JSON value
@@ -100,13 +106,26 @@ def _value(node: Node, shape: _Shape) -> Any:  # noqa: ANN401 - any YAML or JSON
     return value if any(TYPES[name](value) for name in shape.preferred_types) else node.text
 
 
-def _marked(node: Node, shape: _Shape, keyword: str, path: KeyPath) -> Iterator[tuple[KeyPath, Node]]:
+def _marked(
+    node: Node, shape: _Shape, keyword: str, wanted: Callable[[object], bool], path: KeyPath = ()
+) -> Iterator[tuple[KeyPath, Node]]:
     if node.kind == "scalar" and keyword in shape.marks:
         yield path, node
     for entry in node.entries:
-        yield from _marked(entry.value, shape.entry(entry.key.text), keyword, (*path, entry.key.text))
+        key = entry.key.text
+        yield from _marked(entry.value, shape.entry(key), keyword, wanted, (*path, key))
     for index, item in enumerate(node.items):
-        yield from _marked(item, shape.items, keyword, (*path, index))
+        if item.style != "json" or _holds(item.value(), shape.items, keyword, wanted):
+            yield from _marked(item, shape.items, keyword, wanted, (*path, index))
+
+
+def _holds(value: object, shape: _Shape, keyword: str, wanted: Callable[[object], bool]) -> bool:
+    """Return whether a JSON value is or holds a scalar with the keyword that is wanted."""
+    if isinstance(value, dict):
+        return any(_holds(each, shape.entry(key), keyword, wanted) for key, each in value.items())
+    if isinstance(value, list):
+        return any(_holds(each, shape.items, keyword, wanted) for each in value)
+    return keyword in shape.marks and wanted(value)
 
 
 @cache

@@ -12,6 +12,7 @@ from benchmarks import repeated
 from taskstate.lint.cache import freeze, thaw
 from taskstate.lint.engine import findings
 from taskstate.model.config_reader import read_config
+from taskstate.syntax.document import forget_parsed
 from taskstate.workflow.brief import brief
 from tests.support.place import Place
 
@@ -36,6 +37,7 @@ WORST = (
 
 def calls(action: Callable[[], object]) -> int:
     """Return how many calls an action makes, of functions in Python and in C, and of generators for a next value."""
+    forget_parsed()
     count = 0
 
     def counted(_frame: object, event: str, _argument: object) -> None:

@@ -30,7 +30,7 @@ from taskstate.validation import schema
 from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from taskstate.model.config import Config
     from taskstate.model.document_kinds import Kind, SectionSpec
@@ -339,14 +339,6 @@ class Facts(_Facts):
     def is_sound(self, *path: str | int) -> bool:
         """Return whether nothing in the checklist breaks its schema at `path`, above or below it."""
         return self.checklist_value is None or self.checklist_value.is_sound(*path)
-
-    def sound_features(self, *keys: str, optional: tuple[str, ...] = ()) -> Iterator[Mapping[str, Node]]:
-        """Yield the nodes of `keys` and `optional` of each feature that has all `keys`, and none of them faulty."""
-        features = self.checklist.root.get("features") if self.checklist else None
-        for index, item in enumerate(features.items if features else ()):
-            values = {key: node for key in (*keys, *optional) if (node := item.get(key))}
-            if values.keys() >= set(keys) and all(self.is_sound("features", index, key) for key in values):
-                yield values
 
     @cached_property
     def phases(self) -> tuple[Phase, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.syntax.nodes import Node
@@ -35,13 +35,20 @@ class JsonValue(_JsonValue):
     """A parsed JSON value: its nodes with their spans, and the name of the schema that it must meet."""
 
     @cached_property
+    def value(self) -> Any:  # noqa: ANN401 - any JSON value
+        """The plain value."""
+        return self.root.value()
+
+    @cached_property
     def faults(self) -> tuple[SchemaFault, ...]:
         """The violations of its schema."""
-        return schema.faults(self.root.value(), self.schema)
+        return schema.faults(self.value, self.schema)
 
     def is_sound(self, *path: str | int) -> bool:
         """Return whether nothing breaks the schema at `path`, above or below it."""
         faulty, above = self._unsound
+        if not faulty:
+            return True
         return path not in above and not any(path[:length] in faulty for length in range(len(path) + 1))
 
     @cached_property
@@ -58,7 +65,7 @@ class JsonValue(_JsonValue):
         """Yield a finding of `rule` for each violation of the schema, and for each timestamp that is not exact UTC."""
         for fault in self.faults:
             yield rule.at(self._span(document, fault), fault.message, help=_help(fault, rule.code))
-        for path, node in schema.annotated(self.root, self.schema, "x-timestamp"):
+        for path, node in schema.annotated(self.root, self.schema, "x-timestamp", wanted=_is_no_time):
             if node.is_string() and self.is_sound(*path) and not _is_time(node.text):
                 from taskstate.validation.schema_errors import json_path
 
@@ -78,6 +85,10 @@ class JsonValue(_JsonValue):
 def json_value(parsed: object, name: str) -> JsonValue | None:
     """Return a parsed JSON value with the schema of that name; None where parsing gave a fault instead of a node."""
     return JsonValue(parsed, name) if isinstance(parsed, Node) else None
+
+
+def _is_no_time(value: object) -> bool:
+    return isinstance(value, str) and not _is_time(value)
 
 
 def _is_time(text: str) -> bool:

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from taskstate.model.statuses import COMPLETE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from taskstate.lint.facts.features import SoundFeature
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.nodes import Node
 
 _WAIVED, _REOPENED = "waived", "reopened"  # events of the audit
 
@@ -26,14 +24,14 @@ class Waivers(NamedTuple):
         return self.everything or key in self.keys
 
 
-def is_waived(feature: Mapping[str, Node], facts: Facts) -> bool:
-    """Return whether the task is complete and the evidence of this feature was waived."""
-    feature_id = feature.get("id")
-    return (
-        feature_id is not None
-        and facts.values.get("status") == COMPLETE
-        and read_waivers(facts).covers(f"evidence:{feature_id.value()}")
-    )
+def is_waived(feature: SoundFeature, waivers: Waivers) -> bool:
+    """Return whether the evidence of this feature was waived."""
+    return "id" in feature.values and waivers.covers(f"evidence:{feature.values['id']}")
+
+
+def waivers_of_features(facts: Facts) -> Waivers:
+    """Return the waivers that apply to features: those of a complete task."""
+    return read_waivers(facts) if facts.values.get("status") == COMPLETE else Waivers()
 
 
 def read_waivers(facts: Facts) -> Waivers:

@@ -42,4 +42,6 @@ def _remarks(diagnostic: Diagnostic) -> str:
 
 def one_line(text: str) -> str:
     """Return `text` with line ends and control characters spelled out."""
+    if text.isascii() and text.isprintable():
+        return text
     return re.compile(_BREAKS).sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), printable(text))

@@ -91,10 +91,17 @@ def _change(finding: Finding, colours: Painter) -> Iterator[str]:
 
 def _cut(line: str) -> str:
     """Return the beginning of a line as it is printed."""
+    if _is_plain(line):
+        return line if len(line) <= WIDTH else line[:WIDTH] + _CUT
     cells = _cells(line[: WIDTH + 1])
     first, last = _window(cells, 0)
     cut = _CUT if last < len(cells) or len(line) > WIDTH + 1 else ""
     return "".join(cell.text for cell in cells[first:last]) + cut
+
+
+def _is_plain(line: str) -> bool:
+    """Return whether each character of a line takes one column, as it is: a report may show ten thousand such lines."""
+    return line.isascii() and line.isprintable()
 
 
 class _Cell(NamedTuple):
@@ -106,6 +113,10 @@ class _Cell(NamedTuple):
 
 def _marked(finding: Finding) -> tuple[str, str]:
     """Return the part of the source line with the fault, and the marker line for below it."""
+    if _is_plain(finding.source) and len(finding.source) <= WIDTH:
+        start = min(finding.column - 1, len(finding.source))
+        stop = min(finding.end_column - 1 if finding.end_line == finding.line else WIDTH, len(finding.source))
+        return finding.source, " " * start + "^" * max(stop - start, 1)
     cells = _cells(finding.source)
     start = min(finding.column - 1, len(cells))
     stop = min(finding.end_column - 1, len(cells)) if finding.end_line == finding.line else len(cells)

@@ -31,6 +31,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.features import SoundFeature, sound_features
 from taskstate.lint.facts.wording import line_of, shown
 
 if TYPE_CHECKING:
@@ -38,20 +39,19 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
-    from taskstate.syntax.nodes import Node
 
 RULE = Rule(code="TS302", name="feature-id-duplicate", summary="two features of the checklist share an id")
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each feature whose id an earlier one has."""
-    first: dict[str, Node] = {}
-    for feature in facts.sound_features("id"):
-        node = feature["id"]
-        earlier = first.setdefault(node.text, node)
-        if earlier is not node:
+    first: dict[str, SoundFeature] = {}
+    for feature in sound_features(facts, "id"):
+        name = feature.values["id"]
+        earlier = first.setdefault(name, feature)
+        if earlier is not feature:
             yield RULE.at(
-                node.span,
-                f"the feature in line {line_of(document, earlier.span)} has the id {shown(node.text)} already",
+                feature.span("id"),
+                f"the feature in line {line_of(document, earlier.span('id'))} has the id {shown(name)} already",
                 help="give this feature another id, or delete it if it is the same one",
             )

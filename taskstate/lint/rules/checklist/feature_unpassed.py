@@ -30,6 +30,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.facts.features import sound_features
 from taskstate.lint.facts.session_history import comparable
 from taskstate.lint.facts.wording import cut, feature_pass
 
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
-    from taskstate.syntax.nodes import Node
 
 RULE = Rule(
     code="TS308",
@@ -53,11 +53,11 @@ _OPTIONAL = ("tested_at", "moved_to")
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield a finding for each feature that passed in the compared revision and does not pass now."""
     passed = _passed(facts)
-    for feature in facts.sound_features("id", "passes", optional=_OPTIONAL) if any(passed.values()) else ():
-        name = feature["id"].text
-        if passed.get(name) and feature["passes"].value() is False and not _text(feature, "moved_to"):
+    for feature in sound_features(facts, "id", "passes", optional=_OPTIONAL) if any(passed.values()) else ():
+        name = feature.values["id"]
+        if passed.get(name) and feature.values["passes"] is False and not feature.values.get("moved_to"):
             yield RULE.at(
-                feature["passes"].span,
+                feature.span("passes"),
                 f"feature {cut(name)} passed before, and does not any more",
                 help=f"say why in a session; if it was a slip, `{feature_pass(facts.shown_id, name)} --evidence TEXT`",
             )
@@ -67,13 +67,8 @@ def _passed(facts: Facts) -> Mapping[str, bool]:
     """Return for each committed feature, by id, whether it passed when it was tested last."""
     last: dict[str, tuple[str, bool]] = {}
     for past in comparable(facts):
-        for feature in past.sound_features("id", "passes", optional=_OPTIONAL):
-            tested = (_text(feature, "tested_at"), feature["passes"].value() is True)
-            name = feature["id"].text
+        for feature in sound_features(past, "id", "passes", optional=_OPTIONAL):
+            tested = (feature.values.get("tested_at") or "", feature.values["passes"])
+            name = feature.values["id"]
             last[name] = max(last.get(name, tested), tested)
     return {name: passes for name, (_, passes) in last.items()}
-
-
-def _text(feature: Mapping[str, Node], key: str) -> str:
-    node = feature.get(key)
-    return node.text if node and node.is_string() else ""

@@ -44,7 +44,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
-from taskstate.lint.facts.waivers import is_waived
+from taskstate.lint.facts.features import sound_features
+from taskstate.lint.facts.waivers import is_waived, waivers_of_features
 from taskstate.lint.facts.wording import feature_pass
 
 if TYPE_CHECKING:
@@ -58,13 +59,14 @@ RULE = Rule(code="TS303", name="passes-without-proof", summary="a feature passes
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield a finding for each passing feature that was never tested."""
-    for feature in facts.sound_features("passes", "tested_at", optional=("id",)):
-        if feature["passes"].value() is not True or feature["tested_at"].value() is not None:
+    waivers = waivers_of_features(facts)
+    for feature in sound_features(facts, "passes", "tested_at", optional=("id",)):
+        if feature.values["passes"] is not True or feature.values["tested_at"] is not None:
             continue
-        if not is_waived(feature, facts):
-            command = feature_pass(facts.shown_id, feature["id"].text if "id" in feature else "ID")
+        if not is_waived(feature, waivers):
+            command = feature_pass(facts.shown_id, feature.values.get("id", "ID"))
             yield RULE.at(
-                feature["passes"].span,
+                feature.span("passes"),
                 "this feature passes, but `tested_at` does not say when it was tested",
                 help=f"test it and run `{command} --evidence TEXT`, or set `passes` to false",
             )

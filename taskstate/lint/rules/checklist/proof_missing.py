@@ -38,8 +38,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Rule
+from taskstate.lint.facts.features import SoundFeature, sound_features
 from taskstate.lint.facts.session_history import comparable
-from taskstate.lint.facts.waivers import is_waived
+from taskstate.lint.facts.waivers import is_waived, waivers_of_features
 from taskstate.lint.facts.wording import feature_pass
 from taskstate.model.statuses import COMPLETE, DROPPED
 
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
-    from taskstate.syntax.nodes import Node
 
 RULE = Rule(
     code="TS311",
@@ -65,18 +65,19 @@ class _Earlier(NamedTuple):
 
     evidence: Mapping[str, list[object]] | None
 
-    def has(self, feature: Mapping[str, Node]) -> bool:
+    def has(self, feature: SoundFeature) -> bool:
         """Return whether a feature passed with the same evidence; where nothing is compared, every one may have."""
-        return self.evidence is None or _value(feature) in self.of(feature)
+        return self.evidence is None or feature.values.get("evidence") in self.of(feature)
 
-    def of(self, feature: Mapping[str, Node]) -> list[object]:
+    def of(self, feature: SoundFeature) -> list[object]:
         """Return what was the evidence of a feature."""
-        return (self.evidence or {}).get(str(feature["id"].value()), [])
+        return (self.evidence or {}).get(feature.values["id"], [])
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield at most one finding for each passing feature that was tested."""
-    passing = [each for each in _passing(facts) if not is_waived(each, facts)]
+    waivers = waivers_of_features(facts)
+    passing = [each for each in _passing(facts) if not is_waived(each, waivers)]
     if not passing:
         return
     required = facts.config.lint.require_command_evidence
@@ -90,15 +91,15 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
             flaw = _flaw(feature, earlier, facts)
         if flaw:
             severity = ERROR if required else WARNING
-            command = feature_pass(facts.shown_id, feature["id"].text)
+            command = feature_pass(facts.shown_id, feature.values["id"])
             way = "--evidence TEXT" if flaw == _NONE and not required else "--run CMD"
             help_ = f"`{command} {way}` or `… --commit SHA` records what proves it"
-            yield RULE.at(feature["passes"].span, f"this feature passes, but {flaw}", help=help_, severity=severity)
+            yield RULE.at(feature.span("passes"), f"this feature passes, but {flaw}", help=help_, severity=severity)
 
 
-def _passing(facts: Facts) -> Iterator[Mapping[str, Node]]:
-    for feature in facts.sound_features("id", "passes", "tested_at", optional=("evidence",)):
-        if feature["passes"].value() is True and feature["tested_at"].value() is not None:
+def _passing(facts: Facts) -> Iterator[SoundFeature]:
+    for feature in sound_features(facts, "id", "passes", "tested_at", optional=("evidence",)):
+        if feature.values["passes"] is True and feature.values["tested_at"] is not None:
             yield feature
 
 
@@ -109,18 +110,13 @@ def _earlier(facts: Facts) -> _Earlier:
     evidence: dict[str, list[object]] = {}
     for then in past:
         for feature in _passing(then):
-            evidence.setdefault(str(feature["id"].value()), []).append(_value(feature))
+            evidence.setdefault(feature.values["id"], []).append(feature.values.get("evidence"))
     return _Earlier(evidence)
 
 
-def _value(feature: Mapping[str, Node]) -> object:
-    node = feature.get("evidence")
-    return node.value() if node else None
-
-
-def _flaw(feature: Mapping[str, Node], earlier: _Earlier, facts: Facts) -> str:
+def _flaw(feature: SoundFeature, earlier: _Earlier, facts: Facts) -> str:
     """Return why a feature's evidence proves nothing, as the rest of a sentence; empty where it does."""
-    evidence = _value(feature)
+    evidence = feature.values.get("evidence")
     if not evidence:
         return "" if earlier.has(feature) else _NONE
     log = evidence.get("log_sha256") if isinstance(evidence, dict) else None
@@ -131,9 +127,9 @@ def _flaw(feature: Mapping[str, Node], earlier: _Earlier, facts: Facts) -> str:
     return "the artifacts do not hold the log of its `evidence`" if facts.queries.has_log(log) is False else ""
 
 
-def _insufficient(feature: Mapping[str, Node]) -> str:
+def _insufficient(feature: SoundFeature) -> str:
     """Return why a feature's evidence is neither a successful command nor a commit; empty where it is one."""
-    evidence = feature.get("evidence")
+    evidence = feature.node.get("evidence")
     if evidence is None:
         return _NONE
     if evidence.kind != "mapping":

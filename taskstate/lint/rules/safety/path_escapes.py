@@ -128,7 +128,7 @@ def _json_values(document: Document, facts: Facts) -> Iterator[JsonValue]:
 def _marked(node: Node, name: str, facts: Facts) -> Iterator[_PathUse]:
     """Yield the values that a schema marks as paths."""
     for keyword, folder in ((_REPOSITORY, ""), (_STATE, facts.config.root)):
-        for keys, value in schema.annotated(node, name, keyword):
+        for keys, value in schema.annotated(node, name, keyword, wanted=lambda value: value is not None):
             if value.is_string() or value.value() is not None:
                 yield _PathUse(value.text, value.span, keys, folder)
 

@@ -33,6 +33,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Rule
+from taskstate.lint.facts.features import sound_features
 from taskstate.lint.facts.moments import moment_of
 
 if TYPE_CHECKING:
@@ -81,11 +82,11 @@ def _sessions(facts: Facts) -> Iterator[_Dated]:
 
 
 def _tests(facts: Facts) -> Iterator[_Dated]:
-    for feature in facts.sound_features("tested_at"):
-        node = feature["tested_at"]
-        if node.is_string() and re.compile(_EXACT).fullmatch(node.text):
+    for feature in sound_features(facts, "tested_at"):
+        moment = feature.values["tested_at"]
+        if moment and re.compile(_EXACT).fullmatch(moment):
             cure = "write the time when it was tested, in UTC, or test it and run `taskstate feature pass`"
-            yield _Dated(node.text, node.span, "this feature was tested at", cure)
+            yield _Dated(moment, feature.span("tested_at"), "this feature was tested at", cure)
 
 
 def _earlier(moment: str) -> str:
