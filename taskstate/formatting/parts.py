@@ -47,7 +47,11 @@ class BodyPart(NamedTuple):
 
 def body_parts(document: Document, kind: Kind | None = None) -> tuple[BodyPart, ...]:
     """Return the parts of a document in order; `kind` defaults to that of its front matter."""
-    return tuple(_Reader(document, kind or kind_of(document.front_matter.get("kind"))).parts())
+    return document.derived(_parts, kind or kind_of(document.front_matter.get("kind")))
+
+
+def _parts(document: Document, kind: Kind) -> tuple[BodyPart, ...]:
+    return tuple(_Reader(document, kind).parts())
 
 
 class _Reader:

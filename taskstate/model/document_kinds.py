@@ -177,7 +177,7 @@ def kind_of(value: object) -> Kind:
     return kind(value if isinstance(value, str) and (value in KINDS or value in _declared) else KINDS[0])
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=20_000)  # a file may have ten thousand headings
 def section_key(title: str) -> str:
     """Return the key of a heading: its title without number, suffix in brackets, closing `#`s, extra spaces and case.
 
@@ -230,7 +230,7 @@ def _matching_bracket(title: str) -> int:
     return -1
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=20_000)  # a file may have ten thousand headings
 def _groups(pattern: str, title: str) -> Mapping[str, str] | None:
     """Return the groups of a pattern in a title; cached, because several rules match every session's heading."""
     match = _compiled(pattern).fullmatch(" ".join(title.split()))

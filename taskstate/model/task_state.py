@@ -254,6 +254,11 @@ class TaskState(_TaskState):
 
 def read_state(document: Document, task_id: str = "") -> TaskState:
     """Return the state in `document`; `task_id` is the id in its file name, for a front matter without one."""
+    state = document.derived(_state, kind_of(document.front_matter.get("kind")).name)
+    return state if state.id or not task_id else state._replace(id=task_id)
+
+
+def _state(document: Document, kind: str) -> TaskState:
     values = document.front_matter
     problems = list(document.problems)
     parts: dict[str, Section] = {}
@@ -265,8 +270,8 @@ def read_state(document: Document, task_id: str = "") -> TaskState:
     sessions, summary = _log(document, log) if log else ((), None)
     return TaskState(
         document=document,
-        id=_text(values, "task_id") or task_id,
-        kind=kind_of(values.get("kind")).name,
+        id=_text(values, "task_id"),
+        kind=kind,
         title=_text(values, "title"),
         status=_text(values, "status"),
         revision=revision if isinstance(revision, int) and not isinstance(revision, bool) else 0,

@@ -6,9 +6,10 @@ Runs on the raw text before anything is parsed, because git writes its markers i
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import NamedTuple
 
-from taskstate.syntax.spans import Span
+from taskstate.syntax.spans import Span, line_start
 
 _MARKER = r"(?m)(?:^|(?<=\r))(?:(<{7})(?: [^\r\n]*)?|(={7})|(>{7})(?: [^\r\n]*)?)[ \t]*(?=[\r\n]|\Z)"
 # A marker whose fellows are gone: with a name behind it, since git writes one; a divider is also the line of a heading.
@@ -50,15 +51,20 @@ def lone_markers(text: str) -> tuple[Span, ...]:
     lines = (
         Span(match.start(), match.start() + len(match[0].rstrip(" \t"))) for match in re.compile(_ALONE).finditer(text)
     )
-    return tuple(
-        line
-        for line in lines
-        if not any(each.span.start <= line.start < each.span.end for each in conflicts) and not _is_in_quote(text, line)
-    )
+    return tuple(line for line in lines if not _is_in_one(line, conflicts) and not _is_in_quote(text, line))
+
+
+def _is_in_one(line: Span, conflicts: tuple[Conflict, ...]) -> bool:
+    """Return whether a line begins in one of the conflicts, which are in order and do not overlap."""
+    index = bisect_right(conflicts, line.start, key=lambda each: each.span.start) - 1
+    return index >= 0 and line.start < conflicts[index].span.end
 
 
 def _is_in_quote(text: str, line: Span) -> bool:
     """Return whether a line that begins with `>` has another one above or below it."""
-    above = text[: line.start].rstrip("\r\n").rpartition("\n")[2].rpartition("\r")[2]
+    end = line.start
+    while end and text[end - 1] in "\r\n":
+        end -= 1
+    above = text[line_start(text, end) : end]
     behind = text[line.end : line.end + 3].lstrip("\r\n")
     return text.startswith(">", line.start) and (above.startswith(">") or behind.startswith(">"))

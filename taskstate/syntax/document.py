@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -52,6 +52,8 @@ class Section(NamedTuple):
 
 
 _Part = TypeVar("_Part", Block, Section)
+_Derived = TypeVar("_Derived")
+_Given = TypeVar("_Given")
 
 
 class FrontMatter(Mapping[str, Any]):
@@ -104,6 +106,18 @@ class Document(_Document):
     @cached_property
     def _json(self) -> dict[Span, Node | Fault]:
         return {}
+
+    @cached_property
+    def _derived(self) -> dict[object, Any]:
+        return {}
+
+    def derived(self, compute: Callable[[Document, _Given], _Derived], given: _Given) -> _Derived:
+        """Return what a function computes from this document and what is given; once, since neither ever changes."""
+        key = compute, given
+        if key not in self._derived:
+            self._derived[key] = compute(self, given)
+        found: _Derived = self._derived[key]
+        return found
 
     def position(self, offset: int) -> Position:
         """Return line and column of an offset, both counted from 0; a byte order mark takes no column."""
