@@ -17,6 +17,7 @@ _NEXT_START = re.compile(r"\n(?=[ #`~<=-])" + _BLOCK_START)  # `\n` is found twi
 _LONE_CR = re.compile(r"\r(?!\n)")
 _CLOSING_HASHES = r"(?:^|[ \t])#+\Z"
 THEMATIC_BREAK = re.compile(r"([-*_])[ \t]*(?:\1[ \t]*){2,}\Z")
+_PLAIN_TEXT = re.compile(r"[A-Za-z]")  # begins a paragraph, whatever follows
 _ITEM = re.compile(r"(?:[-*+]|(\d{1,9})[.)])( {1,4})(?=[^ \t\r\n])")
 _WIDEST_ITEM = 4  # a tab reaches column 4, so it indents into items whose content begins there or before
 
@@ -93,9 +94,19 @@ class _Scanner:
             return self._fence(match)
         if tag:
             return self._html(match)
-        if self._follows_text(match.start(1)):  # an underline makes a heading of the paragraph before it
-            raise _Undecided
+        if self._follows_text(match.start(1)):
+            return self._underlined(match)
         return None
+
+    def _underlined(self, match: re.Match[str]) -> Scanned:
+        """Return the heading that an underline makes of the paragraph before it: one line, and surely a paragraph."""
+        below = match.start(1)
+        start = max(self.text.rfind("\n", self.boundary, below - 1) + 1, self.boundary)
+        title = self.text[start : self._end_of_line(start)].rstrip(" \t")
+        if match[1] or not _PLAIN_TEXT.match(title) or title[-1].isspace() or self._follows_text(start):
+            raise _Undecided
+        level = 1 if self.text[below] == "=" else 2
+        return "heading", (start, self._end_of_line(match.end())), (start, start + len(title)), title, level, True
 
     def _heading(self, match: re.Match[str]) -> Scanned:
         start, end = match.start(1), self._end_of_line(match.end())
@@ -206,8 +217,8 @@ _NEXT_ITEM = re.compile(rf"\n{_ANY_ITEM}")
 def scan_items(text: str, start: int, end: int) -> list[tuple[int, int, int]] | None:
     """Return start, begin of the content and end of each top-level list item, or None if the lists are not plain.
 
-    The part must begin and end between blocks. Plain means that every line is blank, begins an item at column 0, or is
-    indented into the item above it by spaces.
+    The part must begin and end between blocks. Plain means that every line is blank, begins an item at column 0, is
+    indented into the item above it by spaces, or is a comment at column 0, which ends a list.
     """
     if _LONE_CR.search(text, start, end):
         return None
@@ -224,11 +235,13 @@ def scan_items(text: str, start: int, end: int) -> list[tuple[int, int, int]] | 
         if line.strip(" \t"):
             item = _PLAIN_ITEM.match(line)
             if item and not THEMATIC_BREAK.match(line):
-                if items and item[1][-1] != marker:  # another bullet begins another list
+                if marker and item[1][-1] != marker:  # another bullet begins another list
                     return None
                 marker, column = item[1][-1], item.end()
                 items.append((at, at + column, at + len(line)))
-            elif items and column <= len(line) - len(line.lstrip(" ")):
+            elif line.startswith("<!--") and "-->" in line:
+                marker = ""
+            elif marker and column <= len(line) - len(line.lstrip(" ")):
                 items[-1] = (*items[-1][:2], at + len(line))
             else:
                 return None

@@ -49,6 +49,8 @@ def scanned_blocks(text: str, start: int = 0) -> list[tuple[str, str]] | None:
         ("<https://x.y>\n<a@b.c>\n<x\n# h\n", [("heading", "h")]),
         ("a\n\n---\n\nb\n\n===\n", []),
         ("# a\n---\n", [("heading", "a")]),
+        ("a\n---\n\nb `c\t\n=== \n- d\n\ne\r\n-\r\n", [("heading", "a"), ("heading", "b `c"), ("heading", "e")]),
+        ("```\n```\na\n=\n<!-- b -->\nc\n-", [("fence", ""), ("heading", "a"), ("html", ""), ("heading", "c")]),
         ("# a\r\n```\r\n# x\r\n```\r\n## b\r\n", [("heading", "a"), ("fence", ""), ("heading", "b")]),
     ],
 )
@@ -62,8 +64,14 @@ def test_plain_texts_are_read(text: str, blocks: list[tuple[str, str]]) -> None:
     [
         "a\0b",
         "# a\r# b",
-        "a\n---\n",
-        "a\n===\n",
+        "a\nb\n---\n",
+        "1. a\n===\n",
+        "a\n ---\n",
+        " a\n---\n",
+        "> a\nlazy\n---\n",
+        "- a\nlazy\n===\n",
+        "[a]: b\n===\n",
+        "a\x0b\n---\n",
         "<b>\n",
         "</x-y >\n",
         "<!x\n",
@@ -122,6 +130,8 @@ def items(text: str) -> list[str] | None:
         ("1. a\n2. b\n   c\n", ["a", "b\n   c"]),
         ("- ```\n  # x\n- b\n", ["```\n  # x", "b"]),
         ("- a\r\n  b\r\n- c\r\n", ["a\r\n  b", "c"]),
+        ("<!-- a -->\n- b\n<!-- c --> d\n<!-->\n\n2) e\n\n<!-- f -->\n* g\n", ["b", "e", "g"]),
+        ("- ```\n<!-- a -->\n- b\n  c\n", ["```", "b\n  c"]),
     ],
 )
 def test_plain_lists_are_read(text: str, contents: list[str]) -> None:
@@ -130,7 +140,20 @@ def test_plain_lists_are_read(text: str, contents: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a\n- b", "- a\nlazy\n", "- a\n* b\n", "* * *\n", "-\n", "-\ta\n", "- a\r- b", "- a\0", " - a\n"]
+    "text",
+    [
+        "a\n- b",
+        "- a\nlazy\n",
+        "- a\n* b\n",
+        "* * *\n",
+        "-\n",
+        "-\ta\n",
+        "- a\r- b",
+        "- a\0",
+        " - a\n",
+        "<!-- a\n-->\n- b",
+        "- a\n<!-- b -->\n  c",
+    ],
 )
 def test_lists_that_are_not_plain_are_declined(text: str) -> None:
     """Whatever else stands there is left to the reference."""
