@@ -21,6 +21,9 @@ from taskstate.syntax.spans import with_newlines
 if TYPE_CHECKING:
     from taskstate.syntax.document import Document
 
+# What is nested deep gets much larger by its indentation: left as it is beyond this many times its size, and some.
+_MOST_GROWTH, _ROOM = 10, 10_000
+
 
 def fence_edits(document: Document) -> tuple[Edit, ...]:
     """Return the edits that format the declared json fences."""
@@ -43,5 +46,7 @@ def _formatted(source: str, schema: str) -> str:
     try:
         text = json_text(with_ordered_keys(root.value(), schema_root(schema))) if isinstance(root, Node) else ""
     except CannotEdit:
+        return ""
+    if len(text) > _MOST_GROWTH * len(source) + _ROOM:
         return ""
     return text if text and as_spelled(text) == as_spelled(source) else ""

@@ -26,7 +26,7 @@ SCHEMA = "task"
 
 # Compiled on first use: most runs need none of them, and compiling costs at start.
 _REST_OF_LINE = r"[^\r\n]*(?:\r\n?|\n|\Z)"
-_BLANK_LINES = r"(?:[ \t]*(?:\r\n?|\n))*"
+_BLANK_LINES = r"(?:[ \t]*(?:\r\n?|\n))*+"
 
 
 class Disorder(NamedTuple):

@@ -243,16 +243,30 @@ def _indentation(line: str) -> str:
 
 def _layout(value: object, indent: str, *, in_list: bool) -> list[str]:
     """Return the lines of a value; all but the first begin with `indent`."""
+    lines = [""]
+    _lay_out(lines, value, indent, in_list=in_list)
+    return lines
+
+
+def _lay_out(lines: list[str], value: object, indent: str, *, in_list: bool) -> None:
+    """Append a value to the last of the lines, with further lines where it takes several."""
     parts = _parts(value)
     simple = _is_flat(value) if is_list(value) else in_list and all(_is_flat(part) for part in parts)
-    one_line = json_line(value) if simple or not parts else ""
-    if not parts or (simple and len(indent) + len(one_line) <= WIDTH):
-        return [one_line]
+    if simple or not parts:
+        one_line = json_line(value)
+        if not parts or len(indent) + len(one_line) <= WIDTH:
+            lines[-1] += one_line
+            return
+    opening, closing = "{}" if isinstance(value, Mapping) else "[]"
     inner = indent + _INDENT_STEP
-    if isinstance(value, Mapping):
-        blocks = [_with_key(json_line(key) + ": ", _layout(part, inner, in_list=False)) for key, part in value.items()]
-        return ["{", *_comma_separated(blocks, inner), indent + "}"]
-    return ["[", *_comma_separated([_layout(part, inner, in_list=True) for part in parts], inner), indent + "]"]
+    keys = [json_line(key) + ": " for key in value] if isinstance(value, Mapping) else [""] * len(parts)
+    lines[-1] += opening
+    for key, part in zip(keys, parts, strict=True):
+        lines.append(inner + key)
+        _lay_out(lines, part, inner, in_list=is_list(value))
+        lines[-1] += ","
+    lines[-1] = lines[-1].removesuffix(",")
+    lines.append(indent + closing)
 
 
 def _parts(value: object) -> Sequence[object]:
@@ -265,18 +279,6 @@ def _parts(value: object) -> Sequence[object]:
 def _is_flat(value: object) -> bool:
     """Return whether a value holds no collection."""
     return not any(isinstance(part, (Mapping, list, tuple)) for part in _parts(value))
-
-
-def _with_key(head: str, lines: list[str]) -> list[str]:
-    return [head + lines[0], *lines[1:]]
-
-
-def _comma_separated(blocks: list[list[str]], indent: str) -> Iterator[str]:
-    """Yield the lines of several values, with a comma behind each value but the last."""
-    for number, block in enumerate(blocks, start=1):
-        comma = "," if number < len(blocks) else ""
-        yield from [indent + block[0], *block[1:]][:-1]
-        yield (block[-1] if len(block) > 1 else indent + block[0]) + comma
 
 
 def _shown(path: Sequence[str | int]) -> str:

@@ -29,10 +29,11 @@ _IN_DOUBLE = r'[^\t\r\n"\\]'
 _IN_SINGLE = r"[^\t\r\n']"
 
 _FIRST = r"(?:[^\t\r\n !\"#%&'*,\-:>?@\[\]`{|}]|-(?=[A-Za-z0-9]))"
-_PLAIN = rf"({_FIRST}(?:{_SOLID}|:(?=[^\t\r\n ])|(?<!\ )\#|\ +(?=[^\t\r\n #]))*)"
-_FLOW_PLAIN = rf"({_FIRST}{_FLOW_SOLID}*(?:\ +{_FLOW_SOLID}+)*)"
-_DOUBLE = rf"\"({_IN_DOUBLE}*(?:\\[\"\\nt]{_IN_DOUBLE}*)*)\""
-_SINGLE = rf"'({_IN_SINGLE}*(?:''{_IN_SINGLE}*)*)'"
+# Possessive: nothing shorter fits either, and remembering each step of a long value would take 250 bytes a character.
+_PLAIN = rf"({_FIRST}(?:{_SOLID}++|:(?=[^\t\r\n ])|(?<!\ )\#|\ ++(?=[^\t\r\n #]))*+)"
+_FLOW_PLAIN = rf"({_FIRST}{_FLOW_SOLID}*+(?:\ ++{_FLOW_SOLID}++)*+)"
+_DOUBLE = rf"\"({_IN_DOUBLE}*+(?:\\[\"\\nt]{_IN_DOUBLE}*+)*+)\""
+_SINGLE = rf"'({_IN_SINGLE}*+(?:''{_IN_SINGLE}*+)*+)'"
 _KEY = rf"(?:([A-Za-z_][A-Za-z0-9_.-]{{0,200}})|\"({_IN_DOUBLE}{{0,200}})\"):"
 _BRACKET = r"(?=([\[{]))"
 _TAIL = rf"\ *(?:(?<![^ \n])\#{_ANY}*)?(?:\r?\n|\Z)"
