@@ -15,6 +15,7 @@ from taskstate.syntax.json_edit import set_json
 from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.nodes import Fault, Node, equals
 from taskstate.syntax.spans import newline_of, with_newlines
+from taskstate.syntax.toml_input import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -173,12 +174,11 @@ def _refused(name: str, why: str) -> TaskstateError:
 
 def with_toml_server(text: str, server: str, entry: Mapping[str, Any], name: str) -> str:
     """Return a client's TOML with an MCP server at its end, unless it has one of that name."""
-    import tomllib
 
     def parsed(toml: str) -> dict[str, Any]:
         try:
-            return tomllib.loads(toml.removeprefix("\ufeff"))
-        except tomllib.TOMLDecodeError as error:
+            return read_toml(toml)
+        except ValueError as error:
             raise _refused(name, str(error)) from error
 
     before = parsed(text)

@@ -50,7 +50,7 @@ def freeze(findings: Iterable[Finding]) -> tuple[Any, ...]:
         frozen.append(
             [
                 [each.line, each.column, each.end_line, each.end_column],
-                [each.source, each.before, each.after],
+                [each.source, each.before, each.after, each.cut],
                 each.preview and list(each.preview),
                 list(diagnostic[:3]),
                 list(diagnostic.span),
@@ -69,7 +69,7 @@ def thaw(findings: Iterable[Any], path: str) -> tuple[Finding, ...]:
 
     thawed = list[Finding]()
     for place, lines, change, rule, span, words, fix in findings:
-        (line, column, end_line, end_column), (source, before, after) = place, lines
+        (line, column, end_line, end_column), (source, before, after, cut) = place, lines
         (code, name, severity), (message, advice) = rule, words
         if isinstance(fix, int):
             repair = thawed[fix].diagnostic.fix
@@ -77,7 +77,9 @@ def thaw(findings: Iterable[Any], path: str) -> tuple[Finding, ...]:
             repair = Fix(tuple(Edit(*edit) for edit in fix[0]), *fix[1:]) if fix else None
         preview = Preview(tuple(change[0]), tuple(change[1]), change[2]) if change else None
         diagnostic = Diagnostic(code, name, severity, Span(*span), message, advice, repair)
-        thawed.append(Finding(path, line, column, end_line, end_column, diagnostic, source, before, after, preview))
+        thawed.append(
+            Finding(path, line, column, end_line, end_column, diagnostic, source, before, after, preview, cut)
+        )
     return tuple(thawed)
 
 

@@ -53,7 +53,8 @@ class Finding(NamedTuple):
     """A diagnostic located in a file.
 
     Lines and columns are counted from 1; the end is the position behind the last character. `source` is the first line,
-    `before` and `after` are the lines around it, `preview` shows what its fix changes.
+    `before` and `after` are the lines around it, `preview` shows what its fix changes. Of a long line only a part is
+    kept, and `cut` counts the characters before that of `source`: ten thousand findings may stand in one line.
     """
 
     path: str
@@ -66,6 +67,7 @@ class Finding(NamedTuple):
     before: str = ""
     after: str = ""
     preview: Preview | None = None
+    cut: int = 0
 
 
 class Rule(NamedTuple):

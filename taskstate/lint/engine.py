@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 MAX_ROUNDS = 10  # ruff's own figure; a fix that needs more than a few is at odds with another
 
+_LONGEST = 400  # characters of a line that are kept with a finding
+
 _PARSING = "TS00"  # the codes of faults because of which a part cannot be read
 # Once one of these is fixed, other rules can check what could not be read before: a part, a key, or a section.
 _REVEALING = (_PARSING, "TS102", "TS201", "TS209", "TS411")
@@ -220,10 +222,13 @@ def locate(document: Document, path: str, diagnostic: Diagnostic, shown: str, ch
     """
     start, end = document.position(diagnostic.span.start), document.position(diagnostic.span.end)
 
-    def line(number: int) -> str:
+    def line(number: int, cut: int = 0) -> str:
+        first = document.starts[number]
         stop = document.starts[number + 1] if number + 1 < len(document.starts) else len(document.text)
-        return shown[document.starts[number] : stop].rstrip("\r\n").removeprefix("\ufeff")
+        first += cut + shown.startswith("\ufeff", first)
+        return shown[first : min(stop, first + _LONGEST)].rstrip("\r\n")
 
+    cut = max(start.column - _LONGEST // 2, 0)
     return Finding(
         path=path,
         line=start.line + 1,
@@ -231,10 +236,11 @@ def locate(document: Document, path: str, diagnostic: Diagnostic, shown: str, ch
         end_line=end.line + 1,
         end_column=end.column + 1,
         diagnostic=diagnostic,
-        source=line(start.line),
+        source=line(start.line, cut),
         before=line(start.line - 1) if start.line else "",
         after=line(start.line + 1) if start.line + 1 < len(document.starts) else "",
         preview=change,
+        cut=cut,
     )
 
 

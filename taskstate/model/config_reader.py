@@ -12,6 +12,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from taskstate.errors import TaskstateError
 from taskstate.model.config import Config
+from taskstate.syntax.toml_input import read_toml
 
 
 def parse_config(text: str, name: str) -> Config | None:
@@ -61,12 +62,8 @@ def _has_settings(text: str) -> bool:
 
 
 def _parse_toml(text: str, name: str) -> dict[str, Any]:
-    import tomllib
-
     try:
-        return tomllib.loads(text.removeprefix("\ufeff"))
-    except RecursionError as error:
-        raise _config_error(f"{name} is nested too deeply", "correct it") from error
+        return read_toml(text)
     except ValueError as error:
         raise _config_error(f"{name} is not valid TOML: {error}", "correct it") from error
 

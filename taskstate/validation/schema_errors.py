@@ -45,6 +45,7 @@ _SIMPLE_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _MAX_SHOWN = 40  # characters of a value that a message repeats
 _MAX_WORD = 64  # longer words get no suggestion
 _SIMILARITY = 0.7  # difflib's ratio from which a word counts as misspelt
+_MOST_SUGGESTIONS = 100  # unknown keys of a map for which a similar one is looked for: a map of thousands is no slip
 _MIN_PREFIX = 3  # letters; a word may stand for the one known word that it begins
 _TYPE_WORDS = {
     "string": "text",
@@ -203,12 +204,13 @@ def _suggestions(violation: _Violation) -> dict[str, str]:
         return {}
     properties = schema.get("properties", {})
     patterns = [re.compile(pattern) for pattern in schema.get("patternProperties", ())]
-    free = [key for key in properties if key not in value]
+    free = dict.fromkeys(key for key in properties if key not in value)
     suggestions: dict[str, str] = {}
     for key in value:
         if key not in properties and not any(pattern.search(key) for pattern in patterns):
-            others = [each for each in free if each not in suggestions.values()]
-            suggestions[key] = schema.get("x-meant", {}).get(key) or nearest(key, others)
+            near = nearest(key, free) if len(suggestions) < _MOST_SUGGESTIONS else ""
+            suggestions[key] = schema.get("x-meant", {}).get(key) or near
+            free.pop(suggestions[key], None)
     return suggestions
 
 

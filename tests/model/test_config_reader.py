@@ -169,7 +169,9 @@ def test_a_whole_number_may_be_written_with_a_fraction_of_nothing() -> None:
         ("[[qa]]\nname = 'a'\npattern = '[(?P<text>]'", "taskstate.toml: `qa[0].pattern` has no group (?P<text>…)"),
         ("root = !\n", "taskstate.toml is not valid TOML: Invalid value (at line 1, column 8)"),
         ("a = 1\na = 2", "taskstate.toml is not valid TOML: Cannot overwrite a value (at "),
-        ("a = " + "[" * 100_000, "taskstate.toml is nested too deeply: correct it"),
+        ("a = " + "[" * 100_000, "taskstate.toml is not valid TOML: it is nested too deeply: correct it"),
+        ("a" + ".a" * 10_000 + " = 1", "taskstate.toml is not valid TOML: a key has more than 100 parts: correct it"),
+        ("[a" + ".a" * 10_000 + "]", "taskstate.toml is not valid TOML: a key has more than 100 parts: correct it"),
         ("a = " + "1" * 10_000, "taskstate.toml is not valid TOML"),
     ],
 )

@@ -114,9 +114,10 @@ def _fixes(finding: Finding) -> list[dict[str, Any]]:
     if fix is None or not fix.safe or not fix.edits:
         return []
     start = finding.diagnostic.span.start - finding.column + 1
-    if not all(start <= edit.start and edit.end <= start + len(finding.source) for edit in fix.edits):
+    begin = start + finding.cut  # of what is kept of the line
+    if not all(begin <= edit.start and edit.end <= begin + len(finding.source) for edit in fix.edits):
         return []
-    if any(secrets.find(finding.source[: edit.start - start] + edit.new) for edit in fix.edits):
+    if any(secrets.find(finding.source[: edit.start - begin] + edit.new) for edit in fix.edits):
         return []  # the new text would reveal the secret that the finding masks
     replacements = [_replacement(finding.line, edit, start) for edit in fix.edits]
     change = {"artifactLocation": _artifact(finding.path), "replacements": replacements}

@@ -113,19 +113,26 @@ class _Cell(NamedTuple):
 
 def _marked(finding: Finding) -> tuple[str, str]:
     """Return the part of the source line with the fault, and the marker line for below it."""
-    if _is_plain(finding.source) and len(finding.source) <= WIDTH:
-        start = min(finding.column - 1, len(finding.source))
-        stop = min(finding.end_column - 1 if finding.end_line == finding.line else WIDTH, len(finding.source))
-        return finding.source, " " * start + "^" * max(stop - start, 1)
-    cells = _cells(finding.source)
-    start = min(finding.column - 1, len(cells))
-    stop = min(finding.end_column - 1, len(cells)) if finding.end_line == finding.line else len(cells)
-    first, last = _window(cells, start)
-    before = _CUT if first else ""
-    blank = len(before) + _width(cells[first:start])
-    marks = _width(cells[start : min(max(stop, start), last)])
-    source = before + "".join(cell.text for cell in cells[first:last]) + (_CUT if last < len(cells) else "")
-    return source, " " * blank + "^" * max(marks, 1)
+    end = finding.end_column - 1 - finding.cut if finding.end_line == finding.line else len(finding.source)
+    start, stop = (min(at, len(finding.source)) for at in (finding.column - 1 - finding.cut, end))
+    if _is_plain(finding.source):
+        first, last = _plain_window(len(finding.source), start)
+        shown, blank, marks = finding.source[first:last], start - first, min(stop, last) - start
+    else:
+        cells = _cells(finding.source)
+        first, last = _window(cells, start)
+        shown = "".join(cell.text for cell in cells[first:last])
+        blank, marks = _width(cells[first:start]), _width(cells[start : min(max(stop, start), last)])
+    before, behind = (_CUT if is_cut else "" for is_cut in (first, last < len(finding.source)))
+    return before + shown + behind, " " * (len(before) + blank) + "^" * max(marks, 1)
+
+
+def _plain_window(length: int, start: int) -> tuple[int, int]:
+    """Return the range of a line to show, as `_window` does where each character takes one column."""
+    if length <= WIDTH:
+        return 0, length
+    first = max(start - (_BEFORE if start >= WIDTH - _BEFORE else WIDTH), 0)
+    return first, min(first + WIDTH, length)
 
 
 def _cells(line: str) -> list[_Cell]:
