@@ -39,7 +39,8 @@ _HASH = rf"{_BEGIN}[ \t]*(?P<comment>#[ \t]*{_VERB}(?P<rest>[^\r\n]*))"
 _CODES = r"[ \t]*(?:TSP?[0-9]+\b[ \t,]*)*"
 _CODE = r"TSP?[0-9]+"
 # What somebody means as a directive: with a code, since prose may speak of ignoring, and a comment may quote another.
-_ALIKE = r"taskstate\b[ \t:=-]*(?:ignor|disabl|suppress|noqa)[\w-]*[^\r\n]*?\bTSP?[0-9]"
+# The code stands not far behind: one line may begin thousands of them, and each would look through all that follows.
+_ALIKE = r"taskstate\b[ \t:=-]*(?:ignor|disabl|suppress|noqa)[\w-]*[^\r\n]{0,200}?\bTSP?[0-9]"
 _ALIKE_IN_BODY = rf"(?i)(?:<!--|#)[ \t]*{_ALIKE}[^\r\n]*"
 _ALIKE_IN_FRONT_MATTER = rf"(?i)(?<=[ \t\r\n])#[ \t]*{_ALIKE}[^\r\n]*"
 _NO_BODY_LINE = r" {0,3}>|[ ]{4}|\t"  # a quote, or what may be code

@@ -6,6 +6,7 @@ sessions is taken from the Archived Summary, not from the archive file.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model.task_state import KB, SECTION_LEVEL, read_state
@@ -56,8 +57,10 @@ def _parts(state: TaskState) -> Iterator[tuple[int, str]]:
     begin = document.front_matter.content.end
     yield size_in_bytes(document.front_matter.content.of(text)), "the front matter"
     yield size_in_bytes(text[begin : sections[0].span.start if sections else len(text)]), "the text above the sections"
+    starts = [session.span.start for session in state.sessions]
     for section in sections:
-        inside = [session for session in state.sessions if section.span.start < session.span.start < section.span.end]
+        first, stop = bisect_right(starts, section.span.start), bisect_left(starts, section.span.end)
+        inside = state.sessions[first:stop]
         rest = size_in_bytes(section.span.of(text)) - sum(size_in_bytes(session.entry) for session in inside)
         yield rest, f"{section.title!r}"
     for session in state.sessions:

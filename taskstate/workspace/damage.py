@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from bisect import bisect_right
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
@@ -139,7 +140,8 @@ def _conflicts(loaded: Loaded) -> list[str]:
     document = loaded.document
     fences = [block for block in document.blocks if block.kind == "fence" and block.text.strip().lower() != "json"]
     for conflict in find_conflicts(document.text):
-        if not any(block.span.start <= conflict.span.start < block.span.end for block in fences):
+        index = bisect_right(fences, conflict.span.start, key=lambda block: block.span.start) - 1
+        if index < 0 or fences[index].span.end <= conflict.span.start:
             return [f"line {document.position(conflict.span.start).line + 1}: it holds a merge conflict"]
     return []
 

@@ -8,6 +8,7 @@ are checked for secrets here too.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +19,7 @@ from taskstate.model.write_metadata import timestamp
 from taskstate.storage import files, folders
 from taskstate.storage.transaction import Append, Create, Replace, paths_of
 from taskstate.syntax import invisible
-from taskstate.syntax.spans import Span
+from taskstate.syntax.spans import Span, line_starts
 from taskstate.validation import secrets
 from taskstate.validation.secrets import Secret
 from taskstate.workspace.event_log import add_event
@@ -102,7 +103,8 @@ def _unquoted(text: str) -> str:
 
 def describe(text: str, findings: Sequence[Secret], name: str) -> tuple[str, ...]:
     """Return a line for each finding with its place and kind, never the value; `name` is how the text is called."""
-    lines = (text.count("\n", 0, each.span.start) + 1 for each in findings)
+    starts = line_starts(text)
+    lines = (bisect_right(starts, each.span.start) for each in findings)
     return tuple(f"{name}, line {line}: {_wording(text, each)}" for each, line in zip(findings, lines, strict=True))
 
 
