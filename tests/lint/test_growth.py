@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
 
 from benchmarks import repeated
+from taskstate.formatting.format_files import format_file
+from taskstate.formatting.formatter import format_text
 from taskstate.lint.cache import freeze, thaw
-from taskstate.lint.engine import findings
+from taskstate.lint.engine import findings, fix
+from taskstate.lint.reporters import Run
+from taskstate.lint.reporters.text import report
 from taskstate.model.config_reader import read_config
 from taskstate.syntax.document import forget_parsed
 from taskstate.workflow.brief import brief
@@ -19,6 +25,9 @@ from tests.support.place import Place
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+    from types import FrameType
+
+    from taskstate.lint.diagnostics import Finding
 
 FEW, MANY = 60, 300
 # Each of these took quadratic time or memory once.
@@ -32,25 +41,34 @@ WORST = (
     "codes in a directive",
     "one key",
     "invisible",
+    "conflict markers",
+    "features",
+    "proved features",
 )
 
 
-def calls(action: Callable[[], object]) -> int:
-    """Return how many calls an action makes, of functions in Python and in C, and of generators for a next value."""
+def counted(action: Callable[[], object]) -> Counter[str]:
+    """Return how often an action calls what: functions in Python, those in C as one, generators for a next value."""
     forget_parsed()
-    count = 0
+    called: Counter[str] = Counter()
 
-    def counted(_frame: object, event: str, _argument: object) -> None:
-        nonlocal count
-        count += event in {"call", "c_call"}
+    def count(frame: FrameType, event: str, _argument: object) -> None:
+        if event in {"call", "c_call"}:
+            name = f"{frame.f_globals.get('__name__', '')}.{frame.f_code.co_qualname}"
+            called[name.removeprefix("taskstate.") if event == "call" else "C"] += 1
 
     before = sys.getprofile()
-    sys.setprofile(counted)
+    sys.setprofile(count)
     try:
         action()
     finally:
         sys.setprofile(before)
-    return count
+    return called
+
+
+def calls(action: Callable[[], object]) -> int:
+    """Return how many calls an action makes."""
+    return counted(action).total()
 
 
 def grown(action: Callable[[str], object], name: str) -> float:
@@ -72,6 +90,84 @@ def test_work_grows_with_the_size(name: str) -> None:
         assert thaw(freeze(found), "task-1-state.md") == found
 
     assert grown(lint, name) < 1.25 * MANY / FEW
+
+
+@pytest.mark.parametrize("name", ["sections", "sessions", "underlined headings", "features", "keys", "directives"])
+def test_formatting_grows_with_the_size(name: str) -> None:
+    """The formatter makes five times as many calls for five times as much of a construct, or a little more."""
+    assert grown(lambda text: format_text(text, "task-1-state.md"), name) < 1.25 * MANY / FEW
+
+
+def many(name: str) -> str:
+    """Return a state file with many of a construct."""
+    return repeated.repeated(repeated.CONSTRUCTS[name], MANY)
+
+
+def linted(text: str) -> tuple[Finding, ...]:
+    """Return the findings in a state file."""
+    return findings(text.encode(), "task-1-state.md", read_config({}, "the test"))
+
+
+@pytest.mark.parametrize("name", ["sessions", "features", "deep headings"])
+def test_formatting_reads_a_text_once(name: str) -> None:
+    """The formatter parses each text that it makes once, however many passes look at it."""
+    text = many(name)
+    called = counted(lambda: format_text(text, "task-1-state.md"))
+    texts = 3  # the file, and what each pass that finds something to do makes of it
+    assert called["syntax.document._parsed"] <= texts
+    assert called["formatting.parts._parts"] <= texts
+    assert called["model.task_state._state"] <= texts
+    assert called["formatting.fences._formatted"] <= texts
+
+
+def test_a_format_under_the_lock_is_not_made_anew(tmp_path: Path) -> None:
+    """What was formatted without the lock is taken, if the file is the same under the lock."""
+    place = Place(tmp_path / "repository")
+    place.text = place.text.replace("## Notes", "## Notes\n\n\n\n")
+    called = counted(lambda: format_file(place.workspace, place.path, place.request()))
+    assert called["formatting.formatter.format_document"] == 1
+
+
+def test_a_report_checks_a_text_once_before_its_fixes_and_once_after() -> None:
+    """What is known of a text is not found out again to see whether its fixes will be refused."""
+    text = many("one session")
+    assert any(each.diagnostic.fix for each in linted(text))
+    assert counted(lambda: linted(text))["lint.engine._check"] == 2
+
+
+def test_a_fix_is_previewed_once() -> None:
+    """One fix that hundreds of findings share is previewed once, also where findings of another kind stand between."""
+    text = many("one session")
+    fixes = [each.diagnostic.fix for each in linted(text)]
+    assert sum(fix is not None for fix in fixes) >= MANY - 1
+    assert sum(one is not other for one, other in pairwise(fixes)) > MANY
+    called = counted(lambda: linted(text))
+    assert called["lint.previews.preview"] == len({id(fix) for fix in fixes if fix}) == 1
+    assert called["lint.engine._changes_sealed"] < MANY
+
+
+def test_lines_below_each_other_are_deleted_in_one_round() -> None:
+    """Hundreds of directives that silence nothing are gone after one round of fixes."""
+    text = many("directives in one run")
+    assert counted(lambda: linted(text))["lint.engine._check"] == 2
+    assert fix(text, "task-1-state.md", read_config({}, "the test")).text.count("taskstate: ignore") == 0
+
+
+@pytest.mark.parametrize("name", ["features", "proved features"])
+def test_no_feature_is_taken_apart_without_a_finding(name: str) -> None:
+    """The parts of a feature are read only for the place of a finding: its values are at hand without that."""
+    text = many(name)
+    assert counted(lambda: linted(text))["syntax.json_parser._Unread._read"] == 0
+
+
+def test_a_long_line_is_shown_in_part() -> None:
+    """However many findings stand in one line, each shows, keeps and caches only the part around it."""
+    found = linted(repeated.repeated(repeated.CONSTRUCTS["secrets in a line"], MANY))
+    assert len(found) >= MANY
+    assert max(len(each.source) for each in found) < 500
+    shown = report(found, Run(files=1))
+    assert shown.count("hQ7x9Lm2Tr") == 0
+    assert all("^" in each for each in shown.split("TS951")[1:])
 
 
 @pytest.mark.parametrize("name", ["done items", "comments", "fences", "next steps"])

@@ -30,6 +30,7 @@ the time for you.
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Rule
@@ -37,7 +38,7 @@ from taskstate.lint.facts.features import sound_features
 from taskstate.lint.facts.moments import moment_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
@@ -51,7 +52,7 @@ _EXACT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
 
 class _Dated(NamedTuple):
     moment: str
-    span: Span
+    span: Callable[[], Span]  # looked for only where there is a finding
     what: str
     cure: str
 
@@ -66,7 +67,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         if facts.queries.is_future(each.moment):
             is_far = facts.queries.is_future(_earlier(each.moment))
             yield RULE.at(
-                each.span,
+                each.span(),
                 f"{each.what} {each.moment}, which is in the future",
                 help=each.cure,
                 severity=ERROR if is_far else WARNING,
@@ -78,7 +79,9 @@ def _sessions(facts: Facts) -> Iterator[_Dated]:
         moment = moment_of(session.time)
         if moment:
             cure = f"write the time when it was, in UTC: `### Session {session.number} - YYYY-MM-DD HH:MM`"
-            yield _Dated(moment, session.section.heading, f"session {session.number} is dated", cure)
+            yield _Dated(
+                moment, partial(getattr, session.section, "heading"), f"session {session.number} is dated", cure
+            )
 
 
 def _tests(facts: Facts) -> Iterator[_Dated]:
@@ -86,7 +89,7 @@ def _tests(facts: Facts) -> Iterator[_Dated]:
         moment = feature.values["tested_at"]
         if moment and re.compile(_EXACT).fullmatch(moment):
             cure = "write the time when it was tested, in UTC, or test it and run `taskstate feature pass`"
-            yield _Dated(moment, feature.span("tested_at"), "this feature was tested at", cure)
+            yield _Dated(moment, partial(feature.span, "tested_at"), "this feature was tested at", cure)
 
 
 def _earlier(moment: str) -> str:
