@@ -121,11 +121,13 @@ def test_formatting_reads_a_text_once(name: str) -> None:
 
 
 def test_a_format_under_the_lock_is_not_made_anew(tmp_path: Path) -> None:
-    """What was formatted without the lock is taken, if the file is the same under the lock."""
+    """What was read and formatted without the lock is taken, if the file is the same under the lock."""
     place = Place(tmp_path / "repository")
     place.text = place.text.replace("## Notes", "## Notes\n\n\n\n")
     called = counted(lambda: format_file(place.workspace, place.path, place.request()))
     assert called["formatting.formatter.format_document"] == 1
+    texts = 3  # the file, its format, and that with the write metadata
+    assert called["syntax.document._parsed"] == texts
 
 
 def test_a_report_checks_a_text_once_before_its_fixes_and_once_after() -> None:
