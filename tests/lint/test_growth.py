@@ -123,8 +123,9 @@ def test_formatting_reads_a_text_once(name: str) -> None:
 def test_a_format_under_the_lock_is_not_made_anew(tmp_path: Path) -> None:
     """What was read and formatted without the lock is taken, if the file is the same under the lock."""
     place = Place(tmp_path / "repository")
-    place.text = place.text.replace("## Notes", "## Notes\n\n\n\n")
+    place.text = place.text.replace("\n## ", "\n\n\n## ")
     called = counted(lambda: format_file(place.workspace, place.path, place.request()))
+    assert "\n\n\n" not in place.text
     assert called["formatting.formatter.format_document"] == 1
     texts = 3  # the file, its format, and that with the write metadata
     assert called["syntax.document._parsed"] == texts
