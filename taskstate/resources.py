@@ -44,9 +44,14 @@ def names(folder: str) -> tuple[str, ...]:
 def fingerprint() -> str:
     """Return a text that changes with the tool's own code and data, by sizes and times.
 
+    An installation is replaced as a whole, which its first file shows; in a checkout any file may change.
+
     Raises:
         TaskstateError: code "resource": they cannot be read.
     """
+    if _is_installed():
+        status = os.stat(__file__)
+        return f"{__file__}:{status.st_mtime_ns}:{status.st_ctime_ns}:{status.st_ino}"
     return " ".join(map(_folder_fingerprint, (str(_PACKAGE), str(path("schemas/task.schema.json").parent))))
 
 
@@ -71,8 +76,11 @@ def _path_of(name: str) -> Path:
     parts = name.split("/")
     if parts[0] not in _FOLDERS or not {"", ".", ".."}.isdisjoint(parts):
         raise TaskstateError(f"{name!r} is not the name of a resource", code="resource")
-    shipped = _PACKAGE / "_data"
-    return (shipped if shipped.is_dir() else _PACKAGE.parent).joinpath(*parts)
+    return (_PACKAGE / "_data" if _is_installed() else _PACKAGE.parent).joinpath(*parts)
+
+
+def _is_installed() -> bool:
+    return (_PACKAGE / "_data").is_dir()
 
 
 def _missing(name: str) -> TaskstateError:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     Run = Callable[[Invocation], int]
 
 
+# There are no translations: argparse would look for them on the disk, and import `locale` for that.
+argparse._ = str  # type: ignore[attr-defined] # the function that it imports from `gettext`
+
+
 class _Help(argparse.HelpFormatter):
     """Formats help; argparse creates one per argument, and its default would import `shutil` to find the line width."""
 

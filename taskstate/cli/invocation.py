@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import sys
 from functools import cached_property
 from pathlib import Path
@@ -112,6 +110,8 @@ class Invocation:
 
     def print_json(self, value: object) -> None:
         """Print JSON with all control characters escaped."""
+        import json
+
         text = json.dumps(value, ensure_ascii=False, indent=None, separators=(", ", ": "))
         sys.stdout.write(printable_json(text) + "\n")
 
@@ -120,6 +120,8 @@ class Invocation:
 
         Where there are several reasons, each has a line above it; JSON has them in its message.
         """
+        import re
+
         from taskstate.validation.secrets import masked
 
         if isinstance(error, SeveralReasons) and self.as_json:

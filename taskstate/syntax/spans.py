@@ -74,6 +74,8 @@ def with_newlines(text: str, newline: str) -> str:
 
 def printable(text: str) -> str:
     r"""Return `text` with control characters and hidden text written out as `\x1b`: no terminal acts on it unseen."""
+    if text.isascii() and text.replace("\n", "").isprintable():  # nearly always; compiling the pattern takes time
+        return text
     text = invisible.escaped(text)
     return re.compile(CONTROLS).sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 

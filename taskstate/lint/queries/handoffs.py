@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.handoff.document import WrittenHandoff, front_matter_of, read_written_handoff
 from taskstate.handoff.paths import folder
 from taskstate.model import document_kinds, names
 from taskstate.model.names import ACCEPTED_FOLDER
@@ -14,11 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from taskstate.handoff.document import WrittenHandoff
     from taskstate.lint.queries.repository import File
 
 
 def documents(file: File) -> tuple[WrittenHandoff, ...]:
     """Read the handoff documents of the task; those of other tools are left out."""
+    from taskstate.handoff.document import front_matter_of, read_written_handoff
+
     handoffs = []
     for name, path in _paths(file):
         document = file.repository.document(path)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
-from taskstate.model.impact_map import digest_of_file
 
 if TYPE_CHECKING:
     from taskstate.lint.queries.repository import File, Repository
@@ -37,6 +36,8 @@ def _active(repository: Repository) -> tuple[str, ...]:
 
 def impact_map(file: File) -> str:
     """Return the SHA-256 of the file with the Impact Map, with LF line ends; empty where it is missing."""
+    from taskstate.model.impact_map import digest_of_file
+
     path = file.repository.workspace.map_file(file.id)
     try:
         data = file.repository.source.read(path) if file.repository.source.exists(path) else None

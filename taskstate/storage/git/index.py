@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.storage import temporary
 from taskstate.storage.git.client import OWN_PATTERNS, folders, index_path, run, start
 
 if TYPE_CHECKING:
@@ -34,6 +32,7 @@ def blobs_in_index(root: Path) -> dict[str, str]:
 
 def blobs_in_commit(root: Path, commit: str) -> dict[str, str]:
     """Return the object ids of our own files in a commit, by path from `root`."""
+    import re
     from fnmatch import translate
 
     own = re.compile("|".join(map(translate, OWN_PATTERNS)))  # `ls-tree` itself knows no wildcards
@@ -64,6 +63,8 @@ def _copied_index(root: Path) -> Iterator[dict[str, str]]:
     option keeps it from doing so without taking such files for changed.
     """
     import shutil
+
+    from taskstate.storage import temporary
 
     at = folders(root)
     index = at and index_path(at)

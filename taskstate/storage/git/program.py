@@ -54,7 +54,7 @@ _OBJECT_LINE = rb"[0-9a-f]{40,64} ([a-z]+) ([0-9]+)\n"
 # its answers is full, and we do not read answers before all names are written.
 _BATCH = 500
 _MAX_MESSAGE = 300
-_PARTIAL = re.compile(rb"^\s*(?:promisor\s*(?:=\s*true\s*)?$|partialclone\s*=)", re.IGNORECASE | re.MULTILINE)
+_PARTIAL = rb"(?im)^\s*(?:promisor\s*(?:=\s*true\s*)?$|partialclone\s*=)"
 _FETCH_ALL = "this clone is partial, and nothing is fetched for you: run `git fetch --refetch --no-filter` first"
 
 
@@ -146,7 +146,8 @@ def is_partial(path: Path) -> bool:
     if folder is None:
         return False
     try:
-        return _PARTIAL.search((folder / (first_line(folder / "commondir") or ".") / "config").read_bytes()) is not None
+        config = folder / (first_line(folder / "commondir") or ".") / "config"
+        return re.search(_PARTIAL, config.read_bytes()) is not None
     except OSError:
         return False
 
