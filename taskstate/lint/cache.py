@@ -7,14 +7,14 @@ the cache file's name as a checksum, so that each combination of settings has a 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 from taskstate import resources
 from taskstate.storage.cache import Cache
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
+    from typing import Any
 
     from taskstate.lint.diagnostics import Finding
 

@@ -8,7 +8,11 @@ frozen data classes take 9 ms and eleven named tuples 1.6 ms, where `python -c p
 from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 - `config_reader` reads the types of the fields
-from typing import Any, NamedTuple
+
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _NOTHING: Mapping[str, Any] = {}
 HELD = "held"  # of `coordination.commits`

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, get_args, get_origin, get_type_hints
 
 from taskstate.errors import TaskstateError
 from taskstate.model.config import Config
@@ -79,6 +78,8 @@ def _schema_error(mapping: object, source: str) -> TaskstateError:
 
 def _converted(value: Any, kind: Any) -> Any:  # noqa: ANN401 - any value that meets the schema, and the type of its field
     """Convert a valid value to the type of its field: tables to records, lists to tuples, 75.0 to 75."""
+    from typing import get_args, get_origin, get_type_hints
+
     origin, inner = get_origin(kind), get_args(kind)
     if origin is tuple:
         return tuple(_converted(each, inner[0]) for each in value)

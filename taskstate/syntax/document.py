@@ -11,15 +11,17 @@ import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.markdown_blocks import Block, Item, list_items, read_blocks
 from taskstate.syntax.nodes import Fault, Node
 from taskstate.syntax.spans import Position, Span, line_starts, newline_of, position
 from taskstate.syntax.yaml_reader import read_front_matter
+from taskstate.typed import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from taskstate.syntax.edits import Edit
 
 _OPENING = re.compile(r"\ufeff?---[ \t]*(?:\r\n?|\n)")
@@ -56,7 +58,7 @@ _Derived = TypeVar("_Derived")
 _Given = TypeVar("_Given")
 
 
-class FrontMatter(Mapping[str, Any]):
+class FrontMatter(Mapping[str, "Any"]):
     """The keys and values between the `---` lines; empty if there are none or they cannot be read.
 
     Values are resolved by the YAML 1.2 core schema. `node` is the span tree, or None; `span` includes the `---` lines,

@@ -6,10 +6,10 @@ comes from files is printed with control characters spelled out, so that a termi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from taskstate.lint.diagnostics import Finding
 
@@ -31,17 +31,9 @@ class Run(NamedTuple):
     summarised: bool = True
 
 
-class Reporter(Protocol):
-    """A function that writes the findings of a run as text."""
-
-    def __call__(self, findings: Sequence[Finding], run: Run) -> str:
-        """Return the report."""
-        ...
-
-
-def reporter(name: str) -> Reporter:
+def reporter(name: str) -> Callable[[Sequence[Finding], Run], str]:
     """Return the reporter of one of the `FORMATS`."""
     from importlib import import_module
 
-    report: Reporter = import_module(f"taskstate.lint.reporters.{name}").report
+    report: Callable[[Sequence[Finding], Run], str] = import_module(f"taskstate.lint.reporters.{name}").report
     return report
