@@ -5,8 +5,7 @@ This is the public API. Each name is imported when it is first used, so that `im
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from taskstate.typed import TYPE_CHECKING
 from taskstate.version import VERSION
 
 if TYPE_CHECKING:

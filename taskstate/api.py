@@ -7,7 +7,8 @@ refuses is a `TaskstateError`, as for the command line; nothing is printed, and 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path

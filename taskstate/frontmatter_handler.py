@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 import frontmatter
 import yaml
@@ -21,9 +20,11 @@ from taskstate.syntax.nodes import Node
 from taskstate.syntax.spans import Span, newline_of
 from taskstate.syntax.yaml_edit import remove_key, set_key
 from taskstate.syntax.yaml_reader import read_front_matter
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 _BOM = "\ufeff"
 _HELP = "change the text by hand"

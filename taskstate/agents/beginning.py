@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.agents.task_at_hand import task_at_hand
 from taskstate.model.write_metadata import blocks_of
 from taskstate.permanent.readers import standing
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.agents.event import Event

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.agents.patches import Edit, edits_in_patch
 from taskstate.errors import TaskstateError
 from taskstate.storage import folders
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
 _PATH = ("file_path", "path", "filePath", "target_file")
 _OLD, _NEW = ("old_string", "old_str"), ("new_string", "new_str")

@@ -6,10 +6,11 @@ client is uncertain, `docs/agents/` says so.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 SESSION_START, COMPACTION, SUBAGENT_START = "session-start", "compaction", "subagent-start"
 BEFORE_EDIT, BEFORE_COMMIT, AFTER_EDIT, STOP = "before-edit", "before-commit", "after-edit", "stop"

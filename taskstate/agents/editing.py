@@ -6,13 +6,13 @@ import os
 import re
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.model.names import own_type
 from taskstate.storage import folders
 from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

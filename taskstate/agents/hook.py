@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.agents import clients
 from taskstate.agents.call import read_call
@@ -18,6 +17,7 @@ from taskstate.messages import closest, one_line
 from taskstate.storage import files, folders
 from taskstate.storage.private import make_folder
 from taskstate.syntax.spans import printable
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.workspace import find_workspace, require_set_up
 
 if TYPE_CHECKING:

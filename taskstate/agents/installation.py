@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import resources
 from taskstate.agents import merging, servers
@@ -16,6 +15,7 @@ from taskstate.agents.clients import CLIENTS, hooks_of
 from taskstate.agents.merging import Piece
 from taskstate.errors import TaskstateError
 from taskstate.storage import files, folders, journal
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.version import VERSION
 from taskstate.workspace import setup
 from taskstate.workspace.setup import RECORD
@@ -24,6 +24,7 @@ from taskstate.workspace.writer import unified_diff
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
 
     from taskstate.agents.clients import Client
     from taskstate.workspace.workspace import Workspace

@@ -6,7 +6,6 @@ Works on texts. An entry that is there already is left alone, whoever wrote it.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.agents import servers
 from taskstate.errors import TaskstateError
@@ -19,6 +18,7 @@ from taskstate.syntax.toml_input import read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
 BEGIN, END = "<!-- taskstate:begin -->", "<!-- taskstate:end -->"
 _EMPTY = "{}\n"

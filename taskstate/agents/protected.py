@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.messages import counted
 from taskstate.model.canonical_json import SEALED_KEYS
 from taskstate.model.names import own_file
@@ -13,6 +11,7 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import with_newlines
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

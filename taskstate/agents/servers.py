@@ -6,10 +6,11 @@ started here; the client does that, when it is used.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 PLAYWRIGHT, GITHUB = "0.0.83", "v1.11.0"
 OWN: Mapping[str, Mapping[str, Any]] = {"taskstate": {"command": "taskstate", "args": ["mcp"]}}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model.names import is_id, own_file
@@ -13,6 +12,7 @@ from taskstate.storage import files
 from taskstate.storage.cache import Cache
 from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import open_turns, task_index
 
 if TYPE_CHECKING:

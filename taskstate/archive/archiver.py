@@ -9,7 +9,6 @@ from __future__ import annotations
 import posixpath
 from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive.summary import summarise
 from taskstate.errors import TaskstateError
@@ -22,6 +21,7 @@ from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span, size_in_bytes, trimmed, with_newlines
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.archive_file import ArchiveFile, read_archive
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change

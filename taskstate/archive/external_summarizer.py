@@ -11,18 +11,19 @@ import json
 import re
 from contextlib import suppress
 from functools import lru_cache
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.archive.summary import MAX_BYTES, Lists, SummaryRequest, available_bytes, compose, summarise
 from taskstate.archive.summary_statements import Statement, merge_runs
 from taskstate.errors import TaskstateError
 from taskstate.storage import programs, temporary
 from taskstate.syntax.spans import CONTROLS, printable
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+    from typing import IO, Any
 
     from taskstate.model.task_state import Session, TaskState
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model.archive_format import batch_contents
 from taskstate.syntax.spans import line_start
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

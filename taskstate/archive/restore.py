@@ -6,8 +6,6 @@ that after a crash a session may be in both files but never in neither.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.archive.archiver import is_too_large
 from taskstate.archive.verify import archive_text, examine
 from taskstate.errors import TaskstateError
@@ -27,6 +25,7 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import size_in_bytes
 from taskstate.syntax.yaml_edit import remove_key
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change
 

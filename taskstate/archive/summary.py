@@ -11,7 +11,6 @@ unresolved issues (up to half of it, and what the others leave), accomplishments
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive.summary_statements import (
     Statement,
@@ -24,6 +23,7 @@ from taskstate.archive.summary_statements import (
 )
 from taskstate.model.task_state import field_values, labelled_fields
 from taskstate.syntax import escaping
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -6,9 +6,9 @@ Two statements are the same if their words are, regardless of case, spacing and 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.syntax.spans import printable
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

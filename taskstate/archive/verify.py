@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.archive.integrity import ArchiveContents, describe_runs, from_git, runs_of
 from taskstate.messages import decoded
 from taskstate.storage import files
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,13 +6,14 @@ import argparse
 import os
 import sys
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any, NoReturn
 
     from taskstate.cli.invocation import Invocation
 

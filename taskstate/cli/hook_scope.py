@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from taskstate.errors import GitFailed
 from taskstate.storage.git import client as git
 from taskstate.storage.git.index import DISK, INDEX, changes
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

@@ -6,14 +6,15 @@ import os
 import sys
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import SeveralReasons, TaskstateError
 from taskstate.messages import decoded
 from taskstate.syntax.spans import printable, printable_json, with_newlines
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
+    from typing import Any
 
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.told import Told

@@ -10,11 +10,11 @@ import errno
 import os
 import sys
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from taskstate.cli.arguments import Parser
 from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
+from taskstate.typed import TYPE_CHECKING
 from taskstate.version import VERSION
 
 if TYPE_CHECKING:

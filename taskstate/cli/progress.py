@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Self
 
 from taskstate.cli.terminal import is_terminal
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import TracebackType
+    from typing import Self
 
     from rich.progress import Progress, TaskID
 

@@ -9,7 +9,6 @@ reaches it. At a rebuild the task file and the configuration win. Pure: reading 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from taskstate.context.capture_citations import captured_citations
 from taskstate.context.capture_paths import captured_paths, left_out_notes, looks_like_paths, pattern_of
@@ -20,9 +19,11 @@ from taskstate.model.config import ALL_AREAS, validation_commands
 from taskstate.model.static_context import SEALED_VALUES, StaticPart
 from taskstate.syntax import escaping
 from taskstate.syntax.spans import size_in_bytes
+from taskstate.typed import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
     from taskstate.context.sources import CaptureInput
     from taskstate.validation.schema_files import KeyPath

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.context.citations import truncated
 from taskstate.context.task_file import TaskFile, default_requirement, parse_reference
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from taskstate.context.citations import CitedSection
     from taskstate.context.sources import CaptureInput

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.context.citations import truncated
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest, first_of
+from taskstate.typed import TYPE_CHECKING
 from taskstate.validation.paths import escape_reason
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ Nothing is written here.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.context.capture import CapturedContext, capture
 from taskstate.context.capture_citations import configured_citations
@@ -23,6 +22,7 @@ from taskstate.model.task_state import SECTION_LEVEL, read_state
 from taskstate.model.write_metadata import blocks_of, front_matter_values, set_front_matter
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,6 @@ A state file keeps only hashes, so differences are shown where the older text is
 from __future__ import annotations
 
 from difflib import unified_diff
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.context import citations, task_file
 from taskstate.context.capture_citations import configured_citations, normalized_path
@@ -36,6 +35,7 @@ from taskstate.model.static_context import (
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
 from taskstate.storage.git import log as git_log
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import secrets
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ import re
 import unicodedata
 from functools import cache, cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.messages import closest
 from taskstate.model.static_context import SECTION, STANDARDS, context_seal
@@ -21,6 +20,7 @@ from taskstate.syntax.document import Document, parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import Node
 from taskstate.syntax.spans import CONTROLS, Span, trimmed, with_newlines
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

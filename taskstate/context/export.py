@@ -7,7 +7,6 @@ a role does not get. The manifest lists the exports that were written.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.model import chain, roles
@@ -16,6 +15,7 @@ from taskstate.model.config import EXPORT_FIELDS, export_drop
 from taskstate.model.static_context import read_static, seal_broken
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
+from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:

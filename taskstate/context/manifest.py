@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
 from taskstate.context.export import NAME, export_path
 from taskstate.errors import TaskstateError
 from taskstate.model.canonical_json import canonical_json, sha256
 from taskstate.storage import files
+from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from taskstate.workspace.workspace import Workspace
 

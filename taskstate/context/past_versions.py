@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.context import citations
 from taskstate.errors import GitFailed
@@ -16,6 +15,7 @@ from taskstate.model.static_context import seal_of, static_text
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage.git import client as git
 from taskstate.syntax.document import parse
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.ledger import kept_texts
 
 if TYPE_CHECKING:

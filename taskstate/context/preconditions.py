@@ -5,14 +5,13 @@ Otherwise a part that cannot be read would be sealed or exported as empty. Pure.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import unreadable
 from taskstate.model.static_context import SECTION, STANDARDS, VALIDATION, is_sealed
 from taskstate.model.task_state import json_fence
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.nodes import Node
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema
 from taskstate.workspace import preconditions
 

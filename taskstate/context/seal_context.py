@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.context import export as context_export
 from taskstate.context import sealed_criteria
@@ -25,12 +24,14 @@ from taskstate.storage.git import client as git
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.change import Change
 from taskstate.workspace.event_log import with_oldest_moved
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
     from taskstate.context.capture import CapturedContext, CapturedField
     from taskstate.context.sources import Sources

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.context.past_versions import find_sealed_version, guess_sealed_version
 from taskstate.model.static_context import SECTION, static_text
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import blocks_of
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace

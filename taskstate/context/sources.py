@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.context import citations, task_file
 from taskstate.context.path_scope import read_scope
@@ -17,6 +16,7 @@ from taskstate.messages import decoded, first_of
 from taskstate.model.config_reader import parse_config
 from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.listing import IGNORED_FOLDERS
 from taskstate.workspace.workspace import CONFIG_FILES
 

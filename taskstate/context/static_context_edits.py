@@ -5,8 +5,6 @@ Pure. Text from outside is escaped by `syntax.escaping`, so that it cannot creat
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.context.capture_paths import in_code_marks
 from taskstate.formatting.formatter import format_text
 from taskstate.model import static_context
@@ -16,6 +14,7 @@ from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.json_edit import json_text
 from taskstate.syntax.spans import with_newlines
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

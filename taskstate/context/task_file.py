@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.context.capture_paths import paths_among
 from taskstate.context.normalization import normalize, without_html_comments
@@ -17,10 +16,12 @@ from taskstate.messages import decoded
 from taskstate.syntax.nodes import Node
 from taskstate.syntax.spans import with_newlines
 from taskstate.syntax.yaml_reader import read_yaml_file
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from taskstate.validation.schema_errors import SchemaFault
     from taskstate.validation.schema_files import KeyPath

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.context.preconditions import require_sealed
 from taskstate.messages import one_line
 from taskstate.model.static_context import SEALED_VALUES, read_static, seal_broken, static_text
 from taskstate.model.write_metadata import blocks_of
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

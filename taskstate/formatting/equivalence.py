@@ -7,15 +7,17 @@ sessions and frozen parts byte for byte, the values of json fences, and all othe
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from taskstate.formatting.parts import body_parts
 from taskstate.model.derived_values import COUNTS, PROGRESS, SIZE
 from taskstate.model.document_kinds import section_key
 from taskstate.model.task_state import PART_LEVEL, json_fence, read_state, session_number
+from taskstate.typed import TYPE_CHECKING
 from taskstate.validation.schema import typed_value
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from taskstate.formatting.parts import BodyPart
     from taskstate.syntax.document import Document
 

@@ -6,7 +6,6 @@ A short object in a list stays on one line, as `json_edit` writes it. Numbers ke
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from taskstate.errors import CannotEdit
 from taskstate.formatting.parts import body_parts
@@ -17,6 +16,7 @@ from taskstate.syntax.json_edit import json_text
 from taskstate.syntax.json_parser import as_spelled, read_json
 from taskstate.syntax.nodes import Fault, Node
 from taskstate.syntax.spans import with_newlines
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.syntax.document import Document

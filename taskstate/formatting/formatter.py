@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.errors import CannotEdit
 from taskstate.formatting.equivalence import same_meaning
@@ -19,6 +18,7 @@ from taskstate.syntax.document import Problem, parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import Fault
 from taskstate.syntax.spans import CONTROLS, Span
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState

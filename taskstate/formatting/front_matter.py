@@ -6,17 +6,18 @@ Left alone are people's own keys (`x-…`), comments, and a front matter with an
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from taskstate.formatting.key_order import SCHEMA, editable_root, same_values
 from taskstate.formatting.schema_order import SchemaNode, schema_root
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.nodes import scalars
 from taskstate.syntax.yaml_emitter import yaml_scalar
+from taskstate.typed import TYPE_CHECKING
 from taskstate.validation.schema import typed_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node

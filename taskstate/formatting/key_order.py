@@ -7,13 +7,13 @@ aliases or merge keys is left alone, because there the order has a meaning.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.formatting.schema_order import SchemaNode, in_order, schema_root
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import is_pinned, last_leaf
 from taskstate.syntax.spans import Span, line_start
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation.schema import typed_value
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ tells code, comments and lists apart, and shows afterwards that only the form ha
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.syntax.spans import with_newlines
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.static_context import is_sealed
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, session_number
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
 
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation.schema_files import alternatives, load
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from taskstate.validation.schema_files import Schema
 

@@ -6,12 +6,12 @@ A comment directly above a heading, list or fence stays there, because it refers
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.formatting.markdown import format_part
 from taskstate.formatting.parts import body_parts
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.spans import Span, end_of_content, trimmed
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

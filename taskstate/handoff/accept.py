@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.errors import TaskstateError
 from taskstate.handoff.create import with_handoffs
 from taskstate.handoff.document import ACCEPTED, OPEN, with_values
@@ -13,6 +11,7 @@ from taskstate.handoff.verified_facts import differences, newer_sessions
 from taskstate.model.write_metadata import blocks_of, timestamp
 from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.change import Change, Outcome
 from taskstate.workspace.writer import change
 

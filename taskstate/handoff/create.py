@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.handoff.document import (
@@ -34,6 +33,7 @@ from taskstate.storage import files, folders, journal
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.escaping import is_none
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation.paths import escape_reason
 from taskstate.version import FORMAT
 from taskstate.workspace import preconditions, templates
@@ -42,6 +42,7 @@ from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from taskstate.handoff.document_files import HandoffDocuments
     from taskstate.handoff.invalid import Validator

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.handoff.references import (
@@ -27,6 +26,7 @@ from taskstate.syntax.markdown_fast_scanner import THEMATIC_BREAK
 from taskstate.syntax.spans import Span, size_in_bytes, with_newlines
 from taskstate.syntax.yaml_edit import set_key
 from taskstate.syntax.yaml_emitter import yaml_block
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema
 
 if TYPE_CHECKING:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.handoff.document import Handoff, split_reason
 from taskstate.handoff.references import referenced_path
 from taskstate.messages import one_line
 from taskstate.syntax.escaping import is_none
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any
 
     from taskstate.model.task_state import Session, TaskState
 

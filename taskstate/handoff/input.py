@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from taskstate.handoff.document import Handoff, HandoffReader, is_unfilled
 from taskstate.syntax.document import parse
 from taskstate.syntax.escaping import is_none
 from taskstate.syntax.json_input import read_object, unknown_key, wrong_value
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 _EXPECTED_FORM = '{"phase": "1", "action": "..", "file": "..", "location": "..", "goal": "..", "decisions": [..], …}'
 _TEXTS = ("phase", "action", "file", "location", "goal")

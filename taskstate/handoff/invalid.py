@@ -6,12 +6,11 @@ with it is for the linter to say, which callers pass as `errors_in`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.errors import TaskstateError
 from taskstate.handoff.document import ACCEPTED
 from taskstate.handoff.document_files import HandoffFile, archive_path, document_name
 from taskstate.handoff.paths import folder, is_handoff_path, timestamp_in
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,6 @@ gave a JSON fence stays.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest
@@ -23,6 +22,7 @@ from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import json_text, update_json
 from taskstate.syntax.nodes import Fault
 from taskstate.syntax.spans import end_of_content
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema
 from taskstate.workspace import artifacts
 from taskstate.workspace.change import Change, Outcome
@@ -30,6 +30,8 @@ from taskstate.workspace.preconditions import require_revision, require_work
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from taskstate.model.phases import PhasePart
     from taskstate.model.task_state import TaskState
     from taskstate.syntax.nodes import Node

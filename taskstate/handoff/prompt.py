@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 from taskstate.handoff import token_count
 from taskstate.handoff.accept import find_handoff
 from taskstate.handoff.document import OPEN
@@ -12,9 +10,12 @@ from taskstate.messages import one_line
 from taskstate.model.phases import phases_in
 from taskstate.syntax.nodes import Node
 from taskstate.syntax.spans import printable
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import templates
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from taskstate.handoff.document_files import HandoffFile
     from taskstate.handoff.invalid import Validator
     from taskstate.model.task_state import TaskState

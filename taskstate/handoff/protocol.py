@@ -5,11 +5,10 @@ The short form is no template: filling one takes longer than all else in a brief
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
 from taskstate.syntax.spans import printable
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import templates
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ Pure. Writer and linter share it, so that what one writes the other understands.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from taskstate.syntax import escaping
+from taskstate.typed import NamedTuple
 
 TO_BE_CREATED = " (to be created)"  # behind the file of Current State, where it does not exist yet
 

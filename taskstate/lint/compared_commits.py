@@ -6,8 +6,6 @@ that is named counts from the place where the present left it: a branch that has
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 from taskstate.errors import GitFailed
 from taskstate.lint.compared_revision import ComparedCommit, ComparedRevision, CurrentFiles
 from taskstate.model.config import COMMITTED, PUSHED
@@ -15,10 +13,12 @@ from taskstate.storage import files
 from taskstate.storage.cache import Cache
 from taskstate.storage.git import client as git
 from taskstate.storage.git.index import DISK, INDEX, blobs_in_commit, blobs_in_index
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+    from typing import Any
 
 _SHORT = 12  # characters of a commit id: short enough to read, long enough to be unique
 _TREES = 4  # commits whose files are cached: HEAD, the one before, and those of a merge

@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import posixpath
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model.names import own_id, own_type
 from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.storage.git import index as git_index
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from taskstate.lint.diagnostics import ERROR, Diagnostic, Finding
 from taskstate.lint.facts.file_facts import Facts
@@ -25,6 +24,7 @@ from taskstate.lint.suppressions import apply_directives, directives
 from taskstate.model import names
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply, in_order
+from taskstate.typed import TYPE_CHECKING, NamedTuple, TypeVar
 from taskstate.validation import secrets
 
 if TYPE_CHECKING:

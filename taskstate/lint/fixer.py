@@ -6,12 +6,11 @@ task, archiving) is a job: the finding only names it, and the functions here do 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
 from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.model.write_metadata import timestamp
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import damage
 from taskstate.workspace.change import Change
 from taskstate.workspace.preconditions import require_whole

@@ -8,13 +8,13 @@ list in two, it covers the whole file and stands at its top.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint import engine
 from taskstate.lint.suppressions import LINE, WHOLE_FILE
 from taskstate.model.write_metadata import has_write_metadata
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply, in_order
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

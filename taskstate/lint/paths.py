@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 from taskstate.lint.removed import removed_findings, with_removed
 from taskstate.lint.runner import check_files, open_run, own_files_in
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,9 +7,9 @@ cannot know is what other rules have found; that is written down here. A rule th
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.diagnostics import ERROR, WARNING
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,10 +6,9 @@ much a fix moves; `taskstate lint --diff` shows everything.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import Preview
 from taskstate.syntax.edits import Edit, apply
+from taskstate.typed import TYPE_CHECKING
 from taskstate.validation import secrets
 
 if TYPE_CHECKING:

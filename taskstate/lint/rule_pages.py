@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any
 
 from taskstate.lint.registry import rules
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import ModuleType
+    from typing import Any
 
     from taskstate.lint.registry import RetiredRule
 

@@ -7,7 +7,6 @@ skipped silently: the report names each one that could not be read. Fixed files 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.lint.cache import CachedResult, freeze, open_cache, thaw
@@ -17,6 +16,7 @@ from taskstate.storage import files, folders
 from taskstate.storage.file_sources import Disk, GitFiles
 from taskstate.storage.git import client as git
 from taskstate.storage.git.index import DISK, INDEX
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.run_cache import open_dependency_cache
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ wins: its code or name, then the longest beginning, then `ALL`.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.lint.registry import RETIRED, TABLE
 from taskstate.model.config import matches
 from taskstate.storage import files
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,8 +6,6 @@ overtaken by another edit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from lsprotocol import types
 
 from taskstate.lint import engine
@@ -16,6 +14,7 @@ from taskstate.lsp.cures import cures_for
 from taskstate.lsp.diagnostics import to_diagnostic
 from taskstate.lsp.positions import Positions, line_edits
 from taskstate.syntax.edits import in_order
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,6 @@ milliseconds, and nothing has to be told that something has changed.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.lint.queries.answers import RepositoryQueries
@@ -16,6 +15,7 @@ from taskstate.lint.runner import LintRequest, check_files, open_run
 from taskstate.lint.selection import require_known
 from taskstate.model import names
 from taskstate.storage import files, folders
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.workspace import find_workspace
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from lsprotocol import types
 
@@ -13,6 +12,7 @@ from taskstate.lsp import hover, tokens
 from taskstate.model.permanent import PERMANENT
 from taskstate.storage import files, folders
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema_files
 
 if TYPE_CHECKING:

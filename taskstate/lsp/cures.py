@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.storage import folders
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.workspace import require_set_up
 
 if TYPE_CHECKING:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from lsprotocol import types
 
 from taskstate.lint import registry
 from taskstate.lint.rule_pages import page, retired_page
 from taskstate.lsp import tokens
+from taskstate.typed import TYPE_CHECKING
 from taskstate.validation import schema_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from taskstate.lint.diagnostics import Finding
     from taskstate.lint.facts.file_facts import Facts

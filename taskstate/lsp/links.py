@@ -6,7 +6,6 @@ Only places inside the repository are given: a path that leads out of it is data
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
@@ -20,6 +19,7 @@ from taskstate.storage import files, folders
 from taskstate.syntax.document import parse
 from taskstate.syntax.nodes import scalars
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

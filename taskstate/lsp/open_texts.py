@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 from pygls.uris import from_fs_path, to_fs_path
 
 from taskstate.errors import TaskstateError
 from taskstate.storage import files
 from taskstate.storage.file_sources import Disk
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from lsprotocol import types
 
 from taskstate.model.task_state import read_state, session_number
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import Span, trimmed
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,12 +6,12 @@ Lines end as in `syntax.spans`, which is how the protocol defines them; `str.spl
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span, line_starts, position
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
@@ -20,6 +19,7 @@ from taskstate.lsp.open_texts import path_of, uri_of
 from taskstate.model import document_kinds, names
 from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

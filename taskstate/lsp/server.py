@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
@@ -17,11 +15,12 @@ from taskstate.lsp.open_texts import path_of
 from taskstate.lsp.publishing import Publisher, result_id
 from taskstate.lsp.service import Service
 from taskstate.storage import folders
+from taskstate.typed import TYPE_CHECKING
 from taskstate.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import BinaryIO
+    from typing import Any, BinaryIO
 
     from taskstate.lsp.checking import Surroundings
 

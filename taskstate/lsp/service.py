@@ -5,8 +5,6 @@ A file that is none of ours, or that cannot be checked, gets a neutral answer, a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
-
 from lsprotocol import types
 
 from taskstate.errors import TaskstateError
@@ -19,6 +17,7 @@ from taskstate.lsp.open_texts import OpenTexts, path_of
 from taskstate.lsp.tasks import TaskIndex
 from taskstate.model import names
 from taskstate.syntax.document import parse
+from taskstate.typed import TYPE_CHECKING, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,11 +6,11 @@ The server watches by itself, since many editors do not, and none of them looks 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from taskstate.model import names
 from taskstate.storage import folders as disk
 from taskstate.storage.git import client as git
+from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace.workspace import CONFIG_FILES
 
 if TYPE_CHECKING:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 from taskstate.errors import TaskstateError
 from taskstate.mcp_server.tools import DO, PAGE, fields_of
 from taskstate.storage import files
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+    from typing import Any
 
     from taskstate.mcp_server.tools import Command, Field, Tool
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.cli.invocation import Invocation, in_one
 from taskstate.cli.main import our_fault, run_command
 from taskstate.errors import SeveralReasons, TaskstateError
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp.server.subscriptions import InMemorySubscriptionBus, ResourcesListChanged, ResourceUpdated
@@ -13,9 +12,11 @@ from mcp.shared.exceptions import MCPError
 from taskstate.errors import TaskstateError
 from taskstate.mcp_server import resources
 from taskstate.storage import folders
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import Any
 
     from mcp.server.session import ServerSession
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 from taskstate.cli.arguments import usage_error
 from taskstate.errors import TaskstateError
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.cli.arguments import Parser

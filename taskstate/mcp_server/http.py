@@ -7,13 +7,14 @@ import json
 import os
 import secrets
 import socket
-from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import TaskstateError
 from taskstate.mcp_server.server import make_server
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
+    from typing import Any
 
     from taskstate.mcp_server.arguments import Place
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from taskstate.errors import TaskstateError
+from taskstate.typed import NamedTuple
 
 ANSWER = 12_000  # characters of a tool's answer: about 3,000 tokens
 RESOURCE = 100_000  # characters of a resource: more than a state file may have

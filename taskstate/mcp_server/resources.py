@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from taskstate.errors import TaskstateError
@@ -15,6 +14,7 @@ from taskstate.messages import decoded
 from taskstate.model.document_kinds import section_key
 from taskstate.model.names import own_file, parse_task_id
 from taskstate.model.task_state import SECTION_LEVEL
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

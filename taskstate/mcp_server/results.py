@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
 from mcp_types import CallToolResult, TextContent
 
 from taskstate.mcp_server.pages import ANSWER, page_of
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from taskstate.errors import TaskstateError
     from taskstate.mcp_server.call import Answer
 

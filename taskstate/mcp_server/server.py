@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import mcp_types as types
@@ -20,11 +19,13 @@ from taskstate.mcp_server.arguments import read_call
 from taskstate.mcp_server.changes import Changes, session_key
 from taskstate.mcp_server.results import failed, result_of
 from taskstate.mcp_server.tools import TOOLS, Tool, schema_of
+from taskstate.typed import TYPE_CHECKING, TypeVar
 from taskstate.version import VERSION
 from taskstate.workspace.workspace import find_workspace, require_set_up
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
+    from typing import Any
 
     from mcp.server.context import ServerRequestContext
 

@@ -5,13 +5,13 @@ The types come from the command's own parser, so a field means the same as the f
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 from taskstate.cli.main import parser_of
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Mapping
+    from typing import Any
 
     from taskstate.cli.arguments import Parser
 

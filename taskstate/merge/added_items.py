@@ -5,8 +5,6 @@ A proof, a check or a block takes the place of what stands there. Sessions are m
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from taskstate.errors import TaskstateError
 from taskstate.merge.files import merge_files
 from taskstate.merge.three_way import Versions
@@ -20,9 +18,11 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import append_json_item
 from taskstate.syntax.spans import with_newlines
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
+    from typing import Any
 
     from taskstate.model.items import Item
     from taskstate.syntax.document import Section

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.merge.lines import lines_of, merge_lines, merge_text
 from taskstate.model.document_kinds import kind
 from taskstate.model.permanent import highest_level, read_version_line
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

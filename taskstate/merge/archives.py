@@ -8,7 +8,6 @@ only theirs has are appended with the next numbers and new hashes, because a num
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive.archiver import trailer
 from taskstate.merge.lines import merge_text
@@ -16,6 +15,7 @@ from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, find_batches
 from taskstate.model.session_references import identity, renumbered
 from taskstate.model.task_state import session_number
 from taskstate.syntax.document import parse
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import posixpath
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model.items import archive_items, entry_item
@@ -16,6 +15,7 @@ from taskstate.model.task_state import read_state
 from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.syntax.document import parse
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

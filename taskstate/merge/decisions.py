@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.model.permanent import PERMANENT, change_log, decisions
 from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,11 +7,11 @@ that does not depend on which side is ours.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.merge.lines import merge_text
 from taskstate.merge.three_way import Versions, interleave, trivial_merge
 from taskstate.model.entries import Entry, entries
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from taskstate.merge.three_way import Prefer

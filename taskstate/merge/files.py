@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.merge.archives import merge_archive
 from taskstate.merge.handoffs import merge_handoff
@@ -14,6 +13,7 @@ from taskstate.merge.three_way import PREFERENCES, Versions, trivial_merge
 from taskstate.model.names import own_file
 from taskstate.syntax.nodes import is_encodable
 from taskstate.syntax.spans import newline_of, with_newlines
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

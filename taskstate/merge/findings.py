@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from taskstate.model.findings import KEY, OLDER_KEY, read_findings
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
     from taskstate.merge.three_way import Versions
     from taskstate.model.findings import Finding

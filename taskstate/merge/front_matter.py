@@ -5,8 +5,6 @@ A front matter that cannot be split by key (a map in braces, anchors and aliases
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 from taskstate.errors import CannotEdit, EditConflict
 from taskstate.merge.lines import merge_text
 from taskstate.merge.three_way import Versions, interleave, trivial_merge
@@ -15,10 +13,12 @@ from taskstate.model.write_metadata import front_matter_values, set_front_matter
 from taskstate.syntax.document import Document, parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.nodes import is_pinned
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from taskstate.merge.three_way import Prefer
 

@@ -5,16 +5,16 @@ Nothing else happens to a document after it was written; any other change is mer
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from taskstate.errors import TaskstateError
 from taskstate.handoff.document import ACCEPTED, front_matter_of, with_values
 from taskstate.merge.lines import merge_text
 from taskstate.model.document_kinds import HANDOFF
 from taskstate.syntax.document import Document, parse
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from taskstate.merge.three_way import Prefer, Versions
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.errors import CannotEdit
 from taskstate.merge.lines import merge_text
 from taskstate.merge.three_way import Versions, trivial_merge
@@ -14,6 +12,7 @@ from taskstate.syntax.edits import apply
 from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.nodes import Node
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from taskstate.merge.three_way import Prefer

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from taskstate.merge.three_way import Versions, trivial_merge
 from taskstate.model.algorithms import longest_rising
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

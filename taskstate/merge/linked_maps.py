@@ -7,7 +7,6 @@ can be found in git, and the merged one has the SHA-256 that belongs into both s
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING
 
 from taskstate.merge.files import merge_files
 from taskstate.merge.three_way import Versions, trivial_merge
@@ -19,6 +18,7 @@ from taskstate.storage.git import history
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import with_newlines
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from heapq import merge
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.merge.lines import merge_text
 from taskstate.merge.summaries import ArchivedPart, archived_since, merge_summary
@@ -17,6 +16,7 @@ from taskstate.merge.three_way import Versions, trivial_merge
 from taskstate.model.algorithms import longest_rising
 from taskstate.model.session_references import identity, renumbered
 from taskstate.model.task_state import PART_LEVEL, session_of
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

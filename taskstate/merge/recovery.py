@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.merge.added_items import with_items
@@ -38,6 +37,7 @@ from taskstate.storage import files, folders, journal, kept
 from taskstate.storage.git import history
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.edits import Edit, apply
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import artifacts, damage
 from taskstate.workspace.change import Change
 from taskstate.workspace.keeping import carry_out

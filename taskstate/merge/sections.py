@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.merge.appended_lists import merge_commits, merge_versions
 from taskstate.merge.entries import merge_entries
@@ -17,6 +16,7 @@ from taskstate.model.names import id_key
 from taskstate.model.permanent import CONTENT, DECISIONS, IMPACT_MAP, PERMANENT
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
 from taskstate.syntax.document import parse
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,7 +6,6 @@ Texts have LF line ends and no byte order mark here, and the last line has a lin
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from taskstate.errors import CannotEdit, EditConflict
 from taskstate.merge.appended_lists import last_version
@@ -28,6 +27,7 @@ from taskstate.syntax.document import Document, parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import set_json
 from taskstate.syntax.yaml_edit import set_key
+from taskstate.typed import TYPE_CHECKING
 from taskstate.validation import schema
 from taskstate.version import FORMAT
 

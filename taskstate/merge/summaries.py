@@ -8,11 +8,11 @@ of the archive files (`archives`) arrives at the same numbers.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive.summary import merge_summaries
 from taskstate.merge.lines import merge_text
 from taskstate.merge.three_way import Versions, trivial_merge
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

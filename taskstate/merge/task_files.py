@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive.archiver import sessions_in
 from taskstate.archive.verify import examine
@@ -20,6 +19,7 @@ from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.ledger import are_alike
 
 if TYPE_CHECKING:

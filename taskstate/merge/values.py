@@ -7,16 +7,17 @@ and no rule decides, the preferred side's value is taken: that is a conflict.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, TypeAlias
 
 from taskstate.handoff.paths import timestamp_in
 from taskstate.merge.findings import has_open, with_numbers_apart
 from taskstate.merge.three_way import Versions, interleave, trivial_merge
 from taskstate.model.names import id_key
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DONE, DROPPED, IN_PROGRESS, NOT_STARTED, PENDING
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any, TypeAlias
 
     from taskstate.merge.three_way import Prefer
 

@@ -6,7 +6,7 @@ A key that the present form does not know gets the prefix `x-`, under which anyt
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from taskstate.migration.facts import timestamp_in
 from taskstate.model.document_kinds import kind
@@ -17,6 +17,7 @@ from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import json_text
 from taskstate.syntax.nodes import Node
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
@@ -21,10 +20,12 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.nodes import Node
 from taskstate.tasks.create import NewTask
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
 FILE = "context.json"
 FOLDER = re.compile(r"(?i)TASK-(?P<id>[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*)")

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model import names
 from taskstate.model.statuses import CREATED, IN_PROGRESS
 from taskstate.syntax.conservation import leaf, plain_line
 from taskstate.syntax.spans import CONTROLS
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

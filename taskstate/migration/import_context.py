@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import format_text
 from taskstate.migration.context_cache import FILE, read_context, require_values, task_of, with_context
 from taskstate.storage import files, folders
 from taskstate.tasks.create import render, require_free
+from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace.writer import create_file
 
 if TYPE_CHECKING:

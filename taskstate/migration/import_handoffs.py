@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import format_text
@@ -27,6 +26,7 @@ from taskstate.syntax.conservation import content_lines, require_conserved
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import newline_of, with_newlines
 from taskstate.tasks.create import NewTask, render
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.version import FORMAT
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change, create_file
@@ -34,6 +34,7 @@ from taskstate.workspace.writer import change, create_file
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from typing import Any
 
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
 from taskstate.migration.archive_file import migrated_archive
@@ -17,6 +15,7 @@ from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.nodes import Node
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import damage
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change_at

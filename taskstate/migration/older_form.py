@@ -5,14 +5,13 @@ Such a file has the sections of a task, in whole or in part, and perhaps a json 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.model.older_sections import is_part_title, place_of
 from taskstate.model.task_state import SECTION_LEVEL
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import Node
 from taskstate.syntax.spans import with_newlines
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

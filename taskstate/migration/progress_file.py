@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import TaskstateError
 from taskstate.migration.checklist import foreign_keys, known_time
 from taskstate.model.phases import objective_to_work_on, phase_id
 from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS, NOT_STARTED
 from taskstate.syntax.conservation import leaf, leaves, require_conserved
+from taskstate.typed import TYPE_CHECKING
 from taskstate.validation import schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 _KEYS = ("phase", "phase_name", "started_at", "last_updated", "objectives", "current_objective", "approaches_tried")
 _STATUSES = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.migration.facts import Moment, find_moment
 from taskstate.model.document_kinds import kind
@@ -12,6 +11,7 @@ from taskstate.syntax.conservation import demoted, heading_line, plain_line
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.escaping import is_blank
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import format_text
@@ -36,10 +35,12 @@ from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import Fault, Node
 from taskstate.syntax.spans import Span, newline_of, with_newlines
 from taskstate.syntax.yaml_emitter import yaml_block
+from taskstate.typed import TYPE_CHECKING
 from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 _PLACEHOLDER = "*To be completed.*"
 _DESCRIPTION, _CRITERIA, _SUMMARY = "Task Description", "Acceptance Criteria", "Summary"

@@ -6,13 +6,13 @@ Pure: text in, batches out. Writing archives is done in `archive`.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model.canonical_json import sha256
 from taskstate.model.session_references import identity, renumbered
 from taskstate.model.task_state import session_number
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import size_in_bytes, with_newlines
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model.derived_values import shown_kb
 from taskstate.model.task_state import KB, PART_LEVEL
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import Span, size_in_bytes, with_newlines
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from taskstate.model.config import Config

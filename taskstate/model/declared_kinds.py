@@ -9,13 +9,14 @@ memory.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import TaskstateError
 from taskstate.model.document_kinds import HANDOFF, KINDS, Kind, SectionSpec, SubsectionSpec, built_in, from_json
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
 _NAME = r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*"
 _MAX_NAME = 40

@@ -8,9 +8,8 @@ and so are artifacts whose path follows from their folder.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.model.loose_values import HashedFile, map_of, number_of, object_id_of, text_of, texts_of
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,11 +7,11 @@ sessions is taken from the Archived Summary, not from the archive file.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model.task_state import KB, SECTION_LEVEL, read_state
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import size_in_bytes
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 import re
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate import resources
 from taskstate.errors import TaskstateError
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
 
 KINDS = ("task", "permanent")

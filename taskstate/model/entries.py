@@ -6,11 +6,11 @@ Updates consolidate entries, and merges combine them: an entry is what both take
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.messages import one_line
 from taskstate.syntax.markdown_blocks import list_items, read_blocks
 from taskstate.syntax.spans import Span, with_newlines
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

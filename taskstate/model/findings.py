@@ -9,7 +9,7 @@ write of the block.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

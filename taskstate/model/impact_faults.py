@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
 
 from taskstate.messages import closest
 from taskstate.model import globs
 from taskstate.model.impact_graph import circles
 from taskstate.model.impact_map import KINDS, cut
 from taskstate.syntax.spans import CONTROLS, printable
+from taskstate.typed import TYPE_CHECKING
 from taskstate.validation.paths import escape_reason
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+    from typing import Any
 
     from taskstate.model.impact_map import ImpactMap
 

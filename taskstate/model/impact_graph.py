@@ -7,9 +7,9 @@ to those that depend on it. An id that no module has is passed over here; `impac
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model.algorithms import DependencyGraph
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

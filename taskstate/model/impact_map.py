@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
@@ -20,10 +19,12 @@ from taskstate.model.task_state import json_fence
 from taskstate.syntax.document import parse
 from taskstate.syntax.json_input import read_object
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from taskstate.model.task_state import TaskState
 

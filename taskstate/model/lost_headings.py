@@ -6,11 +6,10 @@ titles are the business of the linter.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, json_fence
 from taskstate.syntax.nodes import Node
 from taskstate.syntax.spans import Span, line_start
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation.schema import load
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ Only `- [ ]` and `- [x]` are read as criteria, so such a line could be open, and
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.task_state import CRITERION
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span, trimmed
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from typing import NamedTuple
 
 from taskstate import resources
 from taskstate.errors import TaskstateError
 from taskstate.syntax.spans import printable
+from taskstate.typed import NamedTuple
 
 ID_PATTERN = r"(?![Tt][Aa][Ss][Kk]-)[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"
 MAX_ID = 64

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.model.document_kinds import kind, section_key
 from taskstate.model.task_state import SECTION_LEVEL
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.syntax.document import Document, Section

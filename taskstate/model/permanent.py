@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model.document_kinds import kind, section_key
 from taskstate.model.loose_values import map_of
 from taskstate.model.task_state import json_fence
 from taskstate.syntax.nodes import Fault
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,15 +6,16 @@ Pure: shared by the commands that change phases and the rules that check them.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.model.canonical_json import sha256
 from taskstate.model.document_kinds import kind
 from taskstate.model.statuses import BLOCKED, IN_PROGRESS, NOT_STARTED
 from taskstate.model.task_state import PART_LEVEL, is_json_fence
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
     from taskstate.model.document_kinds import SectionSpec
     from taskstate.model.task_state import TaskState

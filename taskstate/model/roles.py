@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest
 from taskstate.model.findings import KEY, OLDER_KEY, number_in_event
 from taskstate.model.loose_values import OBJECT_ID
 from taskstate.model.statuses import DONE, PENDING
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

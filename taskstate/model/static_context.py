@@ -8,7 +8,6 @@ acceptance criteria unchecked. Edits to the section are made in `static_edits`.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.model.canonical_json import canonical_json, sha256
 from taskstate.model.document_kinds import kind, kind_of
@@ -16,9 +15,11 @@ from taskstate.model.task_state import field_values, item_text, json_fence, labe
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import Fault
 from taskstate.syntax.spans import with_newlines
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from taskstate.model.task_state import TaskState
     from taskstate.model.tool_blocks import ToolBlocks

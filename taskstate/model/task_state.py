@@ -9,16 +9,17 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.syntax.document import Document, FrontMatter, Problem, Section
 from taskstate.syntax.escaping import unescape_item
 from taskstate.syntax.nodes import Fault, Node
 from taskstate.syntax.spans import Span, size_in_bytes, trimmed, with_newlines
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from taskstate.syntax.markdown_blocks import Block
 

@@ -7,8 +7,6 @@ write can keep them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.model.canonical_json import audit_seal
 from taskstate.model.delta_block import Delta, Snapshot, read_delta
 from taskstate.model.findings import Finding, number_in_event, read_findings
@@ -20,6 +18,7 @@ from taskstate.model.loose_values import number_of as _number
 from taskstate.model.loose_values import text_of as _text
 from taskstate.model.loose_values import texts_of as _texts
 from taskstate.model.statuses import OF_ROLES, PENDING
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,6 @@ Pure: who writes, when, and at which commit is passed in.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model.canonical_json import audit_seal
@@ -14,6 +13,7 @@ from taskstate.model.derived_values import COUNTS, SIZE, derived_edits, set_valu
 from taskstate.model.tool_blocks import read_tool_blocks
 from taskstate.syntax.document import Document, parse
 from taskstate.syntax.edits import Edit, apply
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.model import permanent
@@ -13,6 +12,7 @@ from taskstate.permanent.find import require
 from taskstate.permanent.update import require_open
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import apply
+from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change
 

@@ -6,8 +6,6 @@ brings it back to life.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.errors import TaskstateError
 from taskstate.messages import one_line
 from taskstate.model import permanent
@@ -22,6 +20,7 @@ from taskstate.permanent.versions import require_sound_log
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
+from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace.change import Change
 from taskstate.workspace.event_log import append_to_archive
 from taskstate.workspace.writer import change

@@ -7,7 +7,6 @@ the bold label that begins it, or the number of a decision. Nothing is guessed b
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of, one_line
@@ -15,6 +14,7 @@ from taskstate.model.entries import BULLET, DECISION, SHOWN, Entry, entries, lin
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.markdown_blocks import read_blocks
 from taskstate.syntax.spans import Span, newline_of, with_newlines
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

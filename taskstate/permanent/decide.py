@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model import permanent
@@ -13,6 +12,7 @@ from taskstate.permanent.find import require
 from taskstate.permanent.update import level_of_change, require_open, require_writer, with_section
 from taskstate.permanent.versions import Revision, raised
 from taskstate.syntax import escaping
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change
 

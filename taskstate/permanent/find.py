@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import CLOSED
 from taskstate.storage import files
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import permanent_paths
 
 if TYPE_CHECKING:

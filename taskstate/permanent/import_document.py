@@ -7,7 +7,6 @@ line of the source must be in the result, or nothing is written.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import format_text
@@ -39,6 +38,7 @@ from taskstate.syntax.conservation import content_lines, demoted, heading_line, 
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.tasks.create import require_free
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.writer import create_file
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.context.past_versions import earlier_versions
 from taskstate.errors import TaskstateError
@@ -18,6 +17,7 @@ from taskstate.model.permanent import ARCHITECTURE, CONTENT, COSMETIC, INTERFACE
 from taskstate.model.task_state import json_fence, read_state
 from taskstate.syntax.document import parse
 from taskstate.syntax.nodes import Fault
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted
 from taskstate.model import permanent
 from taskstate.model.permanent import LEVELS, level_named, shown_version
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.permanent.find import find
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from taskstate.model.permanent import LoggedVersion

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.errors import TaskstateError
 from taskstate.handoff.document import OPEN
 from taskstate.handoff.document_files import handoff_files
@@ -15,6 +13,7 @@ from taskstate.model.write_metadata import blocks_of, timestamp
 from taskstate.permanent.find import require
 from taskstate.permanent.readers import reader_of
 from taskstate.tasks.next_task import is_open
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import open_turns, task_index
 from taskstate.workspace.change import Change
 from taskstate.workspace.event_log import add_event

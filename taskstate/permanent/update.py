@@ -7,7 +7,6 @@ Log names what was replaced.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.context.past_versions import earlier_versions
 from taskstate.errors import TaskstateError
@@ -36,6 +35,7 @@ from taskstate.permanent.versions import Revision, raised
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change
 

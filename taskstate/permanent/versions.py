@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import permanent
@@ -11,6 +9,7 @@ from taskstate.model.permanent import CHANGE_LOG, KEPT_VERSIONS, LoggedVersion
 from taskstate.model.statuses import CREATED, IN_PROGRESS
 from taskstate.model.write_metadata import set_front_matter, timestamp
 from taskstate.syntax.edits import Edit, apply
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.change import Change
 from taskstate.workspace.event_log import append_to_archive, with_oldest_moved
 

@@ -7,10 +7,10 @@ stores it need not read a file that has not changed.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.storage import files, folders
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import os

@@ -6,10 +6,10 @@ Every path is checked to stay inside the repository.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.storage import files, folders
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

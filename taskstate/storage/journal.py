@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import StaleFile, TaskstateError
 from taskstate.storage import files, folders, kept, transaction
@@ -21,10 +20,12 @@ from taskstate.storage.private import make_folder
 from taskstate.storage.progress import PERMANENT_ERRORS, Progress, progress, progress_or_other
 from taskstate.storage.swap import compare_and_swap
 from taskstate.storage.transaction import Append, Create, Delete, Move, Operation, Plan, Replace, paths_of
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
+    from typing import Any
 
     from taskstate.storage.private import Private
 

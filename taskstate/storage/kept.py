@@ -11,15 +11,16 @@ import os
 import re
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.storage import files, folders, transaction
 from taskstate.storage.private import make_folder
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+    from typing import Any
 
     from taskstate.storage.private import Private
     from taskstate.storage.transaction import Plan

@@ -15,10 +15,10 @@ import sys
 import time
 from contextlib import contextmanager, suppress
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from taskstate.errors import LockTimeout, TaskstateError
 from taskstate.storage import files, folders
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

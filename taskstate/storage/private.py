@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from taskstate.errors import GitFailed
 from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

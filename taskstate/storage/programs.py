@@ -8,12 +8,13 @@ the text that a shell reads.
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+    from typing import IO
 
 
 def start(words: Sequence[str], root: Path, *, stdin: IO[bytes]) -> subprocess.Popen[bytes]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.storage import files, folders
 from taskstate.storage.transaction import Append, Create, Delete, Move, Operation, Replace, paths_of
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,10 +5,10 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from taskstate.errors import StaleFile
 from taskstate.storage import files, folders
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

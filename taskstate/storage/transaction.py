@@ -7,13 +7,13 @@ loses it, so that a crash in between duplicates text and never drops it. Paths a
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import TypeAlias
+    from typing import Any, TypeAlias
 
 _VERSION = 2
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from typing import NamedTuple
 
 from taskstate.syntax.spans import Span, line_start
+from taskstate.typed import NamedTuple
 
 _MARKER = r"(?m)(?:^|(?<=\r))(?:(<{7})(?: [^\r\n]*)?|(={7})|(>{7})(?: [^\r\n]*)?)[ \t]*(?=[\r\n]|\Z)"
 # A marker whose fellows are gone: with a name behind it, since git writes one; a divider is also the line of a heading.

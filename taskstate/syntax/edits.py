@@ -5,9 +5,8 @@ All other bytes stay as they were, since no text is ever parsed and rendered aga
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.errors import EditConflict
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

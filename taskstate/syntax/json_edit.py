@@ -9,16 +9,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import CannotEdit
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import equals, is_encodable, is_list
 from taskstate.syntax.spans import line_start, with_newlines
 from taskstate.syntax.yaml_edit import neighbours
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from typing import Any
 
     from taskstate.syntax.nodes import Node
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from taskstate.errors import TaskstateError
 from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.nodes import Fault
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
 
 def read_object(text: str, name: str, form: str) -> dict[str, Any]:

@@ -13,13 +13,14 @@ from __future__ import annotations
 import json
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from taskstate.syntax.nodes import Fault, MapEntry, Node, Stopped, is_encodable
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, Final, NoReturn
 
 AFTER_THE_END = "stands after the end of the JSON value"
 NEVER_CLOSED = "that begins here is never closed"

@@ -8,10 +8,10 @@ CommonMark examples compare the two. See docs/decisions/002.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.syntax import markdown_fast_scanner
 from taskstate.syntax.spans import Span, line_starts
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

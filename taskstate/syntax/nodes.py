@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import TypeGuard
+    from typing import Any, TypeGuard
 
     from taskstate.syntax.edits import Edit
     from taskstate.syntax.spans import Span

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from itertools import accumulate
-from typing import NamedTuple
 
 from taskstate.syntax import invisible
+from taskstate.typed import NamedTuple
 
 # A pattern, compiled where it is used: that takes milliseconds, and most runs need none of it.
 # Terminal escapes, other controls, lone surrogates, and the marks that reorder text on a screen (CVE-2021-42574).

@@ -8,7 +8,6 @@ front matter has faults.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import Fault, Node, last_leaf, scalars
@@ -16,6 +15,7 @@ from taskstate.syntax.spans import Span, with_newlines
 from taskstate.syntax.yaml_emitter import double_quoted
 from taskstate.syntax.yaml_line_faults import line_to_blame
 from taskstate.syntax.yaml_parser import read_yaml
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,15 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import CannotEdit
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.nodes import equals, is_list, last_leaf, scalars
 from taskstate.syntax.yaml_emitter import OneLine, fits_one_line, yaml_block, yaml_entry, yaml_flow, yaml_item, yaml_key
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from taskstate.syntax.nodes import MapEntry, Node
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import CannotEdit
 from taskstate.syntax.nodes import is_encodable, is_list
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
 WIDTH = 100  # a flat collection is written on one line if it fits into this many columns
 

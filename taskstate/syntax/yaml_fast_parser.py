@@ -9,10 +9,10 @@ parser, which also words the faults. Property tests compare the two trees.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from taskstate.syntax.nodes import MapEntry, Node
 from taskstate.syntax.spans import Span
+from taskstate.typed import NamedTuple
 
 _MAX_INDENT = 30  # with the depth in brackets this stays below the nesting limit of `yaml_parser`
 _MAX_FLOW_DEPTH = 10

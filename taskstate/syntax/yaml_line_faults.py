@@ -7,13 +7,13 @@ read. Imported only when a front matter has faults.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import Fault, Node
 from taskstate.syntax.spans import Span
 from taskstate.syntax.yaml_emitter import double_quoted
 from taskstate.syntax.yaml_parser import read_yaml
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

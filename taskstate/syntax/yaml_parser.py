@@ -8,13 +8,14 @@ constructed from the text, and nothing is dumped.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.syntax.nodes import Fault, MapEntry, Node, Stopped, is_encodable
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
 
 MAX_DEPTH = 50

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.errors import TaskstateError
 from taskstate.model import chain
 from taskstate.model.names import id_key
@@ -11,6 +9,7 @@ from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import COMPLETE, DROPPED
 from taskstate.model.write_metadata import timestamp
 from taskstate.storage import file_state
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import preconditions
 from taskstate.workspace.change import Change
 from taskstate.workspace.run_cache import RunCache

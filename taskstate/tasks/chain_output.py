@@ -6,7 +6,6 @@ All but `set_part` is pure: whether the files exist, and what they contain, is f
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.context.static_context_edits import with_parts
 from taskstate.errors import TaskstateError
@@ -19,6 +18,7 @@ from taskstate.model.task_state import PART_LEVEL, item_text, read_state
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import Span, with_newlines
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change
 

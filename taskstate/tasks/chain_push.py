@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.errors import TaskstateError
 from taskstate.model import chain
 from taskstate.model.names import id_key
@@ -12,6 +10,7 @@ from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import timestamp, with_event, with_write_metadata
 from taskstate.storage import folders, journal
 from taskstate.syntax.document import parse
+from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace import preconditions, secret_check, task_index
 
 if TYPE_CHECKING:

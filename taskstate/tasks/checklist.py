@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest
 from taskstate.model.names import parse_feature_id
@@ -12,6 +10,7 @@ from taskstate.model.write_metadata import timestamp
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import append_json_item, update_json
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.command_evidence import log_stem
 from taskstate.workspace import artifacts
 from taskstate.workspace.change import Change
@@ -20,6 +19,7 @@ from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from taskstate.model.task_state import Checklist, Feature, TaskState
     from taskstate.workspace.change import Outcome, Request

@@ -6,8 +6,6 @@ accepts those gaps from then on.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.archive import archiver
 from taskstate.errors import SeveralReasons, TaskstateError
 from taskstate.model import chain, roles
@@ -24,6 +22,7 @@ from taskstate.tasks import chain_output
 from taskstate.tasks.chain_push import propagate
 from taskstate.tasks.completion_checks import DRIFT, gaps
 from taskstate.tasks.sessions import with_archived_sessions
+from taskstate.typed import TYPE_CHECKING
 from taskstate.validation.paths import escape_reason
 from taskstate.verification.snapshots import purge
 from taskstate.verification.snapshots.new_base import with_new_base

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 from taskstate.context.check import stale_findings
 from taskstate.errors import TaskstateError
@@ -24,6 +23,7 @@ from taskstate.storage.git import client as git
 from taskstate.syntax import escaping
 from taskstate.tasks import chain_output, evidence_age, role_rules
 from taskstate.tasks.chain_output import Gap
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import format_text
@@ -21,6 +20,7 @@ from taskstate.syntax.spans import size_in_bytes
 from taskstate.tasks.checklist import FEATURE_KEYS
 from taskstate.tasks.create import NewTask, render
 from taskstate.tasks.decomposition_plan import Pace, Subtask, open_features, pace_of, subtasks_of
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import preconditions
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from heapq import heapify, heappop, heappush
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model.derived_values import session_counts
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -5,8 +5,6 @@ Its status, the event and the removal of its delta data are one write. `complete
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.errors import TaskstateError
 from taskstate.handoff.create import with_handoffs
 from taskstate.messages import first_of
@@ -16,6 +14,7 @@ from taskstate.model.write_metadata import blocks_of, set_front_matter, timestam
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
+from taskstate.typed import TYPE_CHECKING
 from taskstate.verification.snapshots import purge
 from taskstate.workspace import open_turns, task_index
 from taskstate.workspace.change import Change

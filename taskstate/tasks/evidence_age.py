@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed
 from taskstate.messages import first_of
@@ -21,6 +20,7 @@ from taskstate.storage.git import log as git_log
 from taskstate.storage.git import worktree
 from taskstate.syntax.document import parse
 from taskstate.tasks.chain_output import Gap
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots.changed_files import scope_of
 from taskstate.verification.snapshots.verify import newest_role
 

@@ -6,8 +6,6 @@ answered. The steps take no lock and write nothing, so that several of them can 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
 from taskstate.model.findings import Finding
@@ -17,6 +15,7 @@ from taskstate.model.write_metadata import blocks_of, set_front_matter, timestam
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.tasks.role_rules import clean_finding
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

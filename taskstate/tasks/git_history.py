@@ -7,7 +7,6 @@ section by hand stay, and no commit is listed twice, in the state file or the ar
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive.verify import archive_text
 from taskstate.errors import TaskstateError
@@ -22,6 +21,7 @@ from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation.secrets import masked
 from taskstate.workspace.change import Change
 from taskstate.workspace.event_log import append_to_archive

@@ -6,13 +6,12 @@ tasks wait for it, directly or through others, then tasks in progress first, the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import names
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import BLOCKED, CLOSED, COMPLETE, DROPPED, IN_PROGRESS
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import open_turns, task_index
 from taskstate.workspace.damage import unread_part
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from taskstate.errors import TaskstateError
 from taskstate.handoff import token_count
 from taskstate.model.derived_values import exceeded, session_counts
@@ -12,9 +10,11 @@ from taskstate.model.names import own_file
 from taskstate.model.permanent import PERMANENT, confirmed, edited_sections, shown_version, version_of
 from taskstate.model.statuses import BLOCKED, CLOSED, COMPLETE
 from taskstate.tasks.decomposition_plan import guidance, open_features, sizing
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from typing import Any
 
     from taskstate.model.config import Size
     from taskstate.model.task_state import TaskState

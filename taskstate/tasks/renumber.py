@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
@@ -13,6 +12,7 @@ from taskstate.storage import files, folders, journal, transaction
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import set_json
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import damage, keeping, preconditions, secret_check
 from taskstate.workspace.change import Outcome
 

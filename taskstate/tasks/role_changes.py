@@ -7,8 +7,6 @@ when the file is written.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted
 from taskstate.model import roles
@@ -20,6 +18,7 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.yaml_edit import remove_key
 from taskstate.tasks import findings, role_rules
+from taskstate.typed import TYPE_CHECKING
 from taskstate.verification.qa import log_parser
 from taskstate.verification.qa import record as qa_record
 from taskstate.verification.qa import results as qa_results

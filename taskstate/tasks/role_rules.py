@@ -6,7 +6,6 @@ Pure: the rules name the role whose snapshot the working tree must match; caller
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest, counted, first_of
@@ -14,6 +13,7 @@ from taskstate.model import roles
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DONE, IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import blocks_of
 from taskstate.syntax import escaping
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.qa.results import compare
 from taskstate.workspace.preconditions import require_not_dropped, require_work
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.merge.added_items import with_items
@@ -26,6 +25,7 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import with_newlines
 from taskstate.tasks.sessions import require_none_misplaced
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import artifacts, damage, preconditions
 from taskstate.workspace.archive_file import read_archive
 from taskstate.workspace.change import Change

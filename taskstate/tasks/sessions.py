@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive import archiver
 from taskstate.errors import GitFailed, TaskstateError
@@ -19,6 +18,7 @@ from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import end_of_content, with_newlines
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import secrets
 from taskstate.workspace import artifacts, damage, preconditions
 from taskstate.workspace.archive_file import read_archive

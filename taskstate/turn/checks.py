@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted, first_of
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.qa import trust
 from taskstate.verification.qa.log_parser import text_chunks
 from taskstate.verification.qa.record import QaRequest, results_of

@@ -6,8 +6,6 @@ command, given again, adds nothing twice.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.archive import archiver
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted, first_of
@@ -23,6 +21,7 @@ from taskstate.tasks.role_rules import RoleChange, role_in_task
 from taskstate.turn.checks import Checks, Gate, checks_of, failing_output, gate
 from taskstate.turn.position import kept_position, require_open
 from taskstate.turn.what_next import lint_lines, next_lines
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.qa import record as qa_record
 from taskstate.verification.qa import trust
 from taskstate.verification.snapshots import base as snapshot_base

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.messages import first_of
@@ -14,6 +13,7 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
 from taskstate.turn.tree_changes import TreeChanges, changes
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots.take import pinned
 from taskstate.workspace.preconditions import require_work

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.model.write_metadata import blocks_of
+from taskstate.typed import TYPE_CHECKING
 from taskstate.workflow.brief import brief
 
 if TYPE_CHECKING:

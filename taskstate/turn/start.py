@@ -6,8 +6,6 @@ step. The baseline comes last: it may take long, and a turn without it has begun
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.context import check as context_check
 from taskstate.context.capture_plan import CaptureRequest
 from taskstate.context.seal_context import sealing, with_rebuilt
@@ -32,6 +30,7 @@ from taskstate.turn.obstacles import Obstacles
 from taskstate.turn.position import NOWHERE, Look, due_role, look, require_open, uncommitted
 from taskstate.turn.reading import first_page
 from taskstate.turn.tree_changes import EarlierTree, TreeChanges, left_before
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.workflow.hand_over import handoff_errors
 from taskstate.workspace import damage, open_turns, preconditions

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import roles
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots.since import changes_since
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import ERROR
 from taskstate.lint.paths import lint_paths
@@ -12,6 +11,7 @@ from taskstate.model import roles
 from taskstate.model.statuses import COMPLETE, DONE
 from taskstate.model.write_metadata import blocks_of, timestamp
 from taskstate.tasks import completion_checks
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.lint.diagnostics import Diagnostic

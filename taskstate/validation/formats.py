@@ -5,8 +5,7 @@ Each check returns the problem in words, or an empty string. A format without a 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from taskstate.typed import TYPE_CHECKING
 from taskstate.validation import linear_patterns
 
 if TYPE_CHECKING:

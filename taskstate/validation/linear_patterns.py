@@ -7,7 +7,8 @@ refused where the configuration is read. Patterns in our own code are Python's, 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import re

@@ -10,8 +10,7 @@ The schemas themselves are checked by the tests, not at run time. No key is know
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from taskstate.typed import TYPE_CHECKING
 from taskstate.validation.schema_compiler import is_valid
 from taskstate.validation.schema_files import load
 from taskstate.validation.typed_values import annotated, typed_value

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from functools import cache, reduce
-from typing import TYPE_CHECKING, Any, TypeAlias
 
+from taskstate.typed import TYPE_CHECKING
 from taskstate.validation.formats import FORMATS
 from taskstate.validation.schema_files import load, resolved, types_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any, TypeAlias
 
     from taskstate.validation.schema_files import Schema
 

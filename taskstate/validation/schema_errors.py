@@ -9,16 +9,17 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.messages import closest
 from taskstate.syntax.nodes import resolve_plain
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation.formats import FORMATS
 from taskstate.validation.schema_compiler import TYPES
 from taskstate.validation.schema_files import alternatives, load, types_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any
 
     from jsonschema import Draft202012Validator, FormatChecker
     from jsonschema.exceptions import ValidationError

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
 
 from taskstate import resources
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any, TypeAlias
 
     KeyPath: TypeAlias = tuple[str | int, ...]
     Schema: TypeAlias = Mapping[str, Any] | bool

@@ -7,7 +7,7 @@ tests/cases/secrets.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from taskstate.typed import NamedTuple
 
 
 class TokenPattern(NamedTuple):

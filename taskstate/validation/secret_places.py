@@ -6,7 +6,7 @@ occurs in the text; all repetitions are bounded, so that searching takes time in
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from taskstate.typed import NamedTuple
 
 # How the value of a place is judged: as a password that somebody chose, as random, or as the base64 of something.
 CHOSEN, RANDOM, LOGIN, KEY_TEXT, ANY_TEXT, FIXED, STRONG, TOKEN = (

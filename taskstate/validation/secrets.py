@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import linear_patterns
 from taskstate.validation.secret_patterns import LOOK_BACK, PREFILTERS, TOKEN_PATTERNS, WEB_TOKEN
 from taskstate.validation.secret_places import PLACES, RANDOM, STRONG

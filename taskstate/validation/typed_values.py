@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
 
 from taskstate.syntax.nodes import resolve_plain
+from taskstate.typed import TYPE_CHECKING
 from taskstate.validation.schema_compiler import TYPES
 from taskstate.validation.schema_files import alternatives, load, types_of
 

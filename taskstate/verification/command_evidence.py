@@ -7,12 +7,12 @@ credentials, becomes part of the evidence itself.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.storage import temporary
 from taskstate.storage.files import MAX_BYTES, digest
 from taskstate.syntax.spans import CONTROLS, with_newlines
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import secrets
 from taskstate.verification.process import run_in_shell
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest, decoded
@@ -11,6 +10,7 @@ from taskstate.model.write_metadata import front_matter_values, set_front_matter
 from taskstate.storage import files, folders
 from taskstate.syntax.edits import apply
 from taskstate.syntax.spans import with_newlines
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import secrets
 from taskstate.validation.paths import escape_reason
 from taskstate.workspace import artifacts, secret_check

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.context.check import stale_parts
 from taskstate.context.preconditions import broken_fences
 from taskstate.errors import TaskstateError
@@ -18,6 +16,7 @@ from taskstate.model.statuses import BLOCKED, COMPLETE, DROPPED, IN_PROGRESS
 from taskstate.model.write_metadata import blocks_of
 from taskstate.permanent.readers import standing
 from taskstate.storage import files
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from taskstate.model.tool_blocks import ToolBlocks

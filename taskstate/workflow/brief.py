@@ -8,7 +8,6 @@ brief that exceeds its budget with these alone says so.
 from __future__ import annotations
 
 from itertools import accumulate, pairwise, takewhile
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.handoff import protocol, token_count
 from taskstate.messages import counted
@@ -18,6 +17,7 @@ from taskstate.model.derived_values import session_counts
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.write_metadata import blocks_of
 from taskstate.syntax.spans import printable
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workflow.attention import FINDINGS, SHARED, attention, shared_context
 from taskstate.workflow.brief_sections import ALWAYS, BACKGROUND, SHOW_SECTION, BriefSection, brief_sections
 

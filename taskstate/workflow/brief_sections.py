@@ -7,7 +7,6 @@ paragraph, a code fence. Pure.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model import chain, chain_quotes, phases
 from taskstate.model.document_kinds import kind, section_key
@@ -15,6 +14,7 @@ from taskstate.model.static_context import SECTION, read_static
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, json_fence
 from taskstate.syntax.nodes import Fault
 from taskstate.syntax.spans import trimmed
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workflow.brief_units import Unit, list_units, units_of
 
 if TYPE_CHECKING:

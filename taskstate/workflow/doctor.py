@@ -11,7 +11,6 @@ import shutil
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.lint.removed import removed_findings
@@ -27,6 +26,7 @@ from taskstate.storage import files, folders, journal, kept, lock
 from taskstate.storage.git import client as git
 from taskstate.storage.private import FALLBACK
 from taskstate.storage.transaction import paths_of
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workflow.attention import attention
 from taskstate.workflow.preflight import preflight
 from taskstate.workflow.status import active_tasks

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.handoff import create
 from taskstate.lint import engine
 from taskstate.lint.diagnostics import ERROR
 from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.lint.queries.repository import Repository
 from taskstate.model.config import Lint
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.handoff.create import HandoffRequest, HandoffResult

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
@@ -14,6 +13,7 @@ from taskstate.migration.import_handoffs import import_spec, spec_folders
 from taskstate.migration.migrate import is_older_file, migrate_state_file
 from taskstate.model.write_metadata import timestamp
 from taskstate.storage import files, folders
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model.names import ID_PATTERN, own_file
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workflow.status import active_tasks
 
 if TYPE_CHECKING:

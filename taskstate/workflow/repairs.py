@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.errors import TaskstateError
 from taskstate.merge.recovery import bring_back, standing_twice
 from taskstate.model import archive_format, names
@@ -14,6 +12,7 @@ from taskstate.storage import files, journal, lock
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
+from taskstate.typed import TYPE_CHECKING
 from taskstate.workflow.doctor import own_folders
 from taskstate.workspace import damage, keeping, losses
 from taskstate.workspace.archive_file import read_archive

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.errors import TaskstateError
 from taskstate.model.names import id_key, own_file
 from taskstate.syntax.spans import with_newlines
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

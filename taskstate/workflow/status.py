@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
 from taskstate.model.permanent import PERMANENT, version_of
 from taskstate.model.statuses import BLOCKED, CLOSED, DONE, IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import blocks_of
 from taskstate.permanent import readers
+from taskstate.typed import TYPE_CHECKING
 from taskstate.workflow.attention import FINDINGS, attention
 from taskstate.workspace.damage import advice, damage_of, unread_part
 

@@ -6,19 +6,19 @@ baseline. A file that is missing is listed and counts as 0.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 from taskstate.context.export import export_text
 from taskstate.errors import TaskstateError
 from taskstate.handoff import token_count
 from taskstate.model.static_context import read_static
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workflow.brief import brief
 from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from taskstate.model.task_state import TaskState
     from taskstate.workspace.workspace import Loaded, Workspace

@@ -11,10 +11,10 @@ from __future__ import annotations
 import struct
 import zlib
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.storage import files, folders
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

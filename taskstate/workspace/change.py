@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Generic, NamedTuple
+
+from taskstate.typed import TYPE_CHECKING, Generic, NamedTuple
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar

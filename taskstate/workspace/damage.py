@@ -10,7 +10,6 @@ import re
 import shlex
 from bisect import bisect_right
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.messages import counted, first_of
@@ -19,6 +18,7 @@ from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.model.older_sections import is_older
 from taskstate.storage import files
 from taskstate.syntax.conflict_markers import find_conflicts
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.model import write_metadata
 from taskstate.model.items import event_line
 from taskstate.model.task_state import read_state
@@ -11,6 +9,7 @@ from taskstate.model.write_metadata import set_front_matter, with_event
 from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

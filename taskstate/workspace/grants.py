@@ -14,15 +14,16 @@ import os
 import re
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model.canonical_json import canonical_json
 from taskstate.storage import files, folders, lock
 from taskstate.storage.private import make_folder
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Literal
 
 _HASH = r"[0-9a-f]{64}"
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH

@@ -6,7 +6,6 @@ import time
 from collections import Counter, defaultdict
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
@@ -15,6 +14,7 @@ from taskstate.model.statuses import DROPPED
 from taskstate.model.task_state import read_state
 from taskstate.storage import files, folders, journal, kept, transaction
 from taskstate.syntax.document import parse
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import told
 from taskstate.workspace.ledger import NOTHING, Entry, View, entries_of, entry_for, newest_entry, owed_items
 

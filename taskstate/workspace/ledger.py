@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
@@ -20,9 +19,11 @@ from taskstate.model.task_state import PART_LEVEL, Session, TaskState, read_stat
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files, journal, kept
 from taskstate.syntax.document import parse
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from typing import Any
 
     from taskstate.storage.kept import KeptRecord
     from taskstate.storage.transaction import Plan

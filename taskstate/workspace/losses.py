@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
@@ -19,12 +18,14 @@ from taskstate.model.task_state import read_state
 from taskstate.storage import files, folders, kept
 from taskstate.storage.git import history
 from taskstate.syntax.document import parse
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.damage import damage_at
 from taskstate.workspace.ledger import Owed, View, entries_of, owed_items, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
+    from typing import TypeAlias
 
     from taskstate.storage.kept import KeptRecord
     from taskstate.workspace.workspace import Workspace

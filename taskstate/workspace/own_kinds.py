@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
 from taskstate.model.declared_kinds import kind_error, read_kind
 from taskstate.storage import files
 from taskstate.syntax.json_input import read_object
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

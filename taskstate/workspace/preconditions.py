@@ -6,13 +6,13 @@ Each check raises an error that says what to do. None of them reads or changes a
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import DROPPED
 from taskstate.model.write_metadata import check_seal
+from taskstate.typed import TYPE_CHECKING
 from taskstate.version import FORMAT
 
 if TYPE_CHECKING:

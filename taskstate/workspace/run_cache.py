@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
@@ -18,10 +17,12 @@ from taskstate.storage import files
 from taskstate.storage.cache import Cache
 from taskstate.storage.file_sources import Disk
 from taskstate.storage.git import client as git
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
+    from typing import Any
 
     from taskstate.model.chain_quotes import Upstream
     from taskstate.storage.file_sources import GitFiles

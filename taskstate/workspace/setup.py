@@ -5,14 +5,13 @@ Everything that exists is kept, so setting up a second time changes nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate import resources
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.messages import decoded
 from taskstate.storage import files, journal
 from taskstate.storage.git import client as git
 from taskstate.syntax.spans import newline_of, with_newlines
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from taskstate.syntax.nodes import Node

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace.change import Change
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.storage import files, folders, journal, kept, transaction
 from taskstate.storage.private import OLD_JOURNAL, make_folder, refusal
+from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace.ledger import entry_for
 
 if TYPE_CHECKING:

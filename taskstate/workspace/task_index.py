@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
@@ -18,6 +17,7 @@ from taskstate.model.statuses import CLOSED
 from taskstate.storage import folders
 from taskstate.storage.cache import Cache
 from taskstate.storage.file_sources import is_settled, mark_of
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import listing, permanent_paths
 
 if TYPE_CHECKING:

@@ -6,14 +6,13 @@ alone does not stop an endless loop.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate import resources
 from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
 from taskstate.model.document_kinds import kind_of
 from taskstate.storage import files, programs
 from taskstate.syntax.spans import with_newlines
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.storage import files, folders, kept
@@ -15,10 +14,12 @@ from taskstate.storage.cache import Cache
 from taskstate.storage.file_sources import Disk
 from taskstate.storage.git import history
 from taskstate.storage.transaction import Create, Replace
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
+    from typing import Any
 
     from taskstate.storage.kept import KeptRecord
     from taskstate.workspace.workspace import Workspace

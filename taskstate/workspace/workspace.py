@@ -9,7 +9,6 @@ import stat
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
@@ -19,6 +18,7 @@ from taskstate.model.config_reader import parse_config
 from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 from taskstate.storage.private import Private, find_private
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import listing
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import time
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import StaleFile, TaskstateError
 from taskstate.model import names
@@ -18,6 +17,7 @@ from taskstate.model.write_metadata import check_seal, has_write_metadata, with_
 from taskstate.storage import files, journal
 from taskstate.storage.transaction import paths_of
 from taskstate.syntax.document import parse
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import secrets
 from taskstate.workspace import artifacts, keeping, preconditions, secret_check, told
 from taskstate.workspace.change import Change, Outcome, Request, T_co

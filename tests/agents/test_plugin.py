@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import jsonschema
 import pytest
@@ -15,6 +15,9 @@ from taskstate.cli import main
 from taskstate.cli.arguments import Parser
 from taskstate.handoff.token_count import estimate
 from taskstate.version import VERSION
+
+if TYPE_CHECKING:
+    from typing import Any
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "tests/cases/plugin/schema.json").read_text(encoding="utf-8"))

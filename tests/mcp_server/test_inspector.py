@@ -8,12 +8,15 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from taskstate.mcp_server.tools import TOOLS
 from tests.support.place import Place
+
+if TYPE_CHECKING:
+    from typing import Any
 
 VERSION = "0.15.0"  # the newest that runs on Node 20
 FOLDER = Path(__file__).parents[2] / ".cache" / "inspector"

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from taskstate.merge.three_way import PREFERENCES, Versions
 from taskstate.merge.values import NOTHING, merge_value
+
+if TYPE_CHECKING:
+    from typing import Any
 
 N = NOTHING
 LATER = "h/phase-1-handoff-20260131T110000Z.md"

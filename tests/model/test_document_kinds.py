@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 from jinja2 import Environment, StrictUndefined
@@ -13,6 +13,9 @@ from taskstate.model.document_kinds import KINDS, Kind, SectionSpec, SubsectionS
 from taskstate.model.names import ID_PATTERN, MAX_ID, id_key, is_id, own_file, parse_feature_id, parse_task_id
 from taskstate.syntax.document import Document, parse
 from taskstate.validation import schema
+
+if TYPE_CHECKING:
+    from typing import Any
 
 CHECKLIST = '{\n  "features": [],\n  "overall_progress": "0%"\n}'
 EMPTY_TASK: dict[str, Any] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,6 +14,9 @@ from taskstate.model.permanent import ARCHITECTURE, COSMETIC, INTERFACE
 from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from tests.support.impact_maps import chain, map_with, module
+
+if TYPE_CHECKING:
+    from typing import Any
 
 TOKENS = {"id": "tokens", "between": ["api", "core"], "contract": "verify(token) -> user"}
 LOGIN = {"id": "login", "path": ["db", "core", "api"], "note": "columns"}

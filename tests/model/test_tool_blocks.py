@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,6 +25,9 @@ from taskstate.model.tool_blocks import (
 )
 from taskstate.validation import schema
 from tests.support.schema_samples import SAMPLES
+
+if TYPE_CHECKING:
+    from typing import Any
 
 NAMES = ("implementer", "reviewer", "validator")
 TASK: dict[str, Any] = SAMPLES["task"]

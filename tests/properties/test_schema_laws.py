@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 from copy import deepcopy
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +18,9 @@ from taskstate.validation import schema
 from taskstate.validation.schema_errors import format_checker
 from taskstate.validation.schema_files import load
 from tests.support.schema_samples import SAMPLES
+
+if TYPE_CHECKING:
+    from typing import Any
 
 KEYS = st.sampled_from(["id", "status", "path", "x-own", "x", "pases", "sha256", "a.b", "\x1b[2J"]) | st.text(
     max_size=4

@@ -6,9 +6,12 @@ Forms are kept one a line, with `\n` and other escapes written out; `K` stands f
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from typing import Any
 
 SAMPLE = """\
 taskstate: 1

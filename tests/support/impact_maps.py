@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
 from taskstate.model.impact_map import ImpactMap, map_of
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def module(name: str, *needs: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - any key of an entry

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _SHA256 = "19581e27de7ced00ff1ce50b2047e7a567c76b1cbaebabe5ef03f7c3017bb5b7"
 _OBJECT = "4f2c1e9a77d0b3c58e6f4a1d2b9c8e7f6a5d4c3b"

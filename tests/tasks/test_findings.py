@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,6 +15,9 @@ from taskstate.syntax.document import parse
 from taskstate.tasks import findings, role_changes, role_rules
 from taskstate.validation import schema
 from tests.support.place import START, refusal
+
+if TYPE_CHECKING:
+    from typing import Any
 
 NAMES = ("implementer", "reviewer", "validator")
 WRITING = findings.Writing(NAMES, WriteMetadata(actor="somebody", now=START))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 from copy import deepcopy
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -15,6 +15,9 @@ from taskstate.syntax.yaml_parser import read_yaml
 from taskstate.validation import schema, schema_errors
 from taskstate.validation.schema_errors import format_checker, json_path, nearest
 from tests.support.schema_samples import SAMPLES
+
+if TYPE_CHECKING:
+    from typing import Any
 
 SHIPPED = tuple(
     name.removeprefix("schemas/").removesuffix(".schema.json")

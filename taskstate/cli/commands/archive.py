@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from taskstate.cli import hook_scope
 from taskstate.cli.arguments import Parser, usage_error
@@ -16,6 +15,7 @@ from taskstate.cli.commands.archive_actions import VERBS
 from taskstate.cli.invocation import Invocation, outcome_shape
 from taskstate.model.names import own_file
 from taskstate.storage import files, folders
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation, outcome_shape
 from taskstate.errors import TaskstateError
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
+    from typing import Any
 
     from taskstate.tasks.chain_inputs import InputStatus, Link
     from taskstate.workspace.change import Outcome

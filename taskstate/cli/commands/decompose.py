@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
 
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation
 from taskstate.cli.terminal import is_terminal
 from taskstate.messages import counted
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from taskstate.tasks.decompose import Suggestion
     from taskstate.workspace.change import Request
 

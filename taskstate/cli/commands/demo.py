@@ -7,15 +7,16 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
 
 from taskstate.cli.arguments import Parser
 from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
 from taskstate.storage import files, folders, programs, temporary
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
+    from typing import TextIO
 
 _SHOWN_LINES = 40
 _CONFIG = '\n[validation]\n"*" = ["{python} -m unittest --quiet"]\n'

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.workflow.doctor import RepositoryProblem

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.commands.session import add_words, given_words
 from taskstate.cli.commands.start import call_of
 from taskstate.cli.invocation import Invocation, outcome_shape, read_bytes
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation, standard_input
 from taskstate.cli.terminal import write_bytes
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted
 from taskstate.storage.paths import real, shown
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.cli.arguments import Parser
 from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
 from taskstate.model.permanent import PERMANENT
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.tasks.dependency_graph import Graph

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
 
 from taskstate.cli.arguments import Parser
 from taskstate.cli.invocation import Invocation
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from taskstate.handoff.create import HandoffResult
     from taskstate.handoff.document import Handoff
     from taskstate.handoff.document_files import HandoffDocuments

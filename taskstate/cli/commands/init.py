@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from taskstate.agents.clients import CLIENTS, GENERIC
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation
 from taskstate.cli.terminal import is_terminal
+from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace.setup import INSTALL_HOOKS
 
 if TYPE_CHECKING:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.commands.lint_report import check_flags, checking, now, print_report
 from taskstate.cli.hook_scope import is_commit_hook
@@ -12,6 +10,7 @@ from taskstate.errors import TaskstateError
 from taskstate.lint.reporters import FORMATS
 from taskstate.model.config import Lint
 from taskstate.storage.paths import real
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from taskstate.cli.arguments import usage_error
 from taskstate.cli.hook_scope import is_last_commit, place_and_base
@@ -13,6 +12,7 @@ from taskstate.cli.terminal import shows_colour
 from taskstate.lint.reporters import FOR_PEOPLE, STATISTICS, Run, reporter
 from taskstate.storage.paths import real
 from taskstate.syntax.spans import printable
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from taskstate.cli.arguments import usage_error
 from taskstate.cli.commands.lint_report import checking, print_findings, print_report, status_of
@@ -15,6 +14,7 @@ from taskstate.lint.runner import Report
 from taskstate.storage.files import MAX_BYTES
 from taskstate.storage.paths import real
 from taskstate.syntax.spans import printable
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.lint.runner import LintRun

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
 from taskstate.cli.invocation import Invocation
 from taskstate.cli.terminal import is_terminal
 from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.storage import folders
+from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace.listing import DERIVED_FOLDERS, IGNORED_FOLDERS
 from taskstate.workspace.workspace import CONFIG_FILES
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.messages import counted
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.cli.arguments import Parser

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation, standard_input
 from taskstate.errors import TaskstateError
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.tasks.create import NewTask

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from taskstate.tasks.next_task import Choice, Ready
 
 _MAX_LISTED = 10  # waiting tasks listed, or ready tasks in JSON

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from taskstate.cli.arguments import Parser
 from taskstate.cli.invocation import Invocation, outcome_shape
 from taskstate.messages import counted
 from taskstate.model.statuses import DONE, OF_OBJECTIVES
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
 
 def configure(parser: Parser) -> None:

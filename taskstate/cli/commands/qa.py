@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation, read_bytes
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

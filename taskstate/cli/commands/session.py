@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
 
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from taskstate.tasks.sessions import NewSession, SessionView
 
 _MAX_SUMMARY = 80  # characters of a session in a list

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from taskstate.cli.arguments import Parser
 from taskstate.cli.invocation import Invocation
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.verification.snapshots.drift import Difference, DriftReport

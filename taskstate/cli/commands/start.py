@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation, outcome_shape, read_bytes
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.turn.call import Call

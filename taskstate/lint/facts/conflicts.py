@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
 
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.task_state import SECTION_LEVEL, is_json_fence
 from taskstate.syntax.conflict_markers import Conflict, find_conflicts, lone_markers
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

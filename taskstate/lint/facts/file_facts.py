@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.lint.diagnostics import BODY, WHOLE
 from taskstate.lint.facts.conflicts import conflicts_of
@@ -26,6 +25,7 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.nodes import Fault, Node
 from taskstate.syntax.spans import CONTROLS, Span
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema
 from taskstate.version import FORMAT
 

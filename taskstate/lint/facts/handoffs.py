@@ -5,13 +5,12 @@ A document of another tool, without our front matter, is checked less strictly: 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.handoff.document import HandoffReader
 from taskstate.lint.diagnostics import WARNING
 from taskstate.lint.facts.outline import Outline
 from taskstate.model.document_kinds import HANDOFF, kind
 from taskstate.model.names import ACCEPTED_FOLDER, HANDOFF_FOLDER
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

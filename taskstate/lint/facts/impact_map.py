@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.lint.facts.json_values import json_value
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.model.impact_map import SCHEMA, stored_in
 from taskstate.model.permanent import PERMANENT
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts

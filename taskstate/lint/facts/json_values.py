@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.syntax.nodes import Node
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from taskstate.lint.diagnostics import Diagnostic, Rule
     from taskstate.syntax.document import Document

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.lint.facts.json_values import JsonValue, json_value
 from taskstate.model.phases import SCHEMA, phases_in_section
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from taskstate.lint.facts.outline import Outline

@@ -8,13 +8,13 @@ blanks, and directives to the linter.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model.document_kinds import section_key
 from taskstate.model.misplaced_sessions import cut_at
 from taskstate.model.session_references import identity
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, is_summary, session_number
 from taskstate.syntax.spans import Span, with_newlines
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -5,10 +5,9 @@ Entries are matched by id. Entries that break their schema are left out, since a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.lint.facts.wording import cut, shown
 from taskstate.messages import first_of
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -6,11 +6,10 @@ parsed. To check whether a cached result is valid, only the marks are computed a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.queries import artifacts, context, handoffs, permanent, tasks
 from taskstate.lint.queries.interface import Queries
 from taskstate.lint.queries.repository import File
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -6,10 +6,10 @@ Each function takes the file that is checked, and a path. Those named `..._mark`
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.storage import files
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.handoff.paths import folder
 from taskstate.model import document_kinds, names
 from taskstate.model.names import ACCEPTED_FOLDER
 from taskstate.storage import files
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ The arguments of a query are plain values, so that the cache can store the query
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.context.citations import Standard

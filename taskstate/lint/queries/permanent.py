@@ -6,9 +6,8 @@ the whole answer, there is no other function.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.errors import TaskstateError
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.lint.queries.repository import File, Repository

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
 
 from taskstate.lint.queries.interface import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM
 from taskstate.model import names
 from taskstate.storage.git import client as git
+from taskstate.typed import TYPE_CHECKING, TypeVar
 from taskstate.workspace.run_cache import RunCache
 
 if TYPE_CHECKING:

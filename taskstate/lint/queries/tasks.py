@@ -7,11 +7,11 @@ the whole answer, there is no other function.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import names
 from taskstate.storage import files
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,8 @@ A library for this (rich) takes longer to import than linting a file takes.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from taskstate.typed import NamedTuple
 
 ERROR, WARNING, GUTTER, HELP, STRONG = "1;31", "1;33", "34", "36", "1"
 REMOVED, ADDED, _HUNK = "31", "32", "36"

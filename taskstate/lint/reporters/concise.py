@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WARNING
 from taskstate.lint.reporters import colors
 from taskstate.lint.reporters.colors import Painter
 from taskstate.syntax.spans import printable
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import ERROR
 from taskstate.lint.reporters.concise import headline, one_line
 from taskstate.syntax.spans import printable
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

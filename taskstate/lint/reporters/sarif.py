@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from taskstate.lint.diagnostics import ERROR
 from taskstate.lint.reporters.fingerprint import fingerprints
 from taskstate.lint.reporters.json import dumps
 from taskstate.syntax.spans import printable
+from taskstate.typed import TYPE_CHECKING
 from taskstate.validation import secrets
 from taskstate.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
+    from typing import Any
 
     from taskstate.lint.diagnostics import Finding
     from taskstate.lint.reporters import Run

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
 
 from taskstate.lint.diagnostics import ERROR
 from taskstate.lint.reporters import colors
 from taskstate.lint.reporters.colors import Painter
 from taskstate.lint.reporters.text import summary
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from taskstate.lint.diagnostics import Finding
     from taskstate.lint.reporters import Run

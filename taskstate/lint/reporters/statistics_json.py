@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.reporters.json import dumps
 from taskstate.lint.reporters.statistics import statistics_shape
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,13 +6,12 @@ combining one none. Of a long line only the part with the fault is shown.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.lint.diagnostics import ERROR, WARNING
 from taskstate.lint.reporters import colors
 from taskstate.lint.reporters.colors import Painter
 from taskstate.lint.reporters.concise import headline, one_line
 from taskstate.messages import counted
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -6,9 +6,8 @@ nothing about, such as alternatives that were not taken, are for the reviewer al
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.messages import first_of
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.model import permanent
 from taskstate.model.impact_map import map_level, merged, read_map
 from taskstate.model.permanent import IMPACT_MAP
 from taskstate.permanent.impact.storage import is_edited, load_map, repository_files, require_valid, with_map
 from taskstate.permanent.versions import Revision, raised
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.change import Change
 
 if TYPE_CHECKING:

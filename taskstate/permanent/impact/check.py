@@ -6,8 +6,6 @@ modules downstream, interfaces with their contracts, and the other tasks and rol
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.errors import TaskstateError
 from taskstate.model import impact_graph, permanent
 from taskstate.model.names import id_key
@@ -17,6 +15,7 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.permanent import find
 from taskstate.permanent.impact.files import BASE, changed_files, has_base, named_files
 from taskstate.permanent.impact.storage import repository_files, require_map
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots.changed_files import scope_of
 from taskstate.workspace import task_index
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model import permanent
@@ -15,12 +14,14 @@ from taskstate.permanent import find
 from taskstate.permanent.recover import RECOVERED
 from taskstate.storage import files
 from taskstate.syntax import escaping
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.change import Change
 from taskstate.workspace.event_log import EVENTS_KEPT, add_event
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from taskstate.model.permanent import LoggedVersion
     from taskstate.model.task_state import TaskState

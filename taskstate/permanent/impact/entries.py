@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest, first_of
@@ -14,10 +13,12 @@ from taskstate.permanent.impact.changes import NewMap, written
 from taskstate.permanent.impact.storage import load_map, repository_files, require_valid
 from taskstate.permanent.update import require_open, require_writer
 from taskstate.storage.files import shown
+from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
     from taskstate.model.impact_map import ImpactMap
     from taskstate.workspace.change import Change, Outcome, Request

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage.files import shown
 from taskstate.storage.git.objects import leaves
 from taskstate.syntax.escaping import one_line
+from taskstate.typed import TYPE_CHECKING
 from taskstate.validation.paths import escape_reason
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots.drift import quoted

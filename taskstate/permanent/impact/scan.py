@@ -5,15 +5,16 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model import impact_graph
 from taskstate.model.impact_map import MODULES, map_of
 from taskstate.syntax.spans import CONTROLS, printable
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
 
     from taskstate.model.impact_map import ImpactMap
     from taskstate.workspace.workspace import Workspace

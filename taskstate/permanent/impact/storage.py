@@ -8,7 +8,6 @@ from __future__ import annotations
 import posixpath
 import shlex
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.formatting.schema_order import schema_root, with_ordered_keys
@@ -22,6 +21,7 @@ from taskstate.storage.git import client as git
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import json_text
 from taskstate.syntax.spans import with_newlines
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import damage, listing, told
 
 if TYPE_CHECKING:

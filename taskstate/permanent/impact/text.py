@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from taskstate.messages import counted, first_of
 from taskstate.tasks.dependency_graph import mermaid_label
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+    from typing import Any
 
     from taskstate.model.impact_map import ImpactMap
     from taskstate.permanent.impact.check import Answer, Neighbour

@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed
 from taskstate.storage.git.discovery import discover, first_line, git_folder
 from taskstate.storage.git.program import Objects, is_partial, printable, run, start
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

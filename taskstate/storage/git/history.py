@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING
 
 from taskstate.errors import GitFailed
 from taskstate.storage.git import client as git
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,11 +11,11 @@ import hashlib
 import os
 import re
 import zlib
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

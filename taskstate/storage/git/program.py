@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.errors import GitFailed
 from taskstate.storage.git.discovery import discover, first_line, git_folder
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import subprocess

@@ -14,11 +14,11 @@ import re
 import zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed
 from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

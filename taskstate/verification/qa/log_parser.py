@@ -11,9 +11,9 @@ import re
 from collections import Counter
 from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING
 
 from taskstate.model.tool_blocks import CheckResult
+from taskstate.typed import TYPE_CHECKING
 from taskstate.validation import linear_patterns
 from taskstate.verification.qa.log_patterns import COVERAGE, EXITS, TOOLS, WORDS
 from taskstate.verification.qa.results import result_of

@@ -12,7 +12,7 @@ one. No pattern nests repetitions, so each runs in time linear in the length of 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from taskstate.typed import NamedTuple
 
 LINT, FORMAT, TYPECHECK, TEST, COVERAGE = "lint", "format", "typecheck", "test", "coverage"
 

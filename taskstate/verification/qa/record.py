@@ -6,14 +6,13 @@ task file has changed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.errors import TaskstateError
 from taskstate.model import names, roles
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.storage import files, folders
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import apply
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.qa import results as qa_results
 from taskstate.verification.qa.log_parser import read_log, text_chunks
 from taskstate.workspace import artifacts, secret_check

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.model.tool_blocks import CheckResult
 from taskstate.syntax.spans import printable
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

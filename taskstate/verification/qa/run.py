@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from typing import IO, TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import TaskstateError
 from taskstate.model.tool_blocks import CheckResult
@@ -18,6 +17,7 @@ from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import Store, leaves
 from taskstate.storage.private import make_folder
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import secrets
 from taskstate.verification.process import Ended, run_in_shell
 from taskstate.verification.qa import results as qa_results
@@ -26,6 +26,7 @@ from taskstate.verification.qa.trust import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import IO
 
     from taskstate.workspace.workspace import Workspace
 

@@ -6,14 +6,13 @@ came by git, or changed since, is refused with its words.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.context.preconditions import broken_fences, unreadable_error
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import config
 from taskstate.model.static_context import VALIDATION, read_static
 from taskstate.storage import files
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import grants
 from taskstate.workspace.grants import Command
 

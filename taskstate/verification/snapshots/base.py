@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
@@ -20,6 +19,7 @@ from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import TREE, new_objects
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots import drift, packs
 from taskstate.workspace import preconditions
 

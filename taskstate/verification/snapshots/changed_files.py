@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
 
 from taskstate.context.path_scope import Scope, read_scope
 from taskstate.errors import TaskstateError
 from taskstate.storage import files
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import GITLINK
+from taskstate.typed import TYPE_CHECKING
 from taskstate.verification.snapshots import drift
 from taskstate.verification.snapshots.drift import quoted
 from taskstate.verification.snapshots.file_list import ChangedFile, item, read_file_list

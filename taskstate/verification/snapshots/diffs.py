@@ -7,7 +7,6 @@ what the role did.
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
@@ -16,6 +15,7 @@ from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.storage.git import movement
 from taskstate.storage.git.diff_hash import diff_hashes
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import drift
 from taskstate.verification.snapshots.base import require_snapshot

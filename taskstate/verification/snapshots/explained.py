@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 from contextlib import closing
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model.statuses import COMPLETE
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage.git import movement, worktree
 from taskstate.storage.git.objects import Store, leaves
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots import drift, packs
 from taskstate.verification.snapshots.changed_files import recorded_files, scope_of
 from taskstate.verification.snapshots.drift import Artifacts

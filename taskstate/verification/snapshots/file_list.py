@@ -5,9 +5,8 @@ Pure. Where the tree of a snapshot is not here, as in another clone, the lists s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.model.canonical_json import canonical_json
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots.drift import Difference
 
 if TYPE_CHECKING:

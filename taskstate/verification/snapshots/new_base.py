@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 from taskstate.model.delta_block import with_base, without_progress
 from taskstate.model.write_metadata import blocks_of, set_front_matter
@@ -12,6 +11,7 @@ from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from taskstate.errors import LockTimeout, TaskstateError
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files, folders
+from taskstate.typed import TYPE_CHECKING
 from taskstate.verification.snapshots import drift
 from taskstate.workspace import artifacts
 

@@ -5,14 +5,13 @@ One event per role remains, with the size of its diff and the diff's hash.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
 from taskstate.model.delta_block import with_snapshots
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
+from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace import artifacts, keeping
 from taskstate.workspace.change import Change, Outcome
 from taskstate.workspace.event_log import add_event

@@ -6,13 +6,13 @@ import errno
 import os
 import stat
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
 from taskstate.storage import files, folders
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import GITLINK, LINK, TREE, Store
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import drift, packs
 from taskstate.verification.snapshots.base import require_open, require_snapshot

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.errors import GitFailed
 from taskstate.model.write_metadata import blocks_of
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import secrets
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import drift, packs

@@ -7,8 +7,6 @@ deleted afterwards.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
 from taskstate.model.canonical_json import canonical_json, sha256
@@ -20,6 +18,7 @@ from taskstate.storage.git import worktree
 from taskstate.storage.git.diff_hash import diff_sha256
 from taskstate.storage.git.objects import GITLINK, leaves, new_objects, old_objects
 from taskstate.syntax.edits import apply
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import secrets
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import drift, packs

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.errors import GitFailed
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files, folders
 from taskstate.storage.git.objects import GITLINK, leaves
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import drift, packs
 from taskstate.verification.snapshots.changed_files import (

@@ -9,7 +9,6 @@ snapshot it failed.
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
@@ -20,6 +19,7 @@ from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
 from taskstate.storage.git import worktree
 from taskstate.syntax.edits import apply
+from taskstate.typed import TYPE_CHECKING
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import drift, packs
 from taskstate.verification.snapshots.base import require_open, require_snapshot

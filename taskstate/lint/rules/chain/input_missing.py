@@ -47,11 +47,10 @@ and everything else in the section stays as it is.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.facts.upstreams import completed_upstream, dependencies, inputs_are_readable, is_own_task
 from taskstate.model.chain import has_input
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

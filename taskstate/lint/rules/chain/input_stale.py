@@ -35,11 +35,10 @@ the new output. Then check whether the work done so far still fits.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.facts.upstreams import completed_upstream, inputs_are_readable, is_own_task
 from taskstate.model.chain import inputs_of, is_current
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

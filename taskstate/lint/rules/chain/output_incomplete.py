@@ -55,14 +55,13 @@ audit:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.outline import is_empty, subsection
 from taskstate.lint.facts.waivers import read_waivers
 from taskstate.lint.facts.wording import cut
 from taskstate.messages import first_of
 from taskstate.model.statuses import COMPLETE
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

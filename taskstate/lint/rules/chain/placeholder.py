@@ -39,13 +39,12 @@ Issue and verify JSON Web Tokens for the login flow.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.outline import is_empty, subsection
 from taskstate.lint.facts.waivers import Waivers, read_waivers
 from taskstate.model.statuses import COMPLETE
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

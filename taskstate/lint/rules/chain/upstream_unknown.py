@@ -35,12 +35,11 @@ good, remove its id from `depends_on`, and move its output under another heading
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.upstreams import dependencies, is_own_task
 from taskstate.lint.facts.wording import first_line_of, taken_back
 from taskstate.model.chain import inputs_of, named_inputs
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -39,12 +39,11 @@ Only what meets the schema is read: a feature with `"passes": "yes"` is not coun
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
 from taskstate.lint.facts.bare_json import line_of_edit, opening_of_bare_json
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.model.task_state import is_json_fence
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -34,14 +34,13 @@ anything, so that fix is unsafe. A sealed section 1 is never changed by a fix: c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.model.malformed_criteria import malformed_criteria, mended_text
 from taskstate.model.static_context import context_seal
 from taskstate.model.statuses import COMPLETE
 from taskstate.syntax.document import parse
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

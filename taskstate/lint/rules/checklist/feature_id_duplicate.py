@@ -28,11 +28,10 @@ committed id must stay, because references to it would not change with it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.features import SoundFeature, sound_features
 from taskstate.lint.facts.wording import line_of, shown
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -35,11 +35,10 @@ A feature that another task takes over stays in the list, with `moved_to`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.session_history import comparable
 from taskstate.lint.facts.stable_entries import differences, stable_entries
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

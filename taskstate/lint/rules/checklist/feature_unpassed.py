@@ -27,12 +27,11 @@ mistake, test the feature and record the result: `taskstate feature pass 101 jwt
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.lint.facts.features import sound_features
 from taskstate.lint.facts.session_history import comparable
 from taskstate.lint.facts.wording import cut, feature_pass
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -33,7 +33,6 @@ Restore the description, and explain the obstacle in `note`. A changed requireme
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.json_values import JsonValue, json_value
@@ -41,6 +40,7 @@ from taskstate.lint.facts.session_history import comparable
 from taskstate.lint.facts.stable_entries import differences, stable_entries
 from taskstate.lint.facts.wording import cut, shown
 from taskstate.model.phases import SCHEMA
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

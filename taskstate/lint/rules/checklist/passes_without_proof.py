@@ -41,12 +41,11 @@ it with its exit status and the hash of its output:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.features import sound_features
 from taskstate.lint.facts.waivers import is_waived, waivers_of_features
 from taskstate.lint.facts.wording import feature_pass
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -39,11 +39,10 @@ The schema itself is `schemas/phase.schema.json`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.model.statuses import IN_PROGRESS, NOT_STARTED
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

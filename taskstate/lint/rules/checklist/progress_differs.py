@@ -32,12 +32,11 @@ hand.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.errors import CannotEdit
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.model.derived_values import PROGRESS, fix_edits, overall_progress
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -38,13 +38,12 @@ The schema itself is `schemas/phase.schema.json`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.json_values import json_value
 from taskstate.lint.rules.checklist.phase_schema import faults_of
 from taskstate.model.names import phase_in
 from taskstate.model.phases import SCHEMA
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -35,14 +35,13 @@ only a command that ended with status 0, or a commit, is accepted as `evidence`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Rule
 from taskstate.lint.facts.features import SoundFeature, sound_features
 from taskstate.lint.facts.session_history import comparable
 from taskstate.lint.facts.waivers import is_waived, waivers_of_features
 from taskstate.lint.facts.wording import feature_pass
 from taskstate.model.statuses import COMPLETE, DROPPED
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

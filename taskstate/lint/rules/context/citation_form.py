@@ -32,13 +32,13 @@ requirements.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from taskstate.context.citations import citation_status, parse_line_span
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.facts.citations import captured_citations, citations_value, is_closed
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.syntax.edits import Edit
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -34,12 +34,11 @@ If the heading was renamed, correct the slug at its source: in the configuration
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.context.citations import citation_status
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.citations import captured_citations, citations_value, is_closed
 from taskstate.lint.facts.wording import shown
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -34,13 +34,12 @@ $ taskstate context rebuild 101
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.model.canonical_json import SEALED_KEYS
 from taskstate.model.malformed_criteria import mended_text
 from taskstate.model.static_context import SEALED_VALUES, context_seal, static_section
 from taskstate.syntax.document import parse
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

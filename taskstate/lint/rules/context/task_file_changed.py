@@ -33,12 +33,11 @@ If the file has another name now: `taskstate context rebuild 101 --from tasks/au
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
 from taskstate.lint.facts.citations import is_closed
 from taskstate.lint.facts.wording import shown
 from taskstate.model.static_context import is_sealed
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -38,7 +38,6 @@ Remove a finding that was fixed with `taskstate role unblock 101 reviewer --find
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.lint.facts.wording import shown
@@ -46,6 +45,7 @@ from taskstate.messages import first_of
 from taskstate.model.findings import KEY, OLDER_KEY
 from taskstate.model.roles import pipeline
 from taskstate.model.statuses import DONE
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

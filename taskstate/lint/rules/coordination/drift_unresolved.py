@@ -34,10 +34,9 @@ $ taskstate snapshot resolve 101 --note "the formatter had run, nothing else cha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.model.roles import pipeline
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

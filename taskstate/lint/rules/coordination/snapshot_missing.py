@@ -35,11 +35,10 @@ $ taskstate role set 101 implementer --status done
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.model.roles import pipeline
 from taskstate.model.statuses import CLOSED, DONE
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -29,10 +29,10 @@ link that. Where the character itself is the subject, write its name: U+001B. In
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
 from taskstate.syntax.spans import CONTROLS, Span
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -37,10 +37,9 @@ $ make test
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Fix, Rule
 from taskstate.lint.facts.bare_json import line_of_edit, opening_of_bare_json
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

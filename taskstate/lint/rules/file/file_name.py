@@ -32,10 +32,9 @@ $ git mv .taskstate/tasks/task-102-state.md .taskstate/tasks/task-101-state.md
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.model import names
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

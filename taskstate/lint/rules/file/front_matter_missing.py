@@ -38,9 +38,8 @@ created_at: "2026-01-31T12:00:00Z"
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

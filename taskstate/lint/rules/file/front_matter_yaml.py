@@ -38,9 +38,8 @@ missing quote at the end of a value.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Fix, Rule
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

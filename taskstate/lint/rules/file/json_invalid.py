@@ -41,12 +41,12 @@ No comma before a closing bracket, strings in double quotes, no comments, and `t
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.wording import first_line_of, line_of
 from taskstate.syntax.json_parser import AFTER_THE_END, NEVER_CLOSED
 from taskstate.syntax.spans import CONTROLS, Span, line_start
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

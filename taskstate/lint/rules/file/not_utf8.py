@@ -27,10 +27,9 @@ shown and correct the characters by hand, or take the last good version from git
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

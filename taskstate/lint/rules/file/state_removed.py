@@ -34,12 +34,11 @@ Then its file may go.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
 from taskstate.lint.facts.wording import taken_back
 from taskstate.model.names import own_file
 from taskstate.model.statuses import CLOSED
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -29,9 +29,8 @@ taskstate: 1
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.typed import TYPE_CHECKING
 from taskstate.version import FORMAT
 
 if TYPE_CHECKING:

@@ -29,12 +29,11 @@ silence nothing, and the whole line where none is left; what is no directive it 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.lint.diagnostics import Fix, Rule
 from taskstate.lint.facts.outline import headings, verified_edits
 from taskstate.lint.facts.wording import shown
 from taskstate.syntax.edits import Edit
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

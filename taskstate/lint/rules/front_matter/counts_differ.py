@@ -32,11 +32,10 @@ hand may leave them out.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.errors import CannotEdit
 from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Fix, Rule
 from taskstate.model import derived_values
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

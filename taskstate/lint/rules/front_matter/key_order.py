@@ -36,13 +36,12 @@ with it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.formatting.key_order import disorders
 from taskstate.formatting.schema_order import ranks
 from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.model.algorithms import out_of_order
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

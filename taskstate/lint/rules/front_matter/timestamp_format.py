@@ -32,10 +32,10 @@ hand.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Fix, Rule
 from taskstate.syntax.edits import Edit
+from taskstate.typed import TYPE_CHECKING
 from taskstate.validation import schema
 
 if TYPE_CHECKING:

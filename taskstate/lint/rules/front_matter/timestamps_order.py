@@ -30,10 +30,9 @@ updated_at: "2026-01-30T09:00:00Z"
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
 from taskstate.lint.rules.front_matter.timestamp_format import is_exact
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

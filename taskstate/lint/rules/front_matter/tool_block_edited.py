@@ -32,10 +32,9 @@ $ taskstate doctor --reseal 101 --note "merged by hand, compared with both sides
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.model.canonical_json import SEALED_KEYS
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

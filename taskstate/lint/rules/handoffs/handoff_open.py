@@ -32,14 +32,13 @@ from the state file by hand, and accept that with `taskstate doctor --reseal 101
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.handoff.document import ACCEPTED, OPEN, WrittenHandoff
 from taskstate.handoff.paths import is_handoff_path
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.model.names import own_file
 from taskstate.model.statuses import DROPPED
+from taskstate.typed import TYPE_CHECKING
 from taskstate.validation.paths import escape_reason
 
 if TYPE_CHECKING:

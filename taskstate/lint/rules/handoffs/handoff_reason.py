@@ -39,13 +39,12 @@ again by whoever believes they can do better. The reason is what the successor c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.handoff.document import AVOID, DECISIONS, split_reason
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
 from taskstate.lint.facts.handoffs import handoff_facts
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.syntax.escaping import is_none
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -42,13 +42,12 @@ References outside the repository, such as an address, belong in Critical Contex
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.handoff.document import OPEN, Passage
 from taskstate.handoff.references import without_position
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
 from taskstate.lint.facts.handoffs import handoff_facts
 from taskstate.lint.facts.wording import shown
+from taskstate.typed import TYPE_CHECKING
 from taskstate.validation.paths import escape_reason
 
 if TYPE_CHECKING:

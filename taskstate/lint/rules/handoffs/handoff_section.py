@@ -40,14 +40,13 @@ None.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.handoff.document import LABELS, MAY_BE_NONE, STATE
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
 from taskstate.lint.facts.handoffs import handoff_facts
 from taskstate.lint.facts.outline import SECTION, body_start
 from taskstate.lint.facts.wording import line_of, shown
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -30,11 +30,10 @@ $ taskstate permanent ack --agent ada --version 7
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.model.permanent import PERMANENT, confirmed, version_of
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -33,10 +33,10 @@ and under AD-7 `**Supersedes:** AD-3`. `taskstate permanent decide` writes both.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.model.permanent import PERMANENT, SUPERSEDED, Decision, decisions, labelled
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

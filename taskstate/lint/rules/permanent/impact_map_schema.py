@@ -34,14 +34,13 @@ $ taskstate permanent update --section "Codebase Impact Map" --from .taskstate/t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.impact_map import impact_map, linked_map
 from taskstate.lint.facts.wording import cut, shown
 from taskstate.model.impact_graph import circles
 from taskstate.model.impact_map import KINDS, MODULES, map_of
 from taskstate.model.permanent import IMPACT_MAP
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -29,12 +29,12 @@ refuses to remove a module while something names it.
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.impact_map import impact_map
 from taskstate.lint.facts.wording import shown
 from taskstate.model.impact_map import KINDS
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -36,13 +36,12 @@ ignore = ["TSP06"]
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.lint.facts.wording import cut
 from taskstate.model import names
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import CLOSED
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -29,11 +29,10 @@ depends_on: ["100"]
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.lint.facts.upstreams import dependencies, is_own_task
 from taskstate.model.permanent import PERMANENT
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -33,7 +33,6 @@ $ taskstate permanent update
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.model.archive_format import rolled_items
@@ -46,6 +45,7 @@ from taskstate.model.permanent import (
     shown_version,
 )
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

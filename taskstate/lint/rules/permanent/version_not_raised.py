@@ -27,11 +27,10 @@ $ taskstate permanent update
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.session_history import comparable
 from taskstate.model.permanent import CONTENT, PERMANENT, VERSION_SEAL, changed_sections, edited_sections, version_of
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -33,11 +33,10 @@ Delete the characters. Where one itself is the subject, write its name: U+200B. 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
 from taskstate.syntax import invisible
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

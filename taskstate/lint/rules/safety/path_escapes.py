@@ -37,13 +37,12 @@ A link that leads outside can be replaced by a copy of its target, or by a file 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.handoffs import handoff_facts
 from taskstate.lint.facts.json_values import json_value
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema
 from taskstate.validation.paths import escape_reason, literal_prefix
 

@@ -38,10 +38,9 @@ regular expressions; a value that one of them matches is no secret.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
 from taskstate.lint.facts.wording import first_line_of
+from taskstate.typed import TYPE_CHECKING
 from taskstate.validation import secrets
 
 if TYPE_CHECKING:

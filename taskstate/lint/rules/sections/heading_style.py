@@ -33,12 +33,11 @@ meant for the author of a section is still there long after the section was writ
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.formatting.parts import body_parts
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.facts.wording import cut, shown
 from taskstate.syntax.edits import Edit
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -32,12 +32,11 @@ Log` and `**4. Progress Log**` as headings.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
 from taskstate.lint.facts.outline import PARAGRAPH
 from taskstate.lint.facts.wording import line_of, shown
 from taskstate.syntax.edits import Edit
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -32,8 +32,6 @@ placeholder, or while a heading of level 1 splits a section. A section that stan
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
 from taskstate.lint.facts.outline import (
     SECTION,
@@ -49,6 +47,7 @@ from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.model.static_context import is_sealed
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

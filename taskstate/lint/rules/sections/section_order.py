@@ -33,13 +33,13 @@ moved while a section occurs twice, or while a heading of level 1 splits one.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
 from taskstate.lint.facts.outline import end_of, headings, start_of, verified_edits
 from taskstate.lint.facts.wording import shown
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

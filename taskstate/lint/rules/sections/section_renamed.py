@@ -33,11 +33,10 @@ section really is another one, put it under `## Notes` with a heading of level 3
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.syntax.edits import Edit
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -39,11 +39,10 @@ Where the section is meant to be there, silence the finding in the line above it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.lint.facts.outline import SECTION
 from taskstate.lint.facts.wording import shown
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

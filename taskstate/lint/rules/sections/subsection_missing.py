@@ -36,11 +36,10 @@ Write the subsection, or put the placeholder there until it is written:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.outline import SUBSECTION
 from taskstate.lint.facts.wording import line_of, shown
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

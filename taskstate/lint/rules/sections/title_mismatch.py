@@ -33,13 +33,13 @@ has control characters (TS006). Give another heading of level 1 the level that i
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
 from taskstate.lint.facts.outline import SECTION, body_start, headings, insertion_edit, verified_edits
 from taskstate.lint.facts.wording import cut, shown
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.spans import CONTROLS, Span
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -36,7 +36,6 @@ session.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.archive.integrity import ArchiveContents, describe_runs, from_git, runs_of
 from taskstate.lint.diagnostics import Diagnostic, Rule
@@ -45,6 +44,7 @@ from taskstate.model import names
 from taskstate.model.archive_format import content_hash
 from taskstate.model.derived_values import COUNTS
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -38,10 +38,10 @@ commit in the next one, and silence the finding above the line with
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -33,7 +33,6 @@ or change the status: `complete` if nothing is left to do, `blocked` if the work
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.lint.facts.wording import cut, first_line_of
@@ -41,6 +40,7 @@ from taskstate.model.statuses import IN_PROGRESS
 from taskstate.model.task_state import field_values
 from taskstate.syntax.escaping import is_blank
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

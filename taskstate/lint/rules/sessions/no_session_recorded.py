@@ -35,7 +35,6 @@ that list.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 from taskstate.context.path_scope import read_scope
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
@@ -43,6 +42,7 @@ from taskstate.lint.facts.session_history import SessionIndex, comparable, entri
 from taskstate.lint.facts.wording import shown
 from taskstate.model.names import own_file
 from taskstate.model.statuses import IN_PROGRESS
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

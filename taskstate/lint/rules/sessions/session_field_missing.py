@@ -43,7 +43,6 @@ comes next. What is missing there must be found out again, at full price.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.outline import SECTION, SUBSECTION
@@ -52,6 +51,7 @@ from taskstate.messages import first_of
 from taskstate.model.task_state import is_summary, labelled_fields, session_number
 from taskstate.syntax.escaping import is_blank
 from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -42,12 +42,12 @@ such. Text under a wrong heading is not checked further.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.model.task_state import is_summary
 from taskstate.syntax.edits import Edit
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -31,11 +31,11 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Rule
 from taskstate.lint.facts.features import sound_features
 from taskstate.lint.facts.moments import moment_of
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

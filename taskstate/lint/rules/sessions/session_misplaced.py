@@ -38,7 +38,6 @@ misplaced.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
 from taskstate.lint.facts.wording import first_line_of
@@ -47,6 +46,7 @@ from taskstate.model.task_state import PART_LEVEL, read_state
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span, end_of_content, trimmed
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -38,7 +38,6 @@ git, and if it never existed, renumber by hand.
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.facts.moments import moment_of
@@ -46,6 +45,7 @@ from taskstate.lint.facts.session_history import uncommitted
 from taskstate.messages import first_of
 from taskstate.model.algorithms import longest_rising
 from taskstate.syntax.edits import Edit
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

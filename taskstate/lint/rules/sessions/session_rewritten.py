@@ -39,7 +39,6 @@ pushed: then the files are compared with what the upstream branch has (without o
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.moments import in_future
@@ -47,6 +46,7 @@ from taskstate.lint.facts.session_history import SessionIndex, archived, entries
 from taskstate.model.config import COMMITTED
 from taskstate.model.names import own_id
 from taskstate.syntax.conflict_markers import find_conflicts
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -35,11 +35,11 @@ nobody remembers. `taskstate session add` writes the time for you.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.lint.facts.moments import in_future
 from taskstate.model.algorithms import longest_rising
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -34,12 +34,11 @@ for you.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.model.task_state import KB
 from taskstate.syntax.spans import size_in_bytes
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

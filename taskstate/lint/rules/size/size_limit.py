@@ -35,10 +35,9 @@ automatically.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
 from taskstate.model.derived_values import exceeded, is_over_limit
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

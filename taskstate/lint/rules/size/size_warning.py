@@ -36,10 +36,9 @@ automatically once the file is over the limit, so you may also wait.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.model.derived_values import exceeded, is_over_limit
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

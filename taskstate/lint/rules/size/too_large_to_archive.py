@@ -32,10 +32,9 @@ A task with such a large checklist is better split into several.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.model.derived_values import exceeded, is_over_limit, largest_parts
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -35,14 +35,13 @@ Then complete this task with what it has achieved.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.lint.facts.wording import cut
 from taskstate.messages import first_of
 from taskstate.model.derived_values import session_counts
 from taskstate.model.statuses import CLOSED
 from taskstate.tasks.decomposition_plan import subtasks_of
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
