@@ -10,7 +10,6 @@ import posixpath
 from contextlib import suppress
 from itertools import pairwise
 
-from taskstate.archive.summary import summarise
 from taskstate.errors import TaskstateError
 from taskstate.messages import one_line
 from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, layout_lines, read_batches
@@ -141,6 +140,8 @@ def plan_archive(  # noqa: PLR0913 - what, where, when, how much, why, by which 
 
         summary, warnings = Summarizer(summarizing.command, workspace.root).summary(state, archived, link)
     else:
+        from taskstate.archive.summary import summarise  # most writes archive nothing
+
         summary, warnings = summarise(state, archived, link), summarizing.notes
     remaining = _without(state, archived, summary)
     archive_path = workspace.archive_path(state.id)

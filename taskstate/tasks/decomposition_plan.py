@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from heapq import heapify, heappop, heappush
-from string import ascii_lowercase
 
 from taskstate.model.derived_values import session_counts
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -341,7 +340,7 @@ def _bits(mask: int) -> list[int]:
 
 def _free_ids(task_id: str, taken: Collection[str]) -> Iterator[str]:
     """Yield 101a, 101b … for a task 101, and auth.1, auth.2 … for one whose id does not end in a digit."""
-    letters = iter(ascii_lowercase) if task_id[-1:].isdigit() else iter(())
+    letters = iter("abcdefghijklmnopqrstuvwxyz") if task_id[-1:].isdigit() else iter(())
     for letter in letters:
         if f"{task_id}{letter}".casefold() not in taken:
             yield f"{task_id}{letter}"

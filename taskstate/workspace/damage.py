@@ -80,6 +80,8 @@ def require_readable(workspace: Workspace, loaded: Loaded) -> None:
 def advice(workspace: Workspace, loaded: Loaded) -> str:
     """Return the ways out for a damaged file; one that cannot be parsed cannot be accepted as it is."""
     if is_older(loaded.document) and not had_front_matter(workspace, loaded):
+        import shlex
+
         path = shlex.quote(loaded.relative)
         return f"`taskstate migrate {path}` brings a file of an older form into the present one"
     if is_unreadable(loaded):

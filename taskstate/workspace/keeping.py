@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from contextlib import suppress
-from dataclasses import dataclass, field
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
@@ -95,15 +94,15 @@ def require_nothing_lost(workspace: Workspace, relative: str) -> None:
         raise TaskstateError(f"task {loss.task} was here before: {loss.message()}", code="lost")
 
 
-@dataclass
 class _Balance:
     """What the files of one task hold before and after a plan."""
 
-    before: Counter[Item] = field(default_factory=Counter)
-    after: Counter[Item] = field(default_factory=Counter)
-    withdrawn: Counter[Item] = field(default_factory=Counter)
-    entry: Entry = NOTHING
-    is_dropped: bool = False
+    def __init__(self) -> None:
+        self.before: Counter[Item] = Counter()
+        self.after: Counter[Item] = Counter()
+        self.withdrawn: Counter[Item] = Counter()
+        self.entry: Entry = NOTHING
+        self.is_dropped = False
 
 
 def _entries(

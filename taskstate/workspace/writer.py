@@ -6,7 +6,6 @@ checked and the plan carried out. A file that somebody changes in between is rea
 
 from __future__ import annotations
 
-import difflib
 import time
 
 from taskstate.errors import StaleFile, TaskstateError
@@ -234,6 +233,8 @@ def _diff(workspace: Workspace, operation: journal.Operation) -> str:
 
 def unified_diff(name: str, old: str, new: str, *, is_new: bool = False) -> str:
     """Return the unified diff of a file's texts with LF as line ends, and with possible credentials masked."""
+    import difflib
+
     before, after = (text.replace("\r\n", "\n").replace("\r", "\n").split("\n") for text in (old, new))
     before, after = (lines[:-1] if lines[-1] == "" else lines for lines in (before, after))
     lines = difflib.unified_diff(before, after, "/dev/null" if is_new else f"a/{name}", f"b/{name}", lineterm="")

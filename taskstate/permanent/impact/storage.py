@@ -6,7 +6,6 @@ Everything that reads the map calls `load_map`, which follows the link.
 from __future__ import annotations
 
 import posixpath
-import shlex
 from contextlib import closing
 
 from taskstate.errors import TaskstateError
@@ -120,6 +119,8 @@ def _cure(workspace: Workspace, name: str, sha256: str) -> str:
     """Return the git command that brings back what a section names; empty where the last commit does not have it."""
     with closing(git.Objects(workspace.root)) as objects:
         data = objects.read(f"HEAD:./{name}") if git.head(workspace.root) and "\n" not in name else None
+    import shlex
+
     return f"`git checkout HEAD -- {shlex.quote(name)}`" if data is not None and digest_of_file(data) == sha256 else ""
 
 
