@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import corpus, sample
-from benchmarks.measurement import Measurement, ratio, repository
+from benchmarks.measurement import Compared, Measurement, repository
 from benchmarks.timing import interleaved, program, python
 from taskstate.workflow.token_budget import budget
 from taskstate.workspace.workspace import find_workspace
@@ -41,4 +41,4 @@ def starting(folder: Path) -> Iterator[Measurement]:
         (root / ".taskstate" / "tasks" / f"task-{number}-state.md").write_bytes(text)
     command = (str(Path(sys.executable).with_name("taskstate")), "brief", "5000")
     taken = interleaved({"ours": program(command, root), "reference": python(("-c", "pass"), root)})
-    yield Measurement(f"`brief` among {_TASKS:,} tasks", "`python -c pass`", ratio(taken), 8.0)
+    yield Compared(f"`brief` among {_TASKS:,} tasks", "`python -c pass`", 8.0).by(taken)

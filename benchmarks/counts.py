@@ -28,7 +28,7 @@ MOST = 1.3  # times what was recorded
 _SETTLED = 2.1  # seconds after which a file's times tell that it has not changed
 _FILE = ".taskstate/tasks/task-1-state.md"
 _SESSION = ("session", "add", "1", "--did", "read the header", "--state", "it works", "--next", "write the second")
-_START = '{"session_id": "1", "hook_event_name": "SessionStart", "source": "startup"}'
+_BEGIN = '{"session_id": "1", "hook_event_name": "SessionStart", "source": "startup", "cwd": "."}'
 
 
 class Question(NamedTuple):
@@ -51,7 +51,7 @@ QUESTIONS = (
     Question("lint of 50 files, nothing changed", "fifty", ("lint", "--jobs", "1"), again=True),
     Question("next among 300 tasks", "many", ("next",), again=True),
     Question("brief among 300 tasks", "many", ("brief", "150"), again=True),
-    Question("hook at the start of a session", "many", ("hook", "claude"), again=True, given=_START),
+    Question("hook at the start of a session", "many", ("hook", "session-start"), again=True, given=_BEGIN),
     Question("snapshot verify", "changed", ("snapshot", "verify", "1", "--role", "implementer")),
     Question("session add", "changed", _SESSION),
     Question("start", "started", ("start", "1", "--role", "implementer"), imports_alone=True),

@@ -6,6 +6,7 @@ the content as well. The output of both is discarded.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shutil
@@ -15,23 +16,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import corpus
-from benchmarks.measurement import Measurement, ratio, repository
+from benchmarks.measurement import Compared, Measurement, repository
 from benchmarks.timing import ROUNDS, interleaved, program, python
+from benchmarks.tools import installed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 _SLOW_ROUNDS = 5
 _MANY_ROUNDS = 21  # where a tenth is to be told from noise
 _HOOK = 0.3  # seconds
-_RUMDL = Path(sys.executable).with_name("rumdl")
 _OURS = (str(Path(sys.executable).with_name("taskstate")), "lint")
 # The corpus names commits that do not exist, and has more sessions than a task should have.
 _CONFIG = '[lint]\nignore = ["TS410"]\n[size]\nmax-sessions = 1000\n'
 _TEN = corpus.Corpus(name="ten", files=1, least=10, most=10, total="10 KB")
 _PEAK = """
 import resource, subprocess, sys
-subprocess.run(sys.argv[1:], check=True)
+subprocess.run(sys.argv[1:], stderr=subprocess.DEVNULL)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
 _MB = 1024  # the unit of `ru_maxrss` on Linux is a KB
@@ -40,39 +41,53 @@ _MB = 1024  # the unit of `ru_maxrss` on Linux is a KB
 def lint_one(folder: Path) -> Iterator[Measurement]:
     """Measure linting one file, with a cache miss and with a cache hit."""
     reference = "`python -c pass`"
-    for which, miss, hit in ((_TEN, 5.0, 3.0), (corpus.C1, 6.0, 0.0)):
+    for which, miss, hit, alone in ((_TEN, 5.0, 4.0, 3.0), (corpus.C1, 6.0, 0.0, 0.0)):
         root = repository(folder / which.name, git=False)  # with git, each made-up commit would be a finding
         (path,) = corpus.write(which, root)
         commands = {
             "miss": program((*_OURS, "--no-cache", str(path)), root),
             "hit": program((*_OURS, str(path)), root),
+            "alone": program((*_OURS, "--against", "none", str(path)), root),
             "reference": python(("-c", "pass"), root),
         }
         taken = interleaved(commands, rounds=ROUNDS)
-        yield Measurement(f"lint one file of {which.total}, cache miss", reference, ratio(taken, "miss"), miss)
-        yield Measurement(f"lint one file of {which.total}, cache hit", reference, ratio(taken, "hit"), hit)
+        what = f"lint one file of {which.total}, cache"
+        yield Compared(f"{what} miss", reference, miss).by(taken, "miss")
+        yield Compared(f"{what} hit", reference, hit).by(taken, "hit")
+        yield Compared(f"{what} hit, `--against none`", reference, alone).by(taken, "alone")
 
 
 def lint_many(folder: Path) -> Iterator[Measurement]:
-    """Measure linting thousands of files, cold and warm, and the memory that it takes."""
-    for which, warm in ((corpus.C2, 0.0), (corpus.C3, 0.5)):
-        root = repository(folder / which.name)
-        (root / "taskstate.toml").write_text(_CONFIG, encoding="utf-8")
-        corpus.write(which, root)
-        ours, theirs = root / ".taskstate" / "cache", root / ".rumdl_cache"
-        rumdl = (str(_RUMDL), "check", ".")
-        commands = {
-            "ours": _without(ours, program(_OURS, root)),
-            "reference": _without(theirs, program(rumdl, root)),
-            "warm": program(_OURS, root),
-            "their warm": program(rumdl, root),
-        }
-        what, note = f"{which.name} ({which.files:,} files, {which.total})", f"{_count(root)} files read by rumdl"
-        cold = interleaved({name: commands[name] for name in ("ours", "reference")}, rounds=_SLOW_ROUNDS)
-        yield Measurement(f"lint cold {what}", "rumdl cold", ratio(cold), 1.0, note)
-        again = interleaved({"ours": commands["warm"], "reference": commands["their warm"]}, rounds=_SLOW_ROUNDS)
-        yield Measurement(f"lint warm {what}", "rumdl warm", ratio(again), warm)
-    yield Measurement("peak memory of linting C3, all processes, at most", "1 MB", _peak(folder / corpus.C3.name), 150)
+    """Measure linting a thousand files, cold and warm, and the memory that it takes."""
+    yield from _lint(folder, corpus.C2, warm=0.0)
+
+
+def lint_most(folder: Path) -> Iterator[Measurement]:
+    """Measure linting five thousand files, cold and warm, and the memory that it takes."""
+    yield from _lint(folder, corpus.C3, warm=0.5)
+
+
+def _lint(folder: Path, which: corpus.Corpus, *, warm: float) -> Iterator[Measurement]:
+    what = f"{which.name} ({which.files:,} files, {which.total})"
+    try:
+        rumdl = (installed("rumdl"), "check", ".")
+    except RuntimeError as error:
+        yield Measurement(f"lint {what}", f"rumdl, skipped: {error}", math.nan, 1.0)
+        return
+    root = repository(folder / which.name)
+    (root / "taskstate.toml").write_text(_CONFIG, encoding="utf-8")
+    corpus.write(which, root)
+    ours, theirs = root / ".taskstate" / "cache", root / ".rumdl_cache"
+    note = f"{_count(root, rumdl)} files read by rumdl"
+    cold = {"ours": _without(ours, program(_OURS, root)), "reference": _without(theirs, program(rumdl, root))}
+    yield Compared(f"lint cold {what}", "rumdl cold", 1.0, note).by(interleaved(cold, rounds=_SLOW_ROUNDS))
+    again = {"ours": program(_OURS, root), "reference": program(rumdl, root)}
+    yield Compared(f"lint warm {what}", "rumdl warm", warm).by(interleaved(again, rounds=_SLOW_ROUNDS))
+    shutil.rmtree(ours, ignore_errors=True)
+    peak = peak_megabytes(_OURS, root) * (1 + (os.cpu_count() or 1))  # each process is counted like the largest one
+    shutil.rmtree(theirs, ignore_errors=True)
+    note = f"rumdl: {peak_megabytes(rumdl, root):.0f} MB"
+    yield Measurement(f"peak memory of lint cold {what}, all processes, at most", "1 MB", peak, 150, note)
 
 
 def lint_history(folder: Path) -> Iterator[Measurement]:
@@ -90,8 +105,7 @@ def lint_history(folder: Path) -> Iterator[Measurement]:
         ("lint one unchanged file with history, cache hit", one, one_alone, _MANY_ROUNDS),
     ):
         taken = interleaved({"ours": program(ours, root), "reference": program(reference, root)}, rounds=rounds)
-        note = f"{taken['ours']:.3f} s against {taken['reference']:.3f} s"
-        yield Measurement(name, "`--against none`", ratio(taken), 1.1, note)
+        yield Compared(name, "`--against none`", 1.1).by(taken)
     changed.write_bytes(changed.read_bytes().replace(b"status: in_progress", b"status: blocked", 1))
     subprocess.run(["git", "add", "--all"], cwd=root, check=True)
     hook = program(("env", "GIT_INDEX_FILE=.git/index", *_OURS, "--staged"), root)  # as git runs it
@@ -110,18 +124,17 @@ def _without(cache: Path, run: Callable[[], float]) -> Callable[[], float]:
     return cold
 
 
-def _count(root: Path) -> str:
+def _count(root: Path, rumdl: tuple[str, ...]) -> str:
     """Return the number of files that the peer reports to have read."""
-    output = subprocess.run([_RUMDL, "check", "."], cwd=root, capture_output=True, encoding="utf-8", check=False).stdout
+    output = subprocess.run(rumdl, cwd=root, capture_output=True, encoding="utf-8", check=False).stdout
     match = re.search(r"in ([0-9,]+) files", output)
     return match[1] if match else "?"
 
 
-def _peak(root: Path) -> float:
-    """Return an upper limit, in MB, of the memory that the processes of a cold run took together.
+def peak_megabytes(command: Sequence[str], root: Path) -> float:
+    """Return the memory of the largest process of a command at its peak, in MB.
 
-    A separate process starts the run, so that no other child counts. Each process is counted like the largest one.
+    A separate process starts the command, so that no other child counts.
     """
-    shutil.rmtree(root / ".taskstate" / "cache", ignore_errors=True)
-    output = subprocess.run([sys.executable, "-c", _PEAK, *_OURS], cwd=root, capture_output=True, check=True).stdout
-    return int(output.split()[-1]) / _MB * (1 + (os.cpu_count() or 1))
+    output = subprocess.run([sys.executable, "-c", _PEAK, *command], cwd=root, capture_output=True, check=True).stdout
+    return int(output.split()[-1]) / _MB

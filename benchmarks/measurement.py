@@ -9,22 +9,47 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
+    from benchmarks.timing import Seconds
+
 
 class Measurement(NamedTuple):
-    """The result of a benchmark: the ratio of taskstate to the reference, and its upper limit (0: no target)."""
+    """The result of a benchmark: the ratio of taskstate to the reference, and its upper limit (0: no target).
+
+    `ours` and `theirs` are the times that the ratio was made of, where it was made of times.
+    """
 
     name: str
     reference: str
     ratio: float
     target: float
     note: str = ""
+    ours: Seconds | None = None
+    theirs: Seconds | None = None
 
 
 class Benchmark(NamedTuple):
-    """A benchmark by its name, and the function that measures it in an empty folder."""
+    """A benchmark by its name, and the function that measures it in an empty folder.
+
+    A `long` one takes several minutes, and is run where all are wanted.
+    """
 
     name: str
     measure: Callable[[Path], Iterator[Measurement]]
+    long: bool = False
+
+
+class Compared(NamedTuple):
+    """What is compared: a name, that of the reference, the upper limit of the ratio (0: none), and a note."""
+
+    name: str
+    reference: str
+    target: float = 0
+    note: str = ""
+
+    def by(self, taken: Mapping[str, Seconds], name: str = "ours") -> Measurement:
+        """Return the measurement of a candidate beside the one named "reference"."""
+        ours, theirs = taken[name], taken["reference"]
+        return Measurement(self.name, self.reference, ours / theirs, self.target, self.note, ours, theirs)
 
 
 def ratio(taken: Mapping[str, float], name: str = "ours") -> float:

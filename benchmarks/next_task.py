@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import corpus
-from benchmarks.measurement import Measurement, ratio, repository
+from benchmarks.measurement import Compared, repository
 from benchmarks.timing import interleaved, program, python
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from benchmarks.measurement import Measurement
 
 _TASKS = 10_000
 _DONE = 3_000  # the number of complete ones among them
@@ -37,4 +39,4 @@ def next_task(folder: Path) -> Iterator[Measurement]:
         (root / ".taskstate" / "tasks" / f"task-{number}-state.md").write_bytes(text)
     command = (str(Path(sys.executable).with_name("taskstate")), "next")
     taken = interleaved({"ours": program(command, root), "reference": python(("-c", "pass"), root)})
-    yield Measurement(f"`next` among {_TASKS:,} tasks, warm", "`python -c pass`", ratio(taken), 8.0)
+    yield Compared(f"`next` among {_TASKS:,} tasks, warm", "`python -c pass`", 8.0).by(taken)

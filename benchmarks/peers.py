@@ -14,9 +14,9 @@ no commit of its own, no look at `--help`. What each sees in this job was tried 
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from typing import TYPE_CHECKING, NamedTuple
+
+from benchmarks.tools import npm
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +29,6 @@ TESTS = "import unittest\n\nfrom slug import slug\n\n\nclass Slugs(unittest.Test
 TESTS += '    def test_words_are_joined(self):\n        self.assertEqual(slug("Two words"), "two-words")\n'
 MORE_TESTS = TESTS.replace("import slug\n", "import slug, unslug\n")
 MORE_TESTS += '\n    def test_words_are_parted(self):\n        self.assertEqual(unslug("two-words"), "two words")\n'
-_INSTALL_SECONDS = 120
 _BACKLOG = "backlog.md@1.52.0"
 _NOTE = "printf '\\n## {who}\\n\\n- did: {did}\\n- next: {next}\\n' >> NOTES.md"
 _VIEW = "backlog task view TASK-1 --plain"
@@ -104,18 +103,7 @@ def backlog(folder: Path) -> Peer:
     Raises:
         RuntimeError: npm is not there, or cannot install it; the message is the reason.
     """
-    npm = shutil.which("npm")
-    if npm is None:
-        raise RuntimeError("npm is not installed")
-    command = [npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--ignore-scripts", _BACKLOG]
-    folder.mkdir(parents=True)
-    try:
-        done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False, timeout=_INSTALL_SECONDS)
-    except subprocess.TimeoutExpired as error:
-        raise RuntimeError(f"npm did not install it within {_INSTALL_SECONDS} s") from error
-    if done.returncode:
-        code = next((line.split()[-1] for line in done.stderr.splitlines() if " code " in line), "unknown")
-        raise RuntimeError(f"npm cannot install it: {code}")
+    npm(folder, (_BACKLOG,))
     return Peer(
         name=_BACKLOG,
         sees="it sees neither a regression nor a drift; of who did what, the last assignee and the authors of comments",

@@ -15,6 +15,8 @@ from benchmarks.timing import interleaved, program, python
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from benchmarks.timing import Seconds
+
 FOLDERS, FILES, CHANGED, NEW = 400, 50, 500, 50
 _TARGET = 1.5
 _OURS = str(Path(sys.executable).with_name("taskstate"))
@@ -74,9 +76,10 @@ def snapshots(folder: Path) -> Iterator[Measurement]:
     yield _measurement("`snapshot verify` of them without drift", "`git status` and hashing", interleaved(commands))
 
 
-def _measurement(what: str, reference: str, taken: dict[str, float]) -> Measurement:
+def _measurement(what: str, reference: str, taken: dict[str, Seconds]) -> Measurement:
     note = f"the interpreter's start, {1000 * taken['start']:.0f} ms, taken off ours"
-    return Measurement(what, reference, (taken["ours"] - taken["start"]) / taken["reference"], _TARGET, note)
+    own = (taken["ours"] - taken["start"]) / taken["reference"]
+    return Measurement(what, reference, own, _TARGET, note, taken["ours"], taken["reference"])
 
 
 def _tree(root: Path) -> Path:

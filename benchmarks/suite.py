@@ -9,21 +9,25 @@ from typing import TYPE_CHECKING
 
 from benchmarks import corpus
 from benchmarks.appending import append_many
+from benchmarks.beside import beside, beside_all
 from benchmarks.briefs import saving, starting
 from benchmarks.detection.detection import detection
 from benchmarks.editing import editing
 from benchmarks.growth import growth
 from benchmarks.hooks import hooks
-from benchmarks.linting import lint_history, lint_many, lint_one
+from benchmarks.linting import lint_history, lint_many, lint_most, lint_one
 from benchmarks.mcp import mcp
-from benchmarks.measurement import Benchmark, Measurement, ratio, repository
+from benchmarks.measurement import Benchmark, Compared, Measurement, repository
 from benchmarks.merges import merges
 from benchmarks.next_task import next_task
+from benchmarks.scale import most_tasks, sizes, tasks
+from benchmarks.searching import searching
 from benchmarks.secret_speed import secret_speed
 from benchmarks.shared_context import shared_context
 from benchmarks.snapshots import snapshots
 from benchmarks.timing import interleaved, timed
 from benchmarks.turns import turns
+from benchmarks.writers import writers
 from taskstate.model.config_reader import read_config
 from taskstate.model.write_metadata import WriteMetadata
 from taskstate.storage import kept
@@ -55,7 +59,7 @@ def add_session(folder: Path) -> Iterator[Measurement]:
         workspace = Workspace(root=root, config=_config(limit))
         workspace.tasks.mkdir(parents=True, exist_ok=True)
         taken = interleaved({"ours": _adding(workspace, data), "reference": _copying(root, data)}, rounds=15)
-        yield Measurement(f"{what}, in process", reference, ratio(taken), target)
+        yield Compared(f"{what}, in process", reference, target).by(taken)
 
 
 def scan_blocks(folder: Path) -> Iterator[Measurement]:
@@ -70,31 +74,40 @@ def scan_blocks(folder: Path) -> Iterator[Measurement]:
     }
     taken = interleaved(candidates)
     speed = f"{len(data) / taken['ours'] / 1e6:.0f} MB/s against {len(data) / taken['reference'] / 1e6:.1f} MB/s here"
-    yield Measurement("the scanner on C1", "markdown-it-py at block level", ratio(taken), 0, speed)
+    yield Compared("the scanner on C1", "markdown-it-py at block level", 0, speed).by(taken)
 
 
+# Those that are not `long` take some ten minutes together.
 BENCHMARKS = {
     benchmark.name: benchmark
     for benchmark in (
         Benchmark("lint-one", lint_one),
         Benchmark("session-add", add_session),
-        Benchmark("append-many", append_many),
+        Benchmark("writers", writers),
         Benchmark("lint-many", lint_many),
-        Benchmark("lint-history", lint_history),
+        Benchmark("lint-most", lint_most, long=True),
+        Benchmark("lint-history", lint_history, long=True),
+        Benchmark("beside", beside),
+        Benchmark("beside-all", beside_all, long=True),
+        Benchmark("search", searching),
+        Benchmark("next", next_task),
+        Benchmark("brief", starting),
+        Benchmark("hooks", hooks),
         Benchmark("lsp", editing),
         Benchmark("scanner", scan_blocks),
-        Benchmark("growth", growth),
-        Benchmark("merges", merges),
-        Benchmark("snapshots", snapshots),
-        Benchmark("tokens", saving),
-        Benchmark("brief", starting),
-        Benchmark("turns", turns),
-        Benchmark("hooks", hooks),
-        Benchmark("shared-context", shared_context),
         Benchmark("secrets", secret_speed),
-        Benchmark("next", next_task),
-        Benchmark("detection", detection),
-        Benchmark("mcp", mcp),
+        Benchmark("sizes", sizes),
+        Benchmark("tasks", tasks, long=True),
+        Benchmark("most-tasks", most_tasks, long=True),
+        Benchmark("append-many", append_many, long=True),
+        Benchmark("growth", growth, long=True),
+        Benchmark("snapshots", snapshots),
+        Benchmark("merges", merges, long=True),
+        Benchmark("tokens", saving),
+        Benchmark("turns", turns, long=True),
+        Benchmark("shared-context", shared_context, long=True),
+        Benchmark("detection", detection, long=True),
+        Benchmark("mcp", mcp, long=True),
     )
 }
 

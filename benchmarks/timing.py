@@ -6,11 +6,10 @@ import math
 import os
 import subprocess
 import sys
+import tempfile
 from statistics import linear_regression, median
-from time import perf_counter
-from typing import TYPE_CHECKING
-
-from taskstate.syntax.document import forget_parsed
+from time import perf_counter, process_time
+from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -19,8 +18,31 @@ if TYPE_CHECKING:
 ROUNDS = 7
 
 
-def interleaved(candidates: Mapping[str, Callable[[], float]], *, rounds: int = ROUNDS) -> dict[str, float]:
-    """Return the median of each candidate's times in seconds, after a warm-up round.
+class Seconds(float):
+    """How long something took by the clock: once, or as the median of several times between `low` and `high`.
+
+    `cpu` is the time of the processor, that of child processes included: other programs on the machine do not count.
+    """
+
+    cpu: float
+    low: float
+    high: float
+
+    def __new__(cls, wall: float, cpu: float = math.nan, low: float = math.nan, high: float = math.nan) -> Self:
+        """Return a time."""
+        made = super().__new__(cls, wall)
+        made.cpu, made.low, made.high = cpu, low, high
+        return made
+
+    @classmethod
+    def median_of(cls, times: Sequence[float]) -> Seconds:
+        """Return the median of several times, by the clock and of the processor."""
+        cpu = median(each.cpu if isinstance(each, Seconds) else math.nan for each in times)
+        return cls(median(times), cpu, min(times), max(times))
+
+
+def interleaved(candidates: Mapping[str, Callable[[], float]], *, rounds: int = ROUNDS) -> dict[str, Seconds]:
+    """Return the median of each candidate's times, after a warm-up round.
 
     In each round every candidate runs once, in rotating order, so that a machine that becomes slower or faster
     affects all of them alike.
@@ -33,37 +55,52 @@ def interleaved(candidates: Mapping[str, Callable[[], float]], *, rounds: int = 
             seconds = candidates[name]()
             if turn:
                 taken[name].append(seconds)
-    return {name: median(times) for name, times in taken.items()}
+    return {name: Seconds.median_of(times) for name, times in taken.items()}
 
 
-def timed(action: Callable[[], object]) -> Callable[[], float]:
-    """Return a candidate that carries out an action and returns its time, with no text parsed before."""
+def timed(action: Callable[[], object]) -> Callable[[], Seconds]:
+    """Return a candidate that carries out an action and returns its time."""
 
-    def run() -> float:
-        forget_parsed()
-        start = perf_counter()
+    def run() -> Seconds:
+        start, cpu = perf_counter(), process_time()
         action()
-        return perf_counter() - start
+        return Seconds(perf_counter() - start, process_time() - cpu)
 
     return run
 
 
-def python(arguments: Sequence[str], folder: Path) -> Callable[[], float]:
+def python(arguments: Sequence[str], folder: Path) -> Callable[[], Seconds]:
     """Return a candidate that runs a whole Python process in a folder."""
     return program((sys.executable, *arguments), folder)
 
 
-def program(command: Sequence[str], folder: Path, given: bytes = b"") -> Callable[[], float]:
+def program(command: Sequence[str], folder: Path, given: bytes = b"") -> Callable[[], Seconds]:
     """Return a candidate that runs a program in a folder (Python with compiled modules, as when installed).
 
-    The program finds `given` on standard input.
+    The program finds `given` on standard input. What it prints goes into a file, which it is not told to be nowhere:
+    some programs then do less.
     """
+    return lambda: processes((command,), folder, given)
+
+
+def processes(commands: Sequence[Sequence[str]], folder: Path, given: bytes = b"") -> Seconds:
+    """Start these programs at once in a folder, and return the time until the last has ended."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-
-    def run() -> None:
-        subprocess.run(command, cwd=folder, env=environment, input=given, stdout=subprocess.PIPE, check=False)
-
-    return timed(run)
+    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as source:
+        source.write(given)
+        source.flush()
+        start, cpu = perf_counter(), 0.0
+        running = []
+        for command in commands:
+            source.seek(0)
+            running.append(
+                subprocess.Popen(command, cwd=folder, env=environment, stdin=source, stdout=said, stderr=said)
+            )
+        for process in running:
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            cpu += used.ru_utime + used.ru_stime
+        return Seconds(perf_counter() - start, cpu)
 
 
 def exponent(sizes: Sequence[int], seconds: Sequence[float]) -> float:

@@ -1,20 +1,20 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+import sys
+from pathlib import Path
 
 import pytest
 
-from benchmarks.__main__ import table
+from benchmarks import report
 from benchmarks.appending import Growing
 from benchmarks.corpus import C1, Corpus, generate, write
-from benchmarks.measurement import Measurement
-from benchmarks.timing import exponent, interleaved
+from benchmarks.measurement import Compared, Measurement
+from benchmarks.report import table
+from benchmarks.timing import Seconds, exponent, interleaved, program
+from benchmarks.tools import TOOLS, installed
 from taskstate.lint.engine import findings
 from taskstate.model.config_reader import read_config
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SMALL = Corpus(name="small", files=85, least=2, most=12, total="600 KB")
 
@@ -69,10 +69,57 @@ def test_what_grows_in_step_has_the_exponent_one() -> None:
 
 
 def test_measurements_are_shown_as_a_table() -> None:
-    """Each measurement is a row; the target is empty if there is none, and the ratio if the reference was skipped."""
-    measurements = [Measurement("one", "nothing", 1.234, 5.0), Measurement("two", "all", 12345.6, 0, "so")]
-    assert table(measurements).split("\n")[2:4] == ["| one | nothing | 1.23 | 5 |", "| two | all (so) | 1.23e+04 |  |"]
-    assert table([Measurement("three", "skipped", float("nan"), 0)]).split("\n")[2] == "| three | skipped |  |  |"
+    """Each measurement is a row with its times; the ratio is left out if the reference was skipped."""
+    times = Seconds(0.06, 0.05, 0.055, 0.07), Seconds(0.02, 0.01, 0.018, 0.03)
+    measurements = [
+        Measurement("one", "nothing", 1.234, 5.0),
+        Measurement("two", "all", 3, 0, "so", *times),
+        Measurement("three", "skipped", float("nan"), 0),
+    ]
+    assert table(measurements).split("\n")[2:-1] == [
+        "| one | nothing | 1.23 |  | 5 |  |  |",
+        "| two | all (so) | 3 | 5 |  | 60 ms (55 to 70) | 20 ms (18 to 30) |",
+        "| three | skipped |  |  |  |  |  |",
+    ]
+
+
+def test_a_benchmark_that_is_run_again_replaces_its_rows_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The record, the page and the plot hold what was measured last of each benchmark, also what was skipped."""
+    for name in ("RESULTS", "PAGE", "PLOT"):
+        monkeypatch.setattr(report, name, tmp_path / name)
+    slow, fast = (Compared("lint", "sleep", 2.0).by(_taken(ours)) for ours in (5.0, 1.0))
+    skipped = Measurement("find", "rg, skipped: no network", float("nan"), 3.0)
+    report.record({"one": [slow], "other": [skipped]})
+    report.record({"one": [fast]})
+    page = report.PAGE.read_text(encoding="utf-8")
+    assert "| lint | sleep | 1 | 1 | 2 | 1000 ms (1000 to 1000) | 1000 ms (1000 to 1000) |" in page
+    assert "| find | rg, skipped: no network |  |  | 3 |  |  |" in page
+    assert all(tool.does in page and tool.does_not in page for tool in TOOLS.values())
+    assert "5000" not in page
+    assert "lint / sleep" in report.PLOT.read_text(encoding="utf-8")
+
+
+def _taken(ours: float) -> dict[str, Seconds]:
+    return {"ours": Seconds(ours, ours, ours, ours), "reference": Seconds(1, 1, 1, 1)}
+
+
+def test_a_process_is_timed_with_its_children() -> None:
+    """The time of the processor is that of the program and of those that it waited for."""
+    work = "sum(range(3_000_000))"
+    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', '{work}'])"
+    seconds = program((sys.executable, "-c", code), Path())()
+    assert seconds.cpu > 0
+    assert seconds > 0
+
+
+def test_a_tool_that_cannot_be_installed_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reason is in the error, for the row; what npm or pip left is no installation."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(RuntimeError, match="npm is not installed"):
+        installed("markdownlint-cli2", folder=tmp_path)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    with pytest.raises(RuntimeError, match="pip cannot install it"):
+        installed("rumdl", folder=tmp_path)
 
 
 @pytest.mark.slow
