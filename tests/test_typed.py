@@ -51,6 +51,13 @@ def test_a_record_has_fields_defaults_methods_and_types() -> None:
     assert (Record._fields, Record.__doc__) == (("name", "parts", "limit"), "A record.")
     assert get_type_hints(Record) == {"name": str, "parts": tuple[str, ...], "limit": int}
     assert pickle.loads(pickle.dumps(record)) == record  # noqa: S301 - its own
+    assert record._asdict() == {"name": "a", "parts": (), "limit": 4}
+    assert Record._make(("c", (), 1)) == Record("c", limit=1)
+    match record:
+        case Record(name, parts=()):
+            assert name == "a"
+        case _:
+            pytest.fail("it does not match its own fields")
 
 
 def test_a_field_that_is_missing_or_unknown_is_refused() -> None:
@@ -59,6 +66,10 @@ def test_a_field_that_is_missing_or_unknown_is_refused() -> None:
         Record()  # type: ignore[call-arg]
     with pytest.raises(TypeError):
         Record("a", size=4)  # type: ignore[call-arg]
+    with pytest.raises(ValueError, match="size"):
+        Record("a")._replace(size=4)  # type: ignore[call-arg]
+    with pytest.raises(AttributeError):
+        Record("a").name = "b"  # type: ignore[misc]
 
 
 def test_parameters_mean_nothing_at_run_time() -> None:
