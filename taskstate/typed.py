@@ -30,7 +30,10 @@ else:
 
         @classmethod
         def _make(cls, values: object) -> _Record:
-            return tuple.__new__(cls, values)
+            made = tuple.__new__(cls, values)
+            if len(made) != len(cls._fields):
+                raise TypeError(f"{cls.__name__} has {len(cls._fields)} fields, not {len(made)}")
+            return made
 
         def _replace(self, **changes: object) -> _Record:
             replaced = tuple.__new__(type(self), map(changes.pop, self._fields, self))

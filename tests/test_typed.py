@@ -66,6 +66,8 @@ def test_a_field_that_is_missing_or_unknown_is_refused() -> None:
         Record()  # type: ignore[call-arg]
     with pytest.raises(TypeError):
         Record("a", size=4)  # type: ignore[call-arg]
+    with pytest.raises(TypeError):
+        Record._make(("a",))
     with pytest.raises(ValueError, match="size"):
         Record("a")._replace(size=4)  # type: ignore[call-arg]
     with pytest.raises(AttributeError):

@@ -234,7 +234,7 @@ def _paths(place: _Place, word: str) -> Iterator[types.CompletionItem]:
     workspace = place.tasks.workspace
     try:
         path = files.inside(workspace.root, folder) if folder else workspace.root
-        found = sorted((*each,) for each in folders.entries(path) if each.name.startswith(begun))
+        found = sorted(each for each in folders.entries(path) if each[0].startswith(begun))
     except (TaskstateError, OSError, ValueError):
         return
     for name, is_folder in found[:_MOST]:

@@ -54,9 +54,11 @@ class Cache(Generic[Entry]):
 
     def get(self, name: str) -> Entry | None:
         """Return the entry with this name, or None."""
-        value = self._entries().get(name)
+        value = (self._loaded or self._entries()).get(name)
+        if value is None:
+            return None
         try:
-            return None if value is None else self._read(value)
+            return self._read(value)
         except _READ_ERRORS:
             return None
 

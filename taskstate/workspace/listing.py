@@ -58,5 +58,10 @@ def own_files(
 
 def _walk(top: Path, is_wanted: Callable[[str], bool], excluded: Collection[str]) -> list[str]:
     """Return the wanted files under `top`, without the `excluded` folders; links to folders are not followed."""
-    found = folders.walk(top, lambda path, name: name not in IGNORED_FOLDERS and path not in excluded)
-    return [f"{folder}{os.sep}{name}" for folder, name in found if is_wanted(f"{os.path.basename(folder)}/{name}")]
+    paths, above, last = [], "", ""
+    for folder, name in folders.walk(top, lambda path, name: name not in IGNORED_FOLDERS and path not in excluded):
+        if folder is not above:  # once for each folder, which may hold thousands of files
+            above, last = folder, os.path.basename(folder)
+        if is_wanted(f"{last}/{name}"):
+            paths.append(f"{folder}{os.sep}{name}")
+    return paths
