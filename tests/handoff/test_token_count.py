@@ -17,8 +17,12 @@ PARAGRAPHS = st.text(st.sampled_from("abcXYZ 019.,-_#*`'\"{}[]\u00e9\u4e00\u2014
 
 
 def own_texts() -> dict[str, str]:
-    """Return texts as the project has them: its documents, its schemas, and generated state files."""
+    """Return texts as the project has them: its documents, its schemas, and generated state files.
+
+    The page of measurements is left out: it is a table of figures, which no brief has.
+    """
     found = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md")}
+    del found["performance.md"]
     found |= {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "schemas").glob("*.json")}
     several = corpus.Corpus(name="tokens", files=12, least=3, most=30, total="200 KB")
     found |= {name: data.decode() for name, data in corpus.generate(several)}
