@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 
+from taskstate import typed
 from taskstate.typed import TYPE_CHECKING, Generic, NamedTuple
 
 if TYPE_CHECKING:
@@ -17,9 +18,7 @@ if TYPE_CHECKING:
     # `Change` or `Outcome` without a parameter has any result. `typing.TypeVar` knows `default` only from Python 3.13.
     T_co = TypeVar("T_co", covariant=True, default=object)
 else:
-    from typing import TypeVar
-
-    T_co = TypeVar("T_co", covariant=True)
+    T_co = typed.TypeVar("T_co", covariant=True)
 
 
 class Request(NamedTuple):

@@ -7,7 +7,8 @@ import pytest
 
 from taskstate.model.config import Size
 from taskstate.tasks.decomposition_plan import guidance
-from taskstate.tasks.overview import list_tasks, listing, overview, task_shape, warning
+from taskstate.tasks.overview import list_tasks, listing, overview, task_shape
+from taskstate.tasks.size_warning import warning
 from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:

@@ -68,8 +68,8 @@ def add_words(parser: Parser) -> None:
 
 def run_add(invocation: Invocation) -> int:
     """Append a session."""
-    from taskstate.tasks.overview import warning
     from taskstate.tasks.sessions import add
+    from taskstate.tasks.size_warning import warning
 
     outcome = add(invocation.workspace, invocation.task, words_of(invocation), invocation.request())
     status = invocation.print_outcome(outcome, "session added")

@@ -21,7 +21,8 @@ def configure(parser: Parser) -> None:
 
 def run(invocation: Invocation) -> int:
     """Show a task, or one of its sections."""
-    from taskstate.tasks.overview import overview, task_shape, warning
+    from taskstate.tasks.overview import overview, task_shape
+    from taskstate.tasks.size_warning import warning
 
     loaded = invocation.load_task()
     if invocation.args.section:
