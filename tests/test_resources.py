@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -52,6 +53,22 @@ def test_only_resources_are_read(name: str) -> None:
     """A name cannot lead out of the three folders."""
     with pytest.raises(TaskstateError, match="is not the name of a resource"):
         resources.text(name)
+
+
+def test_an_installation_is_told_from_the_one_before_by_its_first_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is cached is not used by another installation, and by none of whose checkout any file has changed."""
+    (tmp_path / "_data").mkdir()
+    first = tmp_path / "resources.py"
+    first.write_text("")
+    monkeypatch.setattr(resources, "_PACKAGE", tmp_path)
+    monkeypatch.setattr(resources, "__file__", str(first))
+    before = resources.fingerprint()
+    (tmp_path / "other.py").write_text("")
+    assert resources.fingerprint() == before
+    os.utime(first, ns=(1, 1))
+    assert resources.fingerprint() != before
 
 
 def test_a_wheels_own_data_comes_first(tmp_path: Path) -> None:

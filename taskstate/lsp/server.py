@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any  # noqa: TC003 - pygls reads the types of a command's arguments
+
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
@@ -20,7 +22,7 @@ from taskstate.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, BinaryIO
+    from typing import BinaryIO
 
     from taskstate.lsp.checking import Surroundings
 

@@ -9,7 +9,6 @@ an open fence is closed; headings of a level that has no meaning there may stay.
 from __future__ import annotations
 
 import re
-import unicodedata
 
 from taskstate.errors import TaskstateError
 from taskstate.syntax.markdown_blocks import read_blocks
@@ -39,6 +38,8 @@ def clean(text: str, *, what: str) -> str:
     text = with_newlines(text, "\n")
     control = re.compile(CONTROLS).search(text)
     if control:
+        import unicodedata
+
         name = unicodedata.name(control[0], "a control character")
         line = text.count("\n", 0, control.start()) + 1
         raise TaskstateError(

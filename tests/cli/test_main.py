@@ -334,3 +334,12 @@ def test_unfinished_write_is_told_by_the_next_command(cli: Cli, place: Place) ->
     assert (result.status, f"finished an interrupted change of {one}, {other}" in result.err) == (0, True)
     assert cli("list").err == ""
     assert (place.root / other).exists()
+
+
+def test_what_is_to_be_done_at_exit_is_done(tmp_path: Path) -> None:
+    """The process ends with the command's exit status, after its output is written and all that was registered ran."""
+    code = "import atexit; atexit.register(print, 'bye', flush=True); from taskstate.__main__ import run; run()"
+    for arguments, status, said in ((("--version",), 0, f"taskstate {VERSION}"), (("show", "7"), 2, "")):
+        command = [sys.executable, "-c", code, *arguments]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
+        assert (done.returncode, done.stdout.split("\n")) == (status, [*([said] if said else []), "bye", ""])

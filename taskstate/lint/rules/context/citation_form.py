@@ -33,7 +33,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from taskstate.context.citations import citation_status, parse_line_span
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.facts.citations import captured_citations, citations_value, is_closed
 from taskstate.lint.facts.wording import first_line_of, shown
@@ -62,6 +61,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     value = citations_value(document, facts)
     if value is None:
         return
+    from taskstate.context.citations import parse_line_span
+
     yield from value.schema_findings(document, RULE)
     for number, node in enumerate(value.root.items):
         span = node.get("line_span")
@@ -104,6 +105,8 @@ def _sorting(document: Document, items: tuple[Node, ...], keys: list[tuple[str, 
 
 
 def _outdated(value: JsonValue, facts: Facts) -> Iterator[Diagnostic]:
+    from taskstate.context.citations import citation_status, parse_line_span
+
     for cited in captured_citations(value):
         span = cited.node.get("line_span")
         if span is None or not value.is_sound(cited.number, "line_span") or parse_line_span(span.text) is None:

@@ -34,7 +34,6 @@ If the heading was renamed, correct the slug at its source: in the configuration
 
 from __future__ import annotations
 
-from taskstate.context.citations import citation_status
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.citations import captured_citations, citations_value, is_closed
 from taskstate.lint.facts.wording import shown
@@ -67,6 +66,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 
 def _stale(cited: CapturedCitation, standard: Standard | None, facts: Facts) -> Iterator[Diagnostic]:
+    from taskstate.context.citations import citation_status
+
     status = citation_status(cited.values, standard)
     file, section = cited.values["file"], cited.values["section"]
     if status.fault == "file":

@@ -40,7 +40,6 @@ from taskstate.lint.facts.wording import cut
 from taskstate.messages import first_of
 from taskstate.model.derived_values import session_counts
 from taskstate.model.statuses import CLOSED
-from taskstate.tasks.decomposition_plan import subtasks_of
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -75,6 +74,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
 
 
 def _help(facts: Facts) -> str:
+    from taskstate.tasks.decomposition_plan import subtasks_of
+
     parts = subtasks_of(facts.state, facts.shown_id)
     if not parts:
         return "no feature is open: complete it, and put what is left into a task of its own"
