@@ -77,6 +77,11 @@ class Cache(Generic[Entry]):
             del entries[name]
         self._changed = self._changed or bool(unused)
 
+    @property
+    def changed(self) -> bool:
+        """Whether an entry was stored or removed."""
+        return self._changed
+
     def save(self) -> None:
         """Write the newest entries if anything changed; if that fails, the next run is only slower."""
         path = self._path

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
 
 _SUFFIX = "-state.md"
+_FILE = "permanent.json"
 _NAMES, _PATHS, _LOOKED = "names", "paths", "looked"
 _FEW = 2_000  # state files whose change times are looked at by every brief: some milliseconds
 _MOST_TOUCHED = 20  # files that every brief may read again before it remembers that it has
@@ -60,8 +61,14 @@ def remember(workspace: Workspace, paths: Iterable[str], began: int) -> None:
         _save(cache, names, found, began)
 
 
+def is_remembered(workspace: Workspace) -> bool:
+    """Return whether anything is remembered, whatever it is."""
+    path = workspace.private.cache(_FILE)
+    return path is not None and folders.exists(path)
+
+
 def _cache(workspace: Workspace) -> Cache[list[str]]:
-    return Cache(workspace.private.cache("permanent.json"), list)
+    return Cache(workspace.private.cache(_FILE), list)
 
 
 def _remembered(cache: Cache[list[str]]) -> _Remembered | None:

@@ -62,18 +62,22 @@ def all_tasks(workspace: Workspace) -> tuple[IndexedTask, ...]:
     cache = Cache(workspace.private.cache("tasks.json"), IndexedTask._make, rests_on=kinds)
     now = time.time_ns()
     tasks: list[IndexedTask] = []
+    read_anew = False
     for path, status in _state_files(workspace):
         mark = mark_of(status)
         task = cache.get(path)
         if task is None or task.mark != mark:
-            task = _read(workspace, path, mark)
+            task, read_anew = _read(workspace, path, mark), True
             if is_settled(status, now):  # else it could change again without another mark
                 cache.put(path, task)
         tasks.append(task)
     cache.keep(task.path for task in tasks)
     if folders.is_folder(workspace.state_root):
         cache.save()
-        permanent_paths.remember(workspace, (task.path for task in tasks if task.kind == PERMANENT), now)
+        if (
+            read_anew or cache.changed or not permanent_paths.is_remembered(workspace)
+        ):  # else they are those of the last time
+            permanent_paths.remember(workspace, (task.path for task in tasks if task.kind == PERMANENT), now)
     return tuple(tasks)
 
 

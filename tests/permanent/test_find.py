@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.permanent.find import find
+from taskstate.storage import file_sources
 from taskstate.workspace import permanent_paths, task_index
 
 if TYPE_CHECKING:
@@ -88,3 +89,23 @@ def test_one_that_is_no_longer_permanent_is_not_found(shared: SharedContext, pla
     path = place.workspace.locate("5")
     path.write_text(path.read_text().replace("kind: permanent\nversion: 1\n", ""))
     assert "PT-v" not in shared.cli.ok("brief", "101")
+
+
+def test_an_index_without_changes_notes_no_permanent_tasks_again(
+    place: GitPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are noted after a change, after a file is gone, and where the note was lost."""
+    noted = list[object]()
+    monkeypatch.setattr(file_sources, "_COARSEST_NS", 0)
+    task_index.all_tasks(place.workspace)
+    monkeypatch.setattr(permanent_paths, "remember", lambda *given: noted.append(given))
+    task_index.all_tasks(place.workspace)
+    assert noted == []
+    place.workspace.locate("5").unlink()
+    task_index.all_tasks(place.workspace)
+    assert len(noted) == 1
+    note = place.workspace.private.cache("permanent.json")
+    assert note is not None
+    note.unlink()
+    task_index.all_tasks(place.workspace)
+    assert len(noted) == 2
