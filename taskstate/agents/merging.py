@@ -15,6 +15,7 @@ from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.nodes import Fault, Node, equals
 from taskstate.syntax.spans import newline_of, with_newlines
 from taskstate.syntax.toml_input import read_toml
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -37,7 +37,7 @@ def freeze(findings: Iterable[Finding]) -> tuple[Any, ...]:
 
     Findings that share a fix name the first of them: the fix may have as many edits as there are findings.
     """
-    frozen = list[Any]()
+    frozen: list[Any] = []
     first: dict[int, int] = {}  # by the identity of a fix
     for each in findings:
         fix: Any = each.diagnostic.fix

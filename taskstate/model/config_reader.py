@@ -12,6 +12,10 @@ from collections.abc import Mapping
 from taskstate.errors import TaskstateError
 from taskstate.model.config import Config
 from taskstate.syntax.toml_input import read_toml
+from taskstate.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def parse_config(text: str, name: str) -> Config | None:

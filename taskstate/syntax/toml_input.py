@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+
+from taskstate.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 _MOST_PARTS = 100  # of a key, joined by dots: for each part `tomllib` builds the key up to there
 _LONG_KEY = rf"(?m)^[ \t]*\[{{0,2}}(?:[^=.\r\n#]*\.){{{_MOST_PARTS}}}[^=\r\n#]*(?:=|\][ \t]*(?:#.*)?\r?$)"

@@ -15,6 +15,7 @@ from taskstate.validation.schema_files import alternatives, load, types_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
 
     from taskstate.syntax.nodes import Node
     from taskstate.validation.schema_files import KeyPath, Schema

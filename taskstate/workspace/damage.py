@@ -7,7 +7,6 @@ counts, an archive that is gone, a section gone that the last write still had.
 from __future__ import annotations
 
 import re
-import shlex
 from bisect import bisect_right
 from contextlib import closing, suppress
 

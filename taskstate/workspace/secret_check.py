@@ -19,6 +19,7 @@ from taskstate.storage import files, folders
 from taskstate.storage.transaction import Append, Create, Replace, paths_of
 from taskstate.syntax import invisible
 from taskstate.syntax.spans import Span, line_starts
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import secrets
 from taskstate.validation.secrets import Secret
 from taskstate.workspace.event_log import add_event

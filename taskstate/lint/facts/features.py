@@ -5,10 +5,11 @@ A checklist may hold thousands, and finding the place of each key takes ten time
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.nodes import Node

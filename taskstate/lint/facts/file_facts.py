@@ -31,6 +31,7 @@ from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from taskstate.model.config import Config
     from taskstate.model.document_kinds import Kind, SectionSpec
