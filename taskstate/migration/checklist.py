@@ -6,6 +6,7 @@ A key that the present form does not know gets the prefix `x-`, under which anyt
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from taskstate.migration.facts import timestamp_in
 from taskstate.model.document_kinds import kind
@@ -20,7 +21,6 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from taskstate.syntax.document import Document
     from taskstate.syntax.markdown_blocks import Block
