@@ -256,8 +256,18 @@ class _Capture:
 
 def shorten(text: str, place: str) -> str:
     """Return a text of at most `MAX_VALUE_BYTES` bytes: cut between words, with a pointer to the full one."""
-    pointer = f"{_MARK}{place}"
-    limit = MAX_VALUE_BYTES - len(pointer.encode()) - len("\n```\n\n")
+    room = MAX_VALUE_BYTES
+    while True:
+        shortened = _cut(text, room, f"{_MARK}{place}")
+        excess = len(shortened.encode()) - MAX_VALUE_BYTES  # what is escaped becomes longer
+        if excess <= 0:
+            return shortened
+        room = max(room - excess, 0)
+
+
+def _cut(text: str, room: int, pointer: str) -> str:
+    """Return the beginning of a text with a pointer, in `room` bytes before what needs it is escaped."""
+    limit = max(room - len(pointer.encode()) - len("\n```\n\n"), 0)
     beginning = text.encode()[:limit].decode("utf-8", "ignore")
     end = max(beginning.rfind(char) for char in " \n")
     beginning = (beginning[:end] if end > 0 else beginning).rstrip()

@@ -21,8 +21,9 @@ pytestmark = pytest.mark.slow  # hundreds of repositories
 
 CASES = cases()
 # With a history that lacks the file sessions are renumbered safely, which the cases of TS402 do not have; without the
-# archive that the other one speaks of its file is damaged, and nothing is fixed.
-OTHERWISE = ("TS402", "TS105-archived")
+# archive that the second one speaks of its file is damaged, and nothing is fixed. There, too, a passing feature lacks
+# its proof (TS311), and progress (TS304) is counted by the command that records one.
+OTHERWISE = ("TS402", "TS105-archived", "TS304")
 PLAIN = [case for case in CASES if case.text and not case.queries.answerable and not case.id.startswith(OTHERWISE)]
 _BOM = "\ufeff"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from taskstate.context.capture import MAX_VALUE_BYTES, shorten
@@ -163,6 +163,7 @@ def test_a_cut_text_is_short(text: str, most: int) -> None:
 
 
 @given(st.text(min_size=1).filter(str.strip))
+@example("# 0\n")
 def test_a_shortened_value_is_short(text: str) -> None:
     """It has at most 2 KiB, and names where the whole is."""
     plain = "".join(char for char in text if char.isprintable() or char in " \n") or "x"
