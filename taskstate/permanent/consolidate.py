@@ -121,7 +121,8 @@ def _in_form_of(old: Entry, new: Entry) -> str:
 def _match(present: Sequence[Entry], new: Entry) -> Entry | None:
     """Return the entry that a new one joins or replaces, or None.
 
-    Under a heading it is one of that heading, or one that stands under none; else one under none, or the only one.
+    Under a heading it is one of that heading, or one that stands under none; else one under none, or one that says the
+    same already, or the only one.
 
     Raises:
         TaskstateError: code "ambiguous".
@@ -133,6 +134,9 @@ def _match(present: Sequence[Entry], new: Entry) -> Entry | None:
         return (here or plain)[0]
     if new.heading or not alike:
         return None
+    said = [each for each in alike if each.same == new.same]
+    if said:
+        return said[0]
     if len(alike) > 1:
         where = ", ".join(dict.fromkeys(each.heading for each in alike))
         message = f"several entries are about {new.key or new.shown}: under {where}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from taskstate.errors import TaskstateError
@@ -134,6 +134,7 @@ CONTENT = st.tuples(PART, st.sampled_from(["", "### First\n\n", "### Second\n\n"
 
 
 @given(st.lists(CONTENT, min_size=1, max_size=4))
+@example(["### Second\n\n- one\n", "- one\n\n### First\n\n- one\n"])
 def test_every_entry_stays_or_is_named_and_again_changes_nothing(contents: list[str]) -> None:
     """Whatever is consolidated: no entry is lost unnamed, and the same content again is no change."""
     text = "\n"
