@@ -9,6 +9,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter
 
+from taskstate import VERSION
 from taskstate.errors import TaskstateError
 from taskstate.lsp.actions import KINDS
 from taskstate.lsp.cures import COMMANDS
@@ -18,7 +19,6 @@ from taskstate.lsp.publishing import Publisher, result_id
 from taskstate.lsp.service import Service
 from taskstate.storage import folders
 from taskstate.typed import TYPE_CHECKING
-from taskstate.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable

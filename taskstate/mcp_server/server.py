@@ -12,6 +12,7 @@ from mcp.server.lowlevel.server import NotificationOptions
 from mcp.server.subscriptions import ListenHandler
 from mcp.shared.exceptions import MCPError
 
+from taskstate import VERSION
 from taskstate.cli.main import our_fault
 from taskstate.errors import TaskstateError
 from taskstate.mcp_server import call, prompts, resources
@@ -20,7 +21,6 @@ from taskstate.mcp_server.changes import Changes, session_key
 from taskstate.mcp_server.results import failed, result_of
 from taskstate.mcp_server.tools import TOOLS, Tool, schema_of
 from taskstate.typed import TYPE_CHECKING, TypeVar
-from taskstate.version import VERSION
 from taskstate.workspace.workspace import find_workspace, require_set_up
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import os
 
+from taskstate import VERSION
 from taskstate.errors import TaskstateError
 from taskstate.storage import files, folders
 from taskstate.storage.private import make_folder
 from taskstate.typed import TYPE_CHECKING, Generic, TypeVar
-from taskstate.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
