@@ -77,7 +77,7 @@ def _lint(folder: Path, which: corpus.Corpus, *, warm: float) -> Iterator[Measur
     root = repository(folder / which.name)
     (root / "taskstate.toml").write_text(_CONFIG, encoding="utf-8")
     corpus.write(which, root)
-    ours, theirs = root / ".taskstate" / "cache", root / ".rumdl_cache"
+    ours, theirs = root / ".git" / "taskstate", root / ".rumdl_cache"
     note = f"{_count(root, rumdl)} files read by rumdl"
     cold = {"ours": _without(ours, program(_OURS, root)), "reference": _without(theirs, program(rumdl, root))}
     yield Compared(f"lint cold {what}", "rumdl cold", 1.0, note).by(interleaved(cold, rounds=_SLOW_ROUNDS))
