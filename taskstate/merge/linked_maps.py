@@ -88,7 +88,7 @@ def _with_map(state: TaskState, stored: Stored | None, maps: dict[str, bytes]) -
     if stored is None or not stored.sha256:
         return state.document.text.encode()
     fence = f"```json\n{maps[stored.sha256].decode('utf-8', 'replace').strip()}\n```"
-    new = with_newlines(with_newlines(fence, "\n"), state.document.newline)
+    new = with_newlines(fence, state.document.newline)
     return _resealed(state, apply(state.document.text, [Edit(*stored.place, new)]))
 
 

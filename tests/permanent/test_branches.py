@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +14,8 @@ from taskstate.permanent.impact.storage import load_map
 from taskstate.workspace.setup import install_merge_driver
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.support.shared_context import SharedContext
 
 
@@ -22,20 +25,31 @@ def add(shared: SharedContext, *names: str) -> None:
     shared.update("Codebase Impact Map", json.dumps({"modules": modules, "interfaces": [], "ripple_paths": []}))
 
 
+@contextmanager
+def on_a_branch(shared: SharedContext) -> Iterator[None]:
+    """Make changes on a new branch `side`, and commit them there."""
+    shared.place.git("checkout", "-q", "-b", "side")
+    yield
+    shared.place.commit("side")
+    shared.place.git("checkout", "-q", "main")
+
+
+def merged(shared: SharedContext) -> subprocess.CompletedProcess[str]:
+    """Merge the branch `side` into `main`."""
+    command = ["git", "merge", "-q", "--no-edit", "side"]
+    return subprocess.run(command, cwd=shared.place.root, capture_output=True, text=True, check=False)
+
+
 def test_the_section_follows_the_merged_map(shared: SharedContext) -> None:
     """Both sides' modules are in the map, the section names its hash, and nothing counts as edited by hand."""
     install_merge_driver(shared.place.workspace)
     add(shared, *(f"module-{number}" for number in range(400)))
     shared.place.commit("a large map")
-    shared.place.git("checkout", "-q", "-b", "side")
-    add(shared, "aside")
-    shared.place.commit("side")
-    shared.place.git("checkout", "-q", "main")
+    with on_a_branch(shared):
+        add(shared, "aside")
     add(shared, "main")
     shared.place.commit("main")
-    done = subprocess.run(
-        ["git", "merge", "-q", "--no-edit", "side"], cwd=shared.place.root, capture_output=True, text=True, check=False
-    )
+    done = merged(shared)
     assert done.returncode == 0, done.stdout + done.stderr
     workspace = shared.place.workspace
     assert {"aside", "main"} <= load_map(workspace, workspace.load(shared.path)).by_id.keys()
@@ -47,22 +61,14 @@ SMALL = tuple(f"module-{number}" for number in range(20))
 MANY = tuple(f"aside-{number}" for number in range(400))
 
 
-def merged(shared: SharedContext) -> subprocess.CompletedProcess[str]:
-    """Merge the branch `side` into `main`."""
-    command = ["git", "merge", "-q", "--no-edit", "side"]
-    return subprocess.run(command, cwd=shared.place.root, capture_output=True, text=True, check=False)
-
-
 @pytest.mark.parametrize("ours_moves", [True, False])
 def test_one_side_moved_the_map_out(shared: SharedContext, ours_moves: bool) -> None:  # noqa: FBT001 - each side in turn
     """Changes of different entries do not conflict: the section has the whole map, and the next change moves it out."""
     install_merge_driver(shared.place.workspace)
     add(shared, *SMALL)
     shared.place.commit("a small map")
-    shared.place.git("checkout", "-q", "-b", "side")
-    add(shared, "few") if ours_moves else add(shared, *MANY)
-    shared.place.commit("side")
-    shared.place.git("checkout", "-q", "main")
+    with on_a_branch(shared):
+        add(shared, "few") if ours_moves else add(shared, *MANY)
     add(shared, *MANY) if ours_moves else add(shared, "few")
     shared.cli.ok("impact", "remove", "module", "module-3")
     shared.place.commit("main")
@@ -86,10 +92,8 @@ def test_one_side_took_the_map_back(shared: SharedContext, monkeypatch: pytest.M
         patched.setattr(storage, "MAX_BYTES", 10)
         add(shared, *SMALL)
         shared.place.commit("a map in its own file")
-        shared.place.git("checkout", "-q", "-b", "side")
-        add(shared, "theirs")
-        shared.place.commit("side")
-    shared.place.git("checkout", "-q", "main")
+        with on_a_branch(shared):
+            add(shared, "theirs")
     add(shared, "ours")
     shared.place.commit("main")
     map_file = shared.place.workspace.map_file("1")
@@ -112,10 +116,8 @@ def test_both_sides_moved_the_map_out(
         add(shared, *base)
     shared.place.commit("before")
     monkeypatch.setattr(storage, "MAX_BYTES", 10)
-    shared.place.git("checkout", "-q", "-b", "side")
-    add(shared, "theirs")
-    shared.place.commit("side")
-    shared.place.git("checkout", "-q", "main")
+    with on_a_branch(shared):
+        add(shared, "theirs")
     add(shared, "ours")
     shared.place.commit("main")
     done = merged(shared)

@@ -353,8 +353,9 @@ def test_reseal_wants_a_reason(git: Place, cli: Cli) -> None:
 )
 def test_wrong_actions_are_refused(git: Place, cli: Cli, action: tuple[str, ...]) -> None:
     """What is no action, no id or no task is one line, and changes nothing."""
-    del git
+    before = tree(git.root)
     cli.refused("doctor", *action)
+    assert tree(git.root) == before
 
 
 def test_renumber_tells_what_it_did(git: Place, cli: Cli) -> None:

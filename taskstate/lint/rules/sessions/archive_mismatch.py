@@ -204,18 +204,22 @@ def _against_summary(facts: Facts, archive: ArchiveContents) -> Iterator[Diagnos
             yield RULE.at(_span(facts), message, help=f"write `{_heading(archive)}`")
         return
     first, last = (summary.first, summary.last) if summary else (0, 0)
-    if summary:
-        missing = _missing_runs(range(first, last + 1), archive)
-        if any(missing) and not archive.faults:  # those are said in the archive file
-            it = "it" if sum(map(len, missing)) == 1 else "them"
-            message = f"the summary stands for {describe_runs(*missing)} too, and the archive does not have {it}"
-            whole = any(then.text == archive.text for then in facts.queries.earlier_archive() or ())
-            yield RULE.at(_span(facts), message, help=_correct_summary(facts, archive) if whole else _take_back(facts))
+    missing = _missing_runs(range(first, last + 1), archive) if summary else ()
+    if any(missing) and not archive.faults:  # those are said in the archive file
+        it = "it" if sum(map(len, missing)) == 1 else "them"
+        message = f"the summary stands for {describe_runs(*missing)} too, and the archive does not have {it}"
+        whole = any(then.text == archive.text for then in facts.queries.earlier_archive() or ())
+        yield RULE.at(_span(facts), message, help=_correct_summary(facts, archive) if whole else _take_back(facts))
+    yield from _beyond_summary(facts, archive, range(first, last + 1))
+
+
+def _beyond_summary(facts: Facts, archive: ArchiveContents, summed: range) -> Iterator[Diagnostic]:
+    """Yield findings for archived sessions that the summary does not stand for."""
     in_log = {session.number: session for session in facts.sessions}
-    beyond = [each for each in numbers if not first <= each <= last]
+    beyond = [each for each in archive.numbers if each not in summed]
     for number in beyond:
         told = any(number in fault.numbers for fault in archive.faults)  # in the archive file
-        if number in in_log and number > last and not told:  # TS402 reports lower ones
+        if number in in_log and number >= summed.stop and not told:  # TS402 reports lower ones
             heading = first_line_of(facts.document, in_log[number].section.heading)
             help_ = "delete it here if the archive says the same; else give it the next free number"
             yield RULE.at(heading, f"session {number} is in the archive too", help=help_)
