@@ -84,7 +84,8 @@ def read_task_file(name: str, data: bytes) -> TaskFile:
     """
     root = _parse(name, data)
     places = tuple(_places(root, data.decode(), (), root))
-    values, warnings = _validated(name, root, {path: line for path, line, _ in places})
+    of_keys = {path: line for path, line, _ in places}
+    values, warnings = _validated(name, root, of_keys)
     scope, qa = values.get("scope") or {}, values.get("qa") or {}
     return TaskFile(
         name=name,
@@ -100,7 +101,7 @@ def read_task_file(name: str, data: bytes) -> TaskFile:
         features=tuple((each["id"], each["description"]) for each in values.get("features") or ()),
         paths=tuple(values.get("repository_paths") or ()),
         lines={path: line for path, _, line in places},
-        warnings=(*warnings, *_comments_left_out(name, values, {path: line for path, line, _ in places})),
+        warnings=(*warnings, *_comments_left_out(name, values, of_keys)),
     )
 
 

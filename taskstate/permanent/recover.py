@@ -82,7 +82,7 @@ def own_task(workspace: Workspace, agent: str) -> OwnTask | None:
     loaded = [each for task in tasks if (each := _loaded(workspace, task.id))]
     turns = [(each, turn) for each in loaded if (turn := blocks_of(each.document).delta.turn)]
     own = [(each, turn) for each, turn in turns if turn.agent == agent] or (turns if len(turns) == 1 else [])
-    if own and (own[0][1].agent == agent or len(turns) == 1):
+    if own:
         return _own(workspace, *own[0])
     by_session = (each for each in loaded if each.state.sessions and each.state.sessions[-1].agent == agent)
     last = next(by_session, None) if agent else None
