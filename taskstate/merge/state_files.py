@@ -22,6 +22,7 @@ from taskstate.model.permanent import CONTENT, VERSION_SEAL, edited_parts, versi
 from taskstate.model.session_references import identity
 from taskstate.model.statuses import DROPPED
 from taskstate.model.task_state import read_state
+from taskstate.model.tool_blocks import REOPENED
 from taskstate.model.write_metadata import blocks_of, front_matter_values, set_front_matter, with_event
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import Document, parse
@@ -100,7 +101,7 @@ def _taken_up(states: Versions[TaskState]) -> Versions[TaskState]:
         return states
     # Only from what both sides say: the merge must have the same result on every machine.
     at = max(str(side.text(key) or "") for side in sides for key in ("created_at", "updated_at"))
-    event = {"at": at, "actor": "merge", "event": "reopened", "note": "dropped on one side of a merge only"}
+    event = {"at": at, "actor": "merge", "event": REOPENED, "note": "dropped on one side of a merge only"}
 
     def reopened(side: TaskState) -> TaskState:
         if side.status != DROPPED:

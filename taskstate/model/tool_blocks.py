@@ -17,11 +17,13 @@ from taskstate.model.loose_values import maps_of as _maps
 from taskstate.model.loose_values import number_of as _number
 from taskstate.model.loose_values import text_of as _text
 from taskstate.model.loose_values import texts_of as _texts
-from taskstate.model.statuses import OF_ROLES, PENDING
+from taskstate.model.statuses import DROPPED, OF_ROLES, PENDING
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+REOPENED = "reopened"  # the event of `taskstate reopen`; that of `taskstate drop` is named like the status
 
 
 class Context(NamedTuple):
@@ -131,6 +133,17 @@ class ToolBlocks(NamedTuple):
     def edited(self) -> bool:
         """Whether the seal shows that a block was changed by hand."""
         return self.audit.seal is not None and self.audit.seal != audit_seal(self.values)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the task was completed or dropped by a command, and by none reopened since, whatever its status."""
+        return "output" in self.values or self.is_dropped
+
+    @property
+    def is_dropped(self) -> bool:
+        """Whether an event says that the task was dropped, and none that it was reopened since."""
+        events = (each.event for each in reversed(self.audit.events))
+        return next((each for each in events if each in {DROPPED, REOPENED}), None) == DROPPED
 
     def role(self, name: str) -> Role:
         """Return the role of that name; one that the file does not mention is pending."""

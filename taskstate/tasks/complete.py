@@ -12,6 +12,7 @@ from taskstate.model import chain, roles
 from taskstate.model.canonical_json import sha256
 from taskstate.model.phases import phases_in
 from taskstate.model.statuses import CLOSED, COMPLETE, IN_PROGRESS
+from taskstate.model.tool_blocks import REOPENED
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.storage import file_state, folders
 from taskstate.syntax import escaping
@@ -188,7 +189,7 @@ def _archived(workspace: Workspace, loaded: Loaded, text: str, request: Request,
 
 
 def reopen(workspace: Workspace, task_id: str, request: Request, *, note: str) -> Outcome:
-    """Reopen a task that is complete or dropped, and record who did and why.
+    """Reopen a task that is complete or dropped, and record who did and why; also one whose status a hand has opened.
 
     Tasks that have pulled its output keep it; they are named in the notes.
 
@@ -200,12 +201,12 @@ def reopen(workspace: Workspace, task_id: str, request: Request, *, note: str) -
     def job(loaded: Loaded) -> Change:
         state = loaded.state
         preconditions.require_whole(loaded)
-        if state.status not in CLOSED:
+        if state.status not in CLOSED and not blocks_of(state.document).is_closed:
             message = f"task {state.id} is {state.status or 'of no status'}, and neither complete nor dropped"
             raise TaskstateError(message, help="there is nothing to reopen", code="not-complete")
         text = with_new_base(workspace, reopened_text(loaded.document.text))
         at, actor = timestamp(request.metadata.now), request.metadata.actor
-        text, before = add_event(workspace, text, {"at": at, "actor": actor, "event": "reopened", "note": note})
+        text, before = add_event(workspace, text, {"at": at, "actor": actor, "event": REOPENED, "note": note})
         return Change(text=text, before=before, notes=_holders(workspace, state))
 
     return change(workspace, task_id, job, request._replace(even_dropped=True))

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
-EVENT = "dropped"
 _SHOWN = 5  # tasks named in a note
 
 
@@ -47,11 +46,11 @@ def drop(workspace: Workspace, task_id: str, request: Request, *, note: str) -> 
         state = loaded.state
         require_work(state, "work to give up", f"`taskstate permanent close {state.id}` closes it")
         _require_not_complete(state)
-        if _is_recorded(state):
+        if state.status == DROPPED and blocks_of(state.document).is_dropped:  # the status alone may be by hand
             return Change(text=loaded.document.text, notes=("dropped already",))
         roles.require_no_drift(blocks_of(loaded.document), state.id)
         text = dropped_text(loaded.document.text)
-        event = {"at": timestamp(request.metadata.now), "actor": request.metadata.actor, "event": EVENT, "note": note}
+        event = {"at": timestamp(request.metadata.now), "actor": request.metadata.actor, "event": DROPPED, "note": note}
         text, before = purge.purged_text(workspace, text, request.metadata, event)
         return Change(text=text, before=before, notes=tuple(_notes(workspace, state)))
 
@@ -74,14 +73,6 @@ def _require_not_complete(state: TaskState) -> None:
         message = f"task {state.id} is complete, and its output handed down: it cannot be dropped"
         help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it back to work first'
         raise TaskstateError(message, help=help_, code="complete")
-
-
-def _is_recorded(state: TaskState) -> bool:
-    """Return whether a task is dropped, and an event says so: the status alone may have been written by hand."""
-    if state.status != DROPPED:
-        return False
-    events = (each.event for each in reversed(blocks_of(state.document).audit.events))
-    return next((each for each in events if each in {EVENT, "reopened"}), None) == EVENT
 
 
 def _notes(workspace: Workspace, state: TaskState) -> Iterator[str]:

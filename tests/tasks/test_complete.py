@@ -628,6 +628,18 @@ def test_status_by_hand_is_reopened_too(place: Chained) -> None:
     assert values(place)["status"] == "in_progress"
 
 
+@pytest.mark.parametrize("status", ["created", "in_progress", "blocked"])
+def test_closed_task_that_a_hand_has_opened_is_reopened(place: Chained, status: str) -> None:
+    """The command records afterwards who opened it and why; the record of its output goes, as ever."""
+    place.finish()
+    place.complete()
+    place.write("101", "status: complete", f"status: {status}")
+    complete.reopen(place.workspace, "101", place.request(), note="more")
+    assert values(place)["status"] == "in_progress"
+    assert "output" not in values(place)
+    assert refusal(lambda: complete.reopen(place.workspace, "101", place.request(), note="x")).code == "not-complete"
+
+
 def test_completed_again_it_is_handed_down_again(place: Chained) -> None:
     """A second output takes the place of the first one."""
     place.finish()

@@ -246,6 +246,16 @@ def test_a_reopened_task_goes_on(place: Chained) -> None:
     assert give_up(place).changed
 
 
+def test_a_dropped_task_that_a_hand_has_opened_is_reopened(place: Chained) -> None:
+    """The command records afterwards who took it up and why, once."""
+    give_up(place)
+    place.write(TASK, "status: dropped", "status: in_progress")
+    complete.reopen(place.workspace, TASK, place.request(), note="still wanted")
+    assert events(place)[-1] == ("reopened", "somebody", "still wanted")
+    assert place.state.status == "in_progress"
+    assert refusal(lambda: complete.reopen(place.workspace, TASK, place.request(), note="x")).code == "not-complete"
+
+
 # What is said of it
 
 

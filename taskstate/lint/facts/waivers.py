@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from taskstate.model.statuses import COMPLETE
+from taskstate.model.tool_blocks import REOPENED
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from taskstate.lint.facts.features import SoundFeature
     from taskstate.lint.facts.file_facts import Facts
 
-_WAIVED, _REOPENED = "waived", "reopened"  # events of the audit
+_WAIVED = "waived"  # an event of the audit
 
 
 class Waivers(NamedTuple):
@@ -41,7 +42,7 @@ def read_waivers(facts: Facts) -> Waivers:
     if "audit" not in facts.values:
         return Waivers(everything="audit" in facts.document.front_matter)
     events = facts.blocks.audit.events
-    since = max((number for number, event in enumerate(events) if event.event == _REOPENED), default=-1)
+    since = max((number for number, event in enumerate(events) if event.event == REOPENED), default=-1)
     lists = [event.waived for event in events[since + 1 :] if event.event == _WAIVED]
     everything = None in lists and not facts.blocks.edited
     return Waivers(everything, frozenset(key for keys in lists for key in keys or ()))

@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.model.statuses import CLOSED, CREATED, DROPPED
+from taskstate.model.tool_blocks import REOPENED
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -48,8 +49,6 @@ RULE = Rule(
     reads=FRONT_MATTER,
 )
 
-_REOPENED, _DROPPED = "reopened", "dropped"  # the audit events of `taskstate reopen` and `taskstate drop`
-
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield at most one finding, at a status that the lifecycle does not allow after the earlier one."""
@@ -63,9 +62,9 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         yield RULE.at(
             facts.value_span("status"),
             f"the status was `{closed}`, and is `{now}` without the task having been reopened",
-            help=f"write `status: {closed}` again; then `taskstate reopen {facts.shown_id} --note TEXT` opens the task",
+            help=_opening(facts, closed),
         )
-    elif now == DROPPED and any(_status(then) != DROPPED and not _has_since(_DROPPED, facts, then) for then in past):
+    elif now == DROPPED and any(_status(then) != DROPPED and not _has_since(DROPPED, facts, then) for then in past):
         yield RULE.at(
             facts.value_span("status"),
             "the task is dropped, and no event says who gave it up and why",
@@ -80,6 +79,14 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         )
 
 
+def _opening(facts: Facts, closed: str) -> str:
+    """Return how a task that a hand has opened is opened; where no command closed it, none knows that it was closed."""
+    command = f"`taskstate reopen {facts.shown_id} --note TEXT`"
+    if facts.values.get("status") in CLOSED or facts.blocks.is_closed:
+        return f"{command} records who opened it and why; if nobody meant to, write `status: {closed}` again"
+    return f"write `status: {closed}` again; then {command} opens the task"
+
+
 def _status(then: Facts) -> str:
     return str(then.values.get("status", CREATED))
 
@@ -88,7 +95,7 @@ def _is_reopened(facts: Facts, then: Facts) -> bool:
     """Return whether a task that was closed was reopened since, so that its earlier status limits nothing."""
     if _status(then) not in CLOSED or facts.values.get("status") == CREATED:
         return False
-    return _has_since(_REOPENED, facts, then)
+    return _has_since(REOPENED, facts, then)
 
 
 def _has_since(event: str, facts: Facts, then: Facts) -> bool:
