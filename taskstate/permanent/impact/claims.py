@@ -172,8 +172,9 @@ def _architecture_change(state: TaskState, shared: TaskState) -> LoggedVersion |
     """Return the newest version after a task was created that asks for planning anew, or None."""
     created = state.text("created_at") or ""
     log = permanent.change_log(shared)
-    # The first version changes nothing that anybody could have planned with.
-    return next((each for each in log if each.weight == ARCHITECTURE and each.at > created and each.number > 1), None)
+    # The first version changes nothing that anybody could have planned with. Times are whole seconds: within one, the
+    # change may have come first or last, and asking once too often is better than once too little.
+    return next((each for each in log if each.weight == ARCHITECTURE and each.at >= created and each.number > 1), None)
 
 
 # The events

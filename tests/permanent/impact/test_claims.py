@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from taskstate.model.permanent import change_log
 from taskstate.model.write_metadata import blocks_of
 from taskstate.permanent.impact.claims import missing_analysis
 from tests.support.impact_maps import map_with, module
@@ -168,7 +169,7 @@ def test_what_cannot_be_confirmed(mapped: SharedContext) -> None:
     assert "is confirmed already" in mapped.cli.refused(*CONFIRM, "bob")
     mapped.cli.ok(*RECORD, "a.txt", "--actor", "ann")
     mapped.cli.ok("impact", "remove", "module", "store", "--with-references")
-    set_times(mapped)
+    create_at(mapped, EARLY)
     said = mapped.cli.refused(*CONFIRM, "bob")
     assert "is outdated: PT-v3 changed the architecture: claim again: `taskstate impact check 101 --files F,F" in said
 
@@ -190,16 +191,16 @@ def test_a_long_claim_keeps_its_beginning(mapped: SharedContext) -> None:
 # What is missing
 
 
-def set_times(shared: SharedContext) -> None:
-    """Make the task older than all versions."""
+def create_at(shared: SharedContext, time: str) -> None:
+    """Let task 101 have been created at another time."""
     text = shared.place.text
     line = next(each for each in text.splitlines() if each.startswith("created_at"))
-    shared.place.text = text.replace(line, f'created_at: "{EARLY}"')
+    shared.place.text = text.replace(line, f'created_at: "{time}"')
 
 
 def test_an_architecture_change_asks_for_an_analysis(mapped: SharedContext) -> None:
     """From the change on until a claim on that version is confirmed by somebody else."""
-    set_times(mapped)
+    create_at(mapped, EARLY)
     assert missing(mapped) == ""
     mapped.cli.ok("impact", "add", "module", "more", "--planned")
     assert missing(mapped) == ""
@@ -219,10 +220,15 @@ def test_an_architecture_change_asks_for_an_analysis(mapped: SharedContext) -> N
 def test_a_task_that_came_after_the_change(mapped: SharedContext) -> None:
     """It was planned on the newer version."""
     mapped.cli.ok("impact", "remove", "module", "store", "--with-references")
-    text = mapped.place.text
-    line = next(each for each in text.splitlines() if each.startswith("created_at"))
-    mapped.place.text = text.replace(line, f'created_at: "{LATE}"')
+    create_at(mapped, LATE)
     assert missing(mapped) == ""
+
+
+def test_a_task_of_the_same_second_is_asked_for_an_analysis(mapped: SharedContext) -> None:
+    """Nobody can tell which of the two came first."""
+    mapped.cli.ok("impact", "remove", "module", "store", "--with-references")
+    create_at(mapped, change_log(mapped.state)[0].at)
+    assert "changed the architecture" in missing(mapped)
 
 
 def test_a_recovery_asks_for_an_analysis(mapped: SharedContext) -> None:
@@ -250,5 +256,5 @@ def test_events_in_the_archive_count(mapped: SharedContext) -> None:
 def test_without_a_map_nothing_is_missing(shared: SharedContext) -> None:
     """There is nothing to check a claim against."""
     shared.update("User Intent", "- **Who:** employees\n")
-    set_times(shared)
+    create_at(shared, EARLY)
     assert missing(shared) == ""
