@@ -31,6 +31,8 @@ by mistake becomes `blocked` or is dropped.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.model.statuses import CLOSED, CREATED, DROPPED
 from taskstate.model.tool_blocks import REOPENED
@@ -102,8 +104,10 @@ def _has_since(event: str, facts: Facts, then: Facts) -> bool:
     """Return whether there is such an event that an earlier version has not; True where the audit breaks its schema."""
     if facts.front_matter and facts.front_matter.entry("audit") and "audit" not in facts.values:
         return True
-    last = max(_times(event, then), default="")
-    return any(at > last for at in _times(event, facts))
+    earlier = _times(event, then)
+    last = max(earlier, default="")
+    new = Counter(_times(event, facts)) - Counter(earlier)  # times are whole seconds: two events may have the same
+    return any(at >= last for at in new)
 
 
 def _times(event: str, facts: Facts) -> list[str]:
