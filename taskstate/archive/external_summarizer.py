@@ -238,7 +238,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     import signal
 
     if process.returncode is None:  # not reaped yet, so the process id cannot have been reused
-        with suppress(ProcessLookupError):
+        with suppress(ProcessLookupError, PermissionError):  # macOS refuses where only zombies are left
             os.killpg(process.pid, signal.SIGKILL)
 
 
