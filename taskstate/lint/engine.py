@@ -17,10 +17,8 @@ from taskstate.lint.precedence import without_consequences
 from taskstate.lint.previews import preview
 from taskstate.lint.queries.interface import NO_QUERIES
 from taskstate.lint.registry import known_codes
-from taskstate.lint.rules.file import unused_ignore
-from taskstate.lint.rules.file.not_utf8 import not_utf8
 from taskstate.lint.selection import selected_rules, weighted
-from taskstate.lint.suppressions import apply_directives, directives
+from taskstate.lint.suppressions import apply_directives
 from taskstate.model import names
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply, in_order
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from taskstate.lint.diagnostics import Fix, Preview
     from taskstate.lint.queries.interface import Queries
     from taskstate.lint.registry import Row
-    from taskstate.lint.suppressions import Directive
     from taskstate.model.config import Config
     from taskstate.syntax.document import Document
     from taskstate.syntax.edits import Edit
@@ -63,6 +60,8 @@ def decode(data: bytes) -> str | Diagnostic:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
+        from taskstate.lint.rules.file.not_utf8 import not_utf8
+
         return not_utf8(error)
 
 
@@ -128,9 +127,8 @@ def _check(document: Document, name: str, config: Config, queries: Queries) -> t
     rules = (row.load() for row in checked if row.applies_to(facts))
     found = (each for rule in rules for each in _findings_of_rule(rule, facts))
     diagnostics: Iterable[Diagnostic] = without_consequences(_without_sealed_fixes(found, facts))
-    in_file = directives(document)
-    if in_file:
-        diagnostics = _apply_directives(diagnostics, in_file, facts, checked)
+    if facts.directives:
+        diagnostics = _apply_directives(diagnostics, facts, checked)
     diagnostics = _without_secrets(list(diagnostics), document, config)
     if config.lint.severity:
         diagnostics = (weighted(diagnostic, config.lint) for diagnostic in diagnostics)
@@ -179,20 +177,20 @@ def _changes_sealed(fix: Fix, sealed: Span | None) -> bool:
     return sealed is not None and any(edit.start < sealed.end and sealed.start < edit.end for edit in fix.edits)
 
 
-def _apply_directives(
-    diagnostics: Iterable[Diagnostic], in_file: tuple[Directive, ...], facts: Facts, checked: list[Row]
-) -> list[Diagnostic]:
+def _apply_directives(diagnostics: Iterable[Diagnostic], facts: Facts, checked: list[Row]) -> list[Diagnostic]:
     """Return the findings that no directive silences, and one for each directive with a code that silences nothing.
 
     `checked` are the rules that were run: only of those is it known that a directive for them is unused.
     """
-    left, used = apply_directives(diagnostics, in_file)
+    from taskstate.lint.rules.file import unused_ignore
+
+    left, used = apply_directives(diagnostics, facts.directives)
     codes = {row.code for row in checked}
     if unused_ignore.RULE.code not in codes:
         return left
     existing = known_codes()
     unused = []
-    for directive, silenced in zip(in_file, used, strict=True):
+    for directive, silenced in zip(facts.directives, used, strict=True):
         idle = [code for code, _ in directive.codes if code in codes and code not in silenced]
         unknown = [code for code, _ in directive.codes if code not in existing]
         if (idle or unknown or not directive.codes) and facts.is_read(unused_ignore.RULE.reads, directive.span):

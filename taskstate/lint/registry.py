@@ -1,13 +1,14 @@
 """Lists all rules in the order of their codes: to add a rule, add its file and one line here.
 
-The line alone says which files the rule applies to. The rule's module is imported only for such a file, since imports
-take most of the start-up time.
+The line alone says which files the rule applies to, and by which sign a fault is noticed at all. The rule's module is
+imported only for a file with that sign: a healthy file needs hardly any, and imports take most of the start-up time.
 """
 
 from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from operator import attrgetter
 
 from taskstate.lint.queries import interface
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -46,7 +47,7 @@ class Row(NamedTuple):
 
     `files` are the types of own files that it checks. `needs` names the kinds of queries (see `queries.interface`)
     without which it cannot run. `keys` are keys of the front matter: in a file with none of them it finds nothing.
-    A rule that is `about_changes` finds nothing in a file that is the same at the compared revision, as most are.
+    `sign` names a fact of `Facts`, with dots for a part of one: where that is empty or false the rule finds nothing.
     """
 
     code: str
@@ -54,7 +55,7 @@ class Row(NamedTuple):
     files: frozenset[str] = _STATE
     needs: frozenset[str] = frozenset()
     keys: tuple[str, ...] = ()
-    about_changes: bool = False
+    sign: str = ""
 
     @property
     def name(self) -> str:
@@ -66,81 +67,86 @@ class Row(NamedTuple):
         return _load(self.module)
 
     def applies_to(self, facts: Facts) -> bool:
-        """Return whether a rule may find something: a file has a key that it is about, and has changed.
+        """Return whether the rule may find something: the file has a key that it is about, and the rule's sign.
 
         JSON has no front matter to judge by.
         """
-        if self.about_changes and facts.unchanged:
+        if self.keys and not facts.is_json and not any(key in facts.document.front_matter for key in self.keys):
             return False
-        return not self.keys or facts.is_json or any(key in facts.document.front_matter for key in self.keys)
+        return not self.sign or bool(attrgetter(self.sign)(facts))
 
 
 TABLE: tuple[Row, ...] = (
-    Row("TS001", "file.not_utf8", files=_ANY),
-    Row("TS002", "file.front_matter_missing", files=_FRONT),
-    Row("TS003", "file.front_matter_yaml", files=_FRONT),
-    Row("TS004", "file.fence_unclosed", files=_MARKDOWN),
-    Row("TS005", "file.json_invalid", files=_JSON),
-    Row("TS006", "file.control_characters", files=_ANY),
-    Row("TS007", "file.merge_conflict", files=_ANY),
-    Row("TS008", "file.file_name", files=_FRONT),
-    Row("TS009", "file.unsupported_version", files=_FRONT),
-    Row("TS010", "file.unused_ignore", files=_MARKDOWN),
-    Row("TS011", "file.duplicate_id", needs=_REPOSITORY),
+    Row("TS001", "file.not_utf8", files=_ANY, sign="signs.never"),
+    Row("TS002", "file.front_matter_missing", files=_FRONT, sign="document.problems"),
+    Row("TS003", "file.front_matter_yaml", files=_FRONT, sign="signs.front_matter_faults"),
+    Row("TS004", "file.fence_unclosed", files=_MARKDOWN, sign="document.problems"),
+    Row("TS005", "file.json_invalid", files=_JSON, sign="json_faults"),
+    Row("TS006", "file.control_characters", files=_ANY, sign="signs.controls"),
+    Row("TS007", "file.merge_conflict", files=_ANY, sign="conflicts"),
+    Row("TS008", "file.file_name", files=_FRONT, sign="signs.misnamed"),
+    Row("TS009", "file.unsupported_version", files=_FRONT, sign="signs.unusual_version"),
+    Row("TS010", "file.unused_ignore", files=_MARKDOWN, sign="signs.never"),
+    Row("TS011", "file.duplicate_id", needs=_REPOSITORY, sign="namesakes"),
     Row("TS012", "file.state_removed", files=_REMOVED, needs=_HISTORY),
-    Row("TS101", "front_matter.front_matter_schema", files=_FRONT),
-    Row("TS102", "front_matter.unknown_key", files=_FRONT),
-    Row("TS103", "front_matter.timestamp_format", files=_FRONT),
-    Row("TS104", "front_matter.timestamps_order"),
-    Row("TS105", "front_matter.counts_differ"),
-    Row("TS106", "front_matter.key_order"),
-    Row("TS107", "front_matter.status_transition", needs=_HISTORY, about_changes=True),
-    Row("TS201", "sections.section_missing"),
-    Row("TS202", "sections.section_order"),
-    Row("TS203", "sections.section_duplicate"),
-    Row("TS204", "sections.section_unknown"),
-    Row("TS205", "sections.heading_style"),
-    Row("TS206", "sections.title_mismatch"),
-    Row("TS207", "sections.hidden_section"),
-    Row("TS208", "sections.subsection_missing"),
-    Row("TS209", "sections.section_renamed"),
-    Row("TS301", "checklist.checklist_schema"),
-    Row("TS302", "checklist.feature_id_duplicate"),
-    Row("TS303", "checklist.passes_without_proof"),
-    Row("TS304", "checklist.progress_differs"),
-    Row("TS305", "checklist.feature_rewritten", needs=_HISTORY, about_changes=True),
-    Row("TS306", "checklist.phase_schema"),
-    Row("TS307", "checklist.objective_rewritten", files=_STATE | _PROGRESS, needs=_HISTORY, about_changes=True),
-    Row("TS308", "checklist.feature_unpassed", needs=_HISTORY, about_changes=True),
+    Row("TS101", "front_matter.front_matter_schema", files=_FRONT, sign="front_matter_faults"),
+    Row("TS102", "front_matter.unknown_key", files=_FRONT, sign="front_matter_faults"),
+    Row("TS103", "front_matter.timestamp_format", files=_FRONT, sign="signs.inexact_times"),
+    Row("TS104", "front_matter.timestamps_order", sign="signs.disordered_times"),
+    Row("TS105", "front_matter.counts_differ", sign="signs.wrong_counts"),
+    Row("TS106", "front_matter.key_order", sign="signs.disordered_keys"),
+    Row("TS107", "front_matter.status_transition", needs=_HISTORY, sign="changed"),
+    Row("TS201", "sections.section_missing", sign="outline.absent"),
+    Row("TS202", "sections.section_order", sign="outline.displaced"),
+    Row("TS203", "sections.section_duplicate", sign="outline.repeated"),
+    Row("TS204", "sections.section_unknown", sign="outline.undeclared"),
+    Row("TS205", "sections.heading_style", sign="signs.unusual_headings"),
+    Row("TS206", "sections.title_mismatch", sign="signs.unusual_title"),
+    Row("TS207", "sections.hidden_section", sign="signs.incomplete"),
+    Row("TS208", "sections.subsection_missing", sign="outline.unfilled"),
+    Row("TS209", "sections.section_renamed", sign="outline.absent"),
+    Row("TS301", "checklist.checklist_schema", sign="signs.checklist_faults"),
+    Row("TS302", "checklist.feature_id_duplicate", sign="signs.repeated_features"),
+    Row("TS303", "checklist.passes_without_proof", sign="signs.untested_features"),
+    Row("TS304", "checklist.progress_differs", sign="signs.wrong_progress"),
+    Row("TS305", "checklist.feature_rewritten", needs=_HISTORY, sign="changed"),
+    Row("TS306", "checklist.phase_schema", sign="phases"),
+    Row("TS307", "checklist.objective_rewritten", files=_STATE | _PROGRESS, needs=_HISTORY, sign="changed"),
+    Row("TS308", "checklist.feature_unpassed", needs=_HISTORY, sign="changed"),
     Row("TS309", "checklist.progress_file", files=_PROGRESS),
-    Row("TS310", "checklist.criterion_malformed"),
-    Row("TS311", "checklist.proof_missing"),
-    Row("TS401", "sessions.session_heading"),
-    Row("TS402", "sessions.session_number"),
-    Row("TS403", "sessions.session_time"),
-    Row("TS404", "sessions.session_field_missing"),
-    Row("TS405", "sessions.session_rewritten", needs=_HISTORY, about_changes=True),
-    Row("TS406", "sessions.no_next_step"),
-    Row("TS407", "sessions.archive_mismatch", files=_SESSIONS, needs=_ARCHIVE),
-    Row("TS408", "sessions.no_session_recorded", needs=_HISTORY),
+    Row("TS310", "checklist.criterion_malformed", sign="signs.malformed_criteria"),
+    Row("TS311", "checklist.proof_missing", sign="signs.doubtful_proofs"),
+    Row("TS401", "sessions.session_heading", sign="signs.odd_session_headings"),
+    Row("TS402", "sessions.session_number", sign="signs.odd_numbers"),
+    Row("TS403", "sessions.session_time", sign="signs.odd_session_times"),
+    Row("TS404", "sessions.session_field_missing", sign="signs.unfinished_sessions"),
+    Row("TS405", "sessions.session_rewritten", needs=_HISTORY, sign="changed"),
+    Row("TS406", "sessions.no_next_step", sign="signs.no_next_step"),
+    Row("TS407", "sessions.archive_mismatch", files=_SESSIONS, needs=_ARCHIVE, sign="signs.archive"),
+    Row("TS408", "sessions.no_session_recorded", needs=_HISTORY, sign="signs.work_changed"),
     Row("TS410", "sessions.commit_unknown", needs=_GIT),
-    Row("TS411", "sessions.session_misplaced"),
-    Row("TS412", "sessions.session_in_future"),
-    Row("TS501", "size.size_warning"),
-    Row("TS502", "size.size_limit"),
-    Row("TS503", "size.too_many_sessions"),
-    Row("TS504", "size.long_value"),
-    Row("TS505", "size.too_large_to_archive"),
+    Row("TS411", "sessions.session_misplaced", sign="outline.misplaced"),
+    Row("TS412", "sessions.session_in_future", sign="signs.in_future"),
+    Row("TS501", "size.size_warning", sign="signs.too_large"),
+    Row("TS502", "size.size_limit", sign="signs.too_large"),
+    Row("TS503", "size.too_many_sessions", sign="signs.many_sessions"),
+    Row("TS504", "size.long_value", sign="signs.long_values"),
+    Row("TS505", "size.too_large_to_archive", sign="signs.too_large"),
     Row("TS601", "context.static_part_changed", keys=("context",)),
-    Row("TS602", "context.citation_stale", needs=_REPOSITORY),
-    Row("TS603", "context.citation_form"),
+    Row("TS602", "context.citation_stale", needs=_REPOSITORY, sign="signs.citations"),
+    Row("TS603", "context.citation_form", sign="signs.citations"),
     Row("TS604", "context.task_file_changed", needs=_REPOSITORY, keys=("context",)),
-    Row("TS606", "front_matter.tool_block_edited", keys=("audit",)),
-    Row("TS607", "front_matter.seal_removed", needs=_HISTORY, about_changes=True),
-    Row("TS701", "coordination.coordination_order", keys=("coordination",)),
-    Row("TS702", "coordination.snapshot_missing", keys=("coordination",)),
-    Row("TS703", "coordination.drift_unresolved", keys=("coordination",)),
-    Row("TS704", "coordination.artifact_differs", needs=_REPOSITORY, keys=("baseline", "coordination", "delta")),
+    Row("TS606", "front_matter.tool_block_edited", sign="blocks.edited"),
+    Row("TS607", "front_matter.seal_removed", needs=_HISTORY, sign="changed"),
+    Row("TS701", "coordination.coordination_order", sign="signs.done_roles"),
+    Row("TS702", "coordination.snapshot_missing", sign="signs.done_roles"),
+    Row("TS703", "coordination.drift_unresolved", sign="signs.drifted_roles"),
+    Row(
+        "TS704",
+        "coordination.artifact_differs",
+        needs=_REPOSITORY,
+        sign="signs.artifacts",
+    ),
     Row("TS705", "coordination.evidence_stale", needs=_REPOSITORY, keys=("evidence",)),
     Row("TS801", "handoffs.handoff_section", files=_HANDOFF),
     Row("TS802", "handoffs.handoff_one_action", files=_HANDOFF),
@@ -148,16 +154,16 @@ TABLE: tuple[Row, ...] = (
     Row("TS804", "handoffs.handoff_reason", files=_HANDOFF),
     Row("TS805", "handoffs.handoff_reference", files=_HANDOFF, needs=_REPOSITORY),
     Row("TS806", "handoffs.handoff_thrash", files=_HANDOFF, needs=_REPOSITORY),
-    Row("TS807", "handoffs.handoff_open", needs=_REPOSITORY),
-    Row("TS901", "chain.output_incomplete"),
-    Row("TS902", "chain.upstream_unknown", needs=_UPSTREAM),
-    Row("TS903", "chain.input_missing", needs=_UPSTREAM),
-    Row("TS904", "chain.input_stale", needs=_UPSTREAM),
-    Row("TS905", "chain.dependency_cycle", needs=_UPSTREAM),
-    Row("TS906", "chain.placeholder"),
-    Row("TS951", "safety.secret", files=_ANY),
+    Row("TS807", "handoffs.handoff_open", needs=_REPOSITORY, sign="signs.handoffs"),
+    Row("TS901", "chain.output_incomplete", sign="signs.is_complete"),
+    Row("TS902", "chain.upstream_unknown", needs=_UPSTREAM, sign="signs.upstreams"),
+    Row("TS903", "chain.input_missing", needs=_UPSTREAM, sign="signs.dependencies"),
+    Row("TS904", "chain.input_stale", needs=_UPSTREAM, sign="signs.inputs"),
+    Row("TS905", "chain.dependency_cycle", needs=_UPSTREAM, sign="signs.dependencies"),
+    Row("TS906", "chain.placeholder", sign="signs.placeholders"),
+    Row("TS951", "safety.secret", files=_ANY, sign="signs.credentials"),
     Row("TS952", "safety.path_escapes", files=_PATHS),
-    Row("TS953", "safety.invisible_text", files=_ANY),
+    Row("TS953", "safety.invisible_text", files=_ANY, sign="signs.hidden_text"),
     Row("TSP01", "permanent.impact_map_schema", files=_IMPACT_MAP, keys=_KIND),
     Row("TSP02", "permanent.module_unknown", files=_IMPACT_MAP, keys=_KIND),
     Row("TSP03", "permanent.version_missing", keys=_KIND),
@@ -165,7 +171,7 @@ TABLE: tuple[Row, ...] = (
     Row("TSP05", "permanent.ack_above_version", keys=("acks",)),
     Row("TSP06", "permanent.permanent_second", needs=_REPOSITORY, keys=_KIND),
     Row("TSP07", "permanent.version_not_raised", keys=_KIND),
-    Row("TSP08", "permanent.upstream_permanent", needs=_UPSTREAM, keys=("depends_on",)),
+    Row("TSP08", "permanent.upstream_permanent", needs=_UPSTREAM, sign="signs.dependencies"),
 )
 
 

@@ -217,7 +217,7 @@ class TaskState(_TaskState):
         """The highest number of a session, archived ones included; 0 where there is none."""
         return max((self.archived, *(session.number for session in self.sessions)))
 
-    @property
+    @cached_property
     def size(self) -> int:
         """The file's size in bytes, line ends counted as LF."""
         return size_in_bytes(self.document.text)

@@ -13,12 +13,12 @@ from __future__ import annotations
 from taskstate.typed import TYPE_CHECKING
 from taskstate.validation.schema_compiler import is_valid
 from taskstate.validation.schema_files import load
-from taskstate.validation.typed_values import annotated, typed_value
+from taskstate.validation.typed_values import annotated, holds, typed_value
 
 if TYPE_CHECKING:
     from taskstate.validation.schema_errors import SchemaFault
 
-__all__ = ["annotated", "faults", "is_valid", "load", "typed_value"]
+__all__ = ["annotated", "faults", "holds", "is_valid", "load", "typed_value"]
 
 
 def faults(value: object, name: str) -> tuple[SchemaFault, ...]:

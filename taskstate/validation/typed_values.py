@@ -92,6 +92,11 @@ def annotated(
     yield from _marked(node, _shape_by_name(name), keyword, wanted)
 
 
+def holds(value: object, name: str, keyword: str, wanted: Callable[[object], bool]) -> bool:
+    """Return whether a plain value holds a scalar that is wanted, and whose schema has the keyword `keyword`."""
+    return _holds(value, _shape_by_name(name), keyword, wanted)
+
+
 def _value(node: Node, shape: _Shape) -> Any:  # noqa: ANN401 - any YAML or JSON value
     if shape.open:
         return node.value()

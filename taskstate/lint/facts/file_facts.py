@@ -15,7 +15,9 @@ from taskstate.lint.facts.conflicts import conflicts_of
 from taskstate.lint.facts.json_values import JsonValue, json_value
 from taskstate.lint.facts.outline import Outline
 from taskstate.lint.facts.phases import Phase, phases_of
+from taskstate.lint.facts.signs import Signs
 from taskstate.lint.queries.interface import NO_QUERIES, Queries
+from taskstate.lint.suppressions import directives
 from taskstate.model import document_kinds
 from taskstate.model.document_kinds import section_key
 from taskstate.model.older_sections import is_older
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from taskstate.lint.suppressions import Directive
     from taskstate.model.config import Config
     from taskstate.model.document_kinds import Kind, SectionSpec
     from taskstate.model.task_state import Checklist, Session, Summary
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
 _SECTION, _SUBSECTION = 2, 3  # the levels of their headings
 _LOG = "progress log"
 _PERMANENT = r"(?m)^(?:kind:[ \t]*[\"']?permanent\b|# \[PERMANENT\])"
+_HASH_VALUE = r"#(?<=[ ]#)(?=[^\s#])"  # a word behind a `#`: with a blank there it is a real comment
 _HEAD = 20_000  # characters to search for the title line: enough for any front matter, and no search of a huge file
 _BODY_LINE = r"(?m)^(?:# (?:Task\b|\[PERMANENT\]|Phase\b)|## )"
 # Keys that only the tool writes: it always writes `taskstate` with them.
@@ -84,9 +88,19 @@ class Facts(_Facts):
         return tuple(self if each.text == text else self._replace(document=each) for each in earlier)
 
     @cached_property
-    def unchanged(self) -> bool:
-        """Whether the file is the same at the compared revision, or nothing is compared: most files, in most runs."""
-        return all(then is self for then in self.past or ())
+    def changed(self) -> bool:
+        """Whether the file was another at the compared revision; in most runs, most files were not."""
+        return any(then is not self for then in self.past or ())
+
+    @cached_property
+    def signs(self) -> Signs:
+        """The signs of faults by which it is decided which rules are loaded."""
+        return Signs(self)
+
+    @cached_property
+    def directives(self) -> tuple[Directive, ...]:
+        """The comments that silence findings."""
+        return directives(self.document)
 
     # What can be read at all
 
@@ -180,6 +194,11 @@ class Facts(_Facts):
             return False
         return reads != BODY or self.unreadable_body is None or span.start < self.unreadable_body.start
 
+    @property
+    def namesakes(self) -> tuple[str, ...]:
+        """The other state files of the repository with the same id."""
+        return self.queries.same_id() or ()
+
     # The front matter
 
     @cached_property
@@ -219,12 +238,12 @@ class Facts(_Facts):
     @cached_property
     def commented_values(self) -> tuple[Fault, ...]:
         """The values of the front matter that YAML reads as comments because they begin with `#`."""
-        content = self.document.front_matter.content
-        if self.front_matter is None or "#" not in content.of(self.document.text):
+        content, text = self.document.front_matter.content, self.document.text
+        if self.front_matter is None or not re.compile(_HASH_VALUE).search(text, *content):
             return ()
         from taskstate.syntax.yaml_diagnosis import commented_values
 
-        return commented_values(self.document.text, self.front_matter)
+        return commented_values(text, self.front_matter)
 
     def is_commented(self, path: tuple[str | int, ...]) -> bool:
         """Return whether the value at `path` is missing because it was read as a comment."""
@@ -238,7 +257,7 @@ class Facts(_Facts):
     def values(self) -> Mapping[str, Any]:
         """The front matter as values, typed by its schema; keys that break the schema are left out."""
         faulty = {fault.path[0] for fault in self.front_matter_faults if fault.path}
-        return {key: value for key, value in self._typed.items() if key not in faulty}
+        return {key: value for key, value in self.typed.items() if key not in faulty}
 
     @cached_property
     def blocks(self) -> ToolBlocks:
@@ -246,15 +265,16 @@ class Facts(_Facts):
         return read_tool_blocks(self.values)
 
     @cached_property
-    def _typed(self) -> Mapping[str, Any]:
+    def typed(self) -> Mapping[str, Any]:
+        """The front matter as values, typed by its schema, also those that break it."""
         node = self.front_matter
         return schema.typed_value(node, self.front_matter_schema) if node else {}
 
     @cached_property
     def front_matter_faults(self) -> tuple[SchemaFault, ...]:
         """The violations of the front matter's schema, which does not know the kinds that a project declares."""
-        faults = schema.faults(self._typed, self.front_matter_schema) if self.front_matter else ()
-        own = self.file_type == "state" and self._typed.get("kind") in document_kinds.kind_names()
+        faults = schema.faults(self.typed, self.front_matter_schema) if self.front_matter else ()
+        own = self.file_type == "state" and self.typed.get("kind") in document_kinds.kind_names()
         return tuple(fault for fault in faults if not (own and fault.path == ("kind",)))
 
     def value_span(self, *path: str | int) -> Span:

@@ -6,9 +6,9 @@ message everywhere.
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 
+from taskstate.lint.facts.moments import is_timestamp
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.syntax.nodes import Node
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.spans import Span
     from taskstate.validation.schema_errors import SchemaFault
 
-_EXACT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
+_TIMESTAMP = "x-timestamp"  # the keyword of a schema
 _TIME = "YYYY-MM-DDTHH:MM:SSZ"
 
 
@@ -44,6 +44,11 @@ class JsonValue(_JsonValue):
     def faults(self) -> tuple[SchemaFault, ...]:
         """The violations of its schema."""
         return schema.faults(self.value, self.schema)
+
+    @cached_property
+    def has_wrong_time(self) -> bool:
+        """Whether there is a timestamp in it that is not exact UTC."""
+        return schema.holds(self.value, self.schema, _TIMESTAMP, _is_no_time)
 
     def is_sound(self, *path: str | int) -> bool:
         """Return whether nothing breaks the schema at `path`, above or below it."""
@@ -66,8 +71,10 @@ class JsonValue(_JsonValue):
         """Yield a finding of `rule` for each violation of the schema, and for each timestamp that is not exact UTC."""
         for fault in self.faults:
             yield rule.at(self._span(document, fault), fault.message, help=_help(fault, rule.code))
-        for path, node in schema.annotated(self.root, self.schema, "x-timestamp", wanted=_is_no_time):
-            if node.is_string() and self.is_sound(*path) and not _is_time(node.text):
+        if not self.has_wrong_time:
+            return
+        for path, node in schema.annotated(self.root, self.schema, _TIMESTAMP, wanted=_is_no_time):
+            if node.is_string() and self.is_sound(*path) and not is_timestamp(node.text):
                 from taskstate.validation.schema_errors import json_path
 
                 yield rule.at(
@@ -89,16 +96,7 @@ def json_value(parsed: object, name: str) -> JsonValue | None:
 
 
 def _is_no_time(value: object) -> bool:
-    return isinstance(value, str) and not _is_time(value)
-
-
-def _is_time(text: str) -> bool:
-    from datetime import datetime
-
-    try:
-        return bool(re.compile(_EXACT).fullmatch(text)) and bool(datetime.fromisoformat(text))
-    except ValueError:
-        return False
+    return isinstance(value, str) and not is_timestamp(value)
 
 
 def _help(fault: SchemaFault, code: str) -> str:

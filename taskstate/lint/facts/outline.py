@@ -111,6 +111,13 @@ class Outline(_Outline):
         return tuple(placed for placed in self._declared if self.section(placed.spec) is not placed.section)
 
     @cached_property
+    def undeclared(self) -> tuple[Section, ...]:
+        """The sections that the kind does not declare."""
+        return tuple(
+            each for each in self.document.sections if each.level == SECTION and self.kind.section(each.title) is None
+        )
+
+    @cached_property
     def _first(self) -> dict[str, Section]:
         return {placed.spec.key: placed.section for placed in self.present}
 

@@ -80,7 +80,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     if not passing:
         return
     required = facts.config.lint.require_command_evidence
-    if facts.past and facts.unchanged and not required:
+    if facts.past and not facts.changed and not required:
         return  # whatever its evidence is, it was committed
     is_open = facts.values.get("status") not in {COMPLETE, DROPPED}
     earlier = _earlier(facts) if is_open else _Earlier(None)

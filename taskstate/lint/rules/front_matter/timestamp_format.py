@@ -34,6 +34,7 @@ from __future__ import annotations
 import re
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Fix, Rule
+from taskstate.lint.facts.moments import is_exact
 from taskstate.syntax.edits import Edit
 from taskstate.typed import TYPE_CHECKING
 from taskstate.validation import schema
@@ -73,11 +74,6 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
             continue
         if not any(path[: len(each)] == each for each in faulty):
             yield _finding(path, node)
-
-
-def is_exact(value: object) -> bool:
-    """Return whether a value is a time of the right form that exists in the calendar."""
-    return isinstance(value, str) and bool(re.compile(_EXACT).fullmatch(value) and _moment(value))
 
 
 def _finding(path: KeyPath, node: Node) -> Diagnostic:

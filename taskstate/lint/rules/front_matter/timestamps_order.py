@@ -31,7 +31,7 @@ updated_at: "2026-01-30T09:00:00Z"
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
-from taskstate.lint.rules.front_matter.timestamp_format import is_exact
+from taskstate.lint.facts.moments import is_exact
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -40,7 +40,6 @@ Where the section is meant to be there, silence the finding in the line above it
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
-from taskstate.lint.facts.outline import SECTION
 from taskstate.lint.facts.wording import shown
 from taskstate.typed import TYPE_CHECKING
 
@@ -60,13 +59,7 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each unknown section heading, but for those that TS208 asks about."""
-    unknown = [
-        section
-        for section in document.sections
-        if section.level == SECTION
-        and facts.kind.section(section.title) is None
-        and not _is_front_matter(document, section)
-    ]
+    unknown = [section for section in facts.outline.undeclared if not _is_front_matter(document, section)]
     asked = {each.near.span.start for each in facts.outline.unfilled if each.near} if unknown else set()
     for section in unknown:
         if section.span.start not in asked:

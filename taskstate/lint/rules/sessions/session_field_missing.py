@@ -46,6 +46,7 @@ import re
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.outline import SECTION, SUBSECTION
+from taskstate.lint.facts.signs import REQUIRED
 from taskstate.lint.facts.wording import line_of
 from taskstate.messages import first_of
 from taskstate.model.task_state import is_summary, labelled_fields, session_number
@@ -64,13 +65,11 @@ RULE = Rule(
     code="TS404", name="session-field-missing", summary="a session lacks one of its four fields, or says nothing there"
 )
 
-REQUIRED = ("What I did", "Issues encountered", "Current state", "Next steps")
-
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for the required fields that a session lacks, and one for each that is empty."""
     strays: Mapping[Span, Sequence[Section]] | None = None
-    for session in facts.sessions:
+    for session in facts.signs.unfinished_sessions:
         absent = [label for label in REQUIRED if label.lower() not in session.fields]
         if absent:
             strays = _strays(document, facts) if strays is None else strays

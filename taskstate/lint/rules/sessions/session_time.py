@@ -37,7 +37,7 @@ from __future__ import annotations
 import re
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
-from taskstate.lint.facts.moments import in_future
+from taskstate.lint.facts.moments import in_future, moment_of
 from taskstate.model.algorithms import longest_rising
 from taskstate.typed import TYPE_CHECKING
 
@@ -58,7 +58,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     """Yield a finding for each session without a valid time, and for the fewest whose times decrease."""
     timed: list[Session] = []
     for session in facts.sessions:
-        if _is_time(session.time or ""):
+        if moment_of(session.time):
             timed.append(session)
         else:
             yield RULE.at(
@@ -77,19 +77,10 @@ def _kept(timed: list[Session]) -> tuple[int, ...]:
     return longest_rising(times, strictly=False)
 
 
-def _is_time(text: str) -> bool:
-    from datetime import datetime
-
-    try:
-        return bool(datetime.fromisoformat(text))
-    except ValueError:
-        return False
-
-
 def _date(session: Session) -> str:
     """Return the date that a heading has, or what stands for one."""
     date = re.compile(_DATE).search(session.section.title)
-    return date[0] if date and _is_time(date[0]) else "YYYY-MM-DD"
+    return date[0] if date and moment_of(f"{date[0]} 00:00") else "YYYY-MM-DD"
 
 
 def _reason(session: Session) -> str:

@@ -1,0 +1,401 @@
+"""The signs of faults: what `registry` looks for in a file before it loads a rule.
+
+A sign is cheap, and shared where several rules are about the same. Without its sign a rule finds nothing; with it there
+may be a finding, and the rule has the last word. A healthy file has next to none of them, and importing the rules would
+take longer than checking it. `tests/lint/test_signs.py` holds the law on all cases.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+
+from taskstate import FORMAT
+from taskstate.lint.facts.moments import is_exact, moment_of
+from taskstate.model import derived_values, names
+from taskstate.model.statuses import COMPLETE, DONE, DROPPED, IN_PROGRESS
+from taskstate.model.task_state import KB, PART_LEVEL, SECTION_LEVEL, is_json_fence
+from taskstate.syntax import invisible
+from taskstate.syntax.escaping import is_blank
+from taskstate.syntax.spans import CONTROLS, Span, size_in_bytes
+from taskstate.typed import TYPE_CHECKING
+from taskstate.validation import schema, secrets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from taskstate.formatting.key_order import Disorder
+    from taskstate.formatting.parts import BodyPart
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.model.document_kinds import SectionSpec
+    from taskstate.model.malformed_criteria import MalformedCriterion
+    from taskstate.model.task_state import Session
+    from taskstate.syntax.nodes import Node
+    from taskstate.validation.secrets import Secret
+
+REQUIRED = ("What I did", "Issues encountered", "Current state", "Next steps")  # fields of a session
+LONG_VALUE, LONG_SESSION = 2 * KB, 8 * KB
+_TIMES = ("created_at", "updated_at")
+_LABELS = tuple(label.lower() for label in REQUIRED)
+# The words for no next step begin so.
+_NOTHING = ("no", "nil", "na", "n/a", "tb", "unknown", "?", "-", ".", "\u2013", "\u2014", "\u2026")
+_PULLED = "taskstate: input"  # in the comment above each Chain Input that was pulled
+_NON_BLANK = r"\S"
+_MAX_BYTES = 4  # of a character in UTF-8
+
+
+class Signs:
+    """The signs of faults in one file, each looked for once, when the first rule that is about it asks."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.document = facts.document
+
+    @property
+    def never(self) -> bool:
+        """What only the engine can know: it reports this itself."""
+        return False
+
+    # The text as a whole
+
+    @cached_property
+    def controls(self) -> tuple[Span, ...]:
+        """The control characters."""
+        text = self.document.text
+        if text.isascii() and text.replace("\n", "").isprintable():  # nearly always; compiling the pattern takes time
+            return ()
+        return tuple(Span(*match.span()) for match in re.compile(CONTROLS).finditer(text))
+
+    @cached_property
+    def hidden_text(self) -> tuple[Span, ...]:
+        """The runs of invisible characters that nothing beside them needs."""
+        return tuple(Span(*run) for run in invisible.find(self.document.text))
+
+    @property
+    def credentials(self) -> tuple[Secret, ...]:
+        """What looks like a credential."""
+        return secrets.find(self.document.text, self.facts.config.secrets.allow)
+
+    # The front matter
+
+    @property
+    def front_matter_faults(self) -> bool:
+        """Whether a part of the file cannot be read, or a value of the front matter was read as a comment."""
+        return bool(self.document.problems or self.facts.commented_values)
+
+    @property
+    def misnamed(self) -> bool:
+        """Whether the file's name is no name of a task, or the front matter says another id or phase."""
+        task_id = self.facts.task_id
+        if task_id is None or self.facts.file_type == "handoff":
+            return task_id is not None
+        told = self.facts.values.get("task_id", task_id)
+        return not names.is_id(task_id) or str(told).casefold() != task_id.casefold()
+
+    @property
+    def unusual_version(self) -> bool:
+        """Whether the file is of another version of the format, or does not say of which."""
+        return self.facts.front_matter is not None and self.facts.version != FORMAT
+
+    @property
+    def inexact_times(self) -> bool:
+        """Whether a time of the front matter is not written as the tool writes it."""
+        name = self.facts.front_matter_schema
+        return schema.holds(
+            self.facts.typed, name, "x-timestamp", lambda value: value is not None and not is_exact(value)
+        )
+
+    @property
+    def disordered_times(self) -> bool:
+        """Whether the file was updated before it was created, or in the future."""
+        times = [value for value in map(self.facts.values.get, _TIMES) if isinstance(value, str)]
+        return bool(times) and (times != sorted(times) or bool(self.facts.queries.is_future(max(times))))
+
+    @property
+    def wrong_counts(self) -> bool:
+        """Whether a count that the front matter records is not that of the file."""
+        values, state = self.facts.values, self.facts.state
+        recorded = values.get(derived_values.COUNTS)
+        actual = derived_values.session_counts(state)._asdict()
+        if recorded is not None and any(recorded.get(key) != count for key, count in actual.items()):
+            return True
+        return bool(values.get(derived_values.SIZE, state.size_kb) != state.size_kb)
+
+    @cached_property
+    def disordered_keys(self) -> tuple[Disorder, ...]:
+        """The mappings of the front matter whose keys are out of their order."""
+        from taskstate.formatting.key_order import disorders
+
+        return disorders(self.document) if self.facts.front_matter else ()
+
+    @property
+    def done_roles(self) -> bool:
+        """Whether a role is done."""
+        return any(role.get("status") == DONE for role in self._roles)
+
+    @property
+    def drifted_roles(self) -> bool:
+        """Whether the working tree was found to be another than a role had left."""
+        return any(role.get("drift_budget") or 0 for role in self._roles)
+
+    @property
+    def _roles(self) -> Iterator[Mapping[str, Any]]:
+        coordination = self.facts.values.get("coordination") or {}
+        return (role for role in coordination.values() if isinstance(role, dict))
+
+    @property
+    def artifacts(self) -> bool:
+        """Whether the front matter names an artifact."""
+        blocks = self.facts.blocks
+        logs = (blocks.baseline.log, *(role.qa_log_path for role in blocks.roles.values()))
+        return bool(blocks.delta.snapshots) or any(log is not None for log in logs)
+
+    @property
+    def handoffs(self) -> bool:
+        """Whether the file names an open handoff, or the task has documents of handoffs."""
+        if self.facts.front_matter is None:
+            return False
+        return bool(self.facts.blocks.handoffs.open or self.facts.queries.handoffs())
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the task is complete."""
+        return self.facts.values.get("status") == COMPLETE
+
+    # The sections
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether a section or subsection is missing or empty."""
+        return bool(self.facts.outline.absent or self.facts.outline.unfilled)
+
+    @cached_property
+    def unusual_headings(self) -> tuple[BodyPart, ...]:
+        """The known headings that are not in their canonical form."""
+        from taskstate.formatting.parts import body_parts
+
+        text = self.document.text
+        parts = body_parts(self.document, self.facts.kind)
+        return tuple(each for each in parts if each.heading and each.section.heading.of(text) != each.heading)
+
+    @property
+    def unusual_title(self) -> bool:
+        """Whether there is anything but the one title line that the front matter and the kind ask for, at the top."""
+        task_id, title = self.facts.values.get("task_id"), self.facts.values.get("title")
+        if task_id is None or title is None:
+            return False
+        expected = self.facts.kind.title_line(task_id=str(task_id), title=str(title)).removeprefix("# ")
+        titles = [section for section in self.document.sections if section.level < SECTION_LEVEL]
+        is_first = len(titles) == 1 and titles[0] is self.document.sections[0]
+        return not is_first or titles[0].title.split() != expected.split()
+
+    @property
+    def placeholders(self) -> bool:
+        """Whether a part begins as a text does that says that nothing is there yet: in emphasis or in parentheses."""
+        text, placeholder = self.document.text, self.facts.kind.placeholder
+        for section in self.document.sections:
+            first = re.compile(_NON_BLANK).search(text, section.body.start)
+            at = first.start() if first else len(text)
+            if text.startswith((placeholder, "("), at) or (
+                text[at : at + 1] in {"*", "_"} and text[at] != text[at + 1 : at + 2]
+            ):
+                return True
+        return False
+
+    @property
+    def citations(self) -> bool:
+        """Whether there is a list of citations."""
+        return any(name == "citations" for name, _ in self.facts.declared_fences)
+
+    @property
+    def inputs(self) -> bool:
+        """Whether the output of another task was pulled."""
+        return _PULLED in self.document.text
+
+    @property
+    def dependencies(self) -> bool:
+        """Whether the task depends on others."""
+        return bool(self.facts.values.get("depends_on"))
+
+    @property
+    def upstreams(self) -> bool:
+        """Whether the file names other tasks: those that it depends on, or among its Chain Inputs."""
+        if self.dependencies or self.inputs:
+            return True
+        section = self.facts.state.section("Chain Inputs")
+        return section is not None and bool(self.document.children(section, PART_LEVEL))
+
+    @property
+    def archive(self) -> bool:
+        """Whether this is an archive, or a state file that has one or says so."""
+        facts = self.facts
+        is_named = facts.file_type == "archive" or facts.summary is not None or bool(facts.values.get("archive_path"))
+        return is_named or bool(facts.queries.archive())
+
+    @cached_property
+    def malformed_criteria(self) -> tuple[MalformedCriterion, ...]:
+        """What looks like an acceptance criterion and is read as none."""
+        from taskstate.model.malformed_criteria import malformed_criteria
+
+        return malformed_criteria(self.facts.state)
+
+    # The checklist
+
+    @property
+    def checklist_faults(self) -> bool:
+        """Whether the Feature Checklist has not exactly one json fence, or its value breaks the schema."""
+        value = self.facts.checklist_value
+        if value is not None and (value.faults or value.has_wrong_time):
+            return True
+        sections = (placed.section for placed in self.facts.outline.present if _holds_checklist(placed.spec))
+        fences = (self.document.blocks_in(section.own, "fence") for section in sections)
+        return any(len([each for each in found if is_json_fence(each)]) != 1 for found in fences)
+
+    @cached_property
+    def _features(self) -> tuple[Mapping[str, Any], ...]:
+        """The features of the checklist as plain values."""
+        value = self.facts.checklist_value.value if self.facts.checklist_value else None
+        features = value.get("features") if isinstance(value, dict) else None
+        return tuple(each for each in features if isinstance(each, dict)) if isinstance(features, list) else ()
+
+    @property
+    def repeated_features(self) -> bool:
+        """Whether two features have one id."""
+        ids = [each["id"] for each in self._features if isinstance(each.get("id"), str)]
+        return len(set(ids)) < len(ids)
+
+    @cached_property
+    def _passing(self) -> tuple[Mapping[str, Any], ...]:
+        return tuple(each for each in self._features if each.get("passes") is True)
+
+    @property
+    def untested_features(self) -> bool:
+        """Whether a feature passes that was never tested."""
+        return any(each.get("tested_at") is None for each in self._passing)
+
+    @property
+    def doubtful_proofs(self) -> bool:
+        """Whether a feature passes whose evidence has to be looked at."""
+        facts = self.facts
+        if facts.config.lint.require_command_evidence:
+            return bool(self._passing)
+        if (facts.past and not facts.changed) or facts.values.get("status") in {COMPLETE, DROPPED}:
+            return False
+        return bool(self._passing) if facts.past is not None else any(map(_names_log, self._passing))
+
+    @property
+    def wrong_progress(self) -> bool:
+        """Whether the percentage is not that of the features."""
+        checklist = self.facts.checklist
+        return checklist is not None and checklist.progress != derived_values.overall_progress(checklist)
+
+    # The sessions, and the size
+
+    @property
+    def odd_session_headings(self) -> bool:
+        """Whether a heading of the Progress Log is none of its own, or a line is meant as one."""
+        return bool(self.facts.strays or self.facts.outline.session_lines)
+
+    @property
+    def odd_numbers(self) -> bool:
+        """Whether the numbers of the sessions do not go on one by one from those in the archive."""
+        first = self.facts.summary.last + 1 if self.facts.summary else 1
+        return [session.number for session in self.facts.sessions] != list(
+            range(first, first + len(self.facts.sessions))
+        )
+
+    @property
+    def odd_session_times(self) -> bool:
+        """Whether a session does not say when it was, or goes back in time."""
+        times = [moment_of(session.time) or "" for session in self.facts.sessions]
+        return "" in times or times != sorted(times)
+
+    @property
+    def in_future(self) -> bool:
+        """Whether a session, or the test of a feature, may be in the future."""
+        times = [f"{session.time.replace(' ', 'T')}:00Z" for session in self.facts.sessions if session.time]
+        times += [each["tested_at"] for each in self._features if isinstance(each.get("tested_at"), str)]
+        return bool(times) and bool(self.facts.queries.is_future(max(times)))
+
+    @cached_property
+    def unfinished_sessions(self) -> tuple[Session, ...]:
+        """The sessions that lack a required field, or say nothing in one."""
+        return tuple(each for each in self.facts.sessions if not all(self._is_filled(each, label) for label in _LABELS))
+
+    def _is_filled(self, session: Session, label: str) -> bool:
+        field = session.fields.get(label)
+        return field is not None and not is_blank(field.span.of(self.document.text))
+
+    @property
+    def no_next_step(self) -> bool:
+        """Whether the newest session of a task in progress begins its next steps with a word for nothing."""
+        sessions = self.facts.sessions if self.facts.values.get("status") == IN_PROGRESS else ()
+        if not sessions:
+            return False
+        step = next(iter(sessions[-1].next), "")
+        begin = next((at for at, char in enumerate(step) if not (char.isspace() or char in "*_`(")), len(step))
+        return begin == len(step) or step[begin:].lower().startswith(_NOTHING)
+
+    @property
+    def work_changed(self) -> bool:
+        """Whether a task in progress, or any file of the repository, is another than at the compared revision."""
+        facts = self.facts
+        if facts.values.get("status") != IN_PROGRESS or not facts.past:
+            return False
+        return facts.changed or bool(facts.queries.changed_paths())
+
+    @property
+    def many_sessions(self) -> bool:
+        """Whether the task has taken more sessions than one should."""
+        return derived_values.session_counts(self.facts.state).total > self.facts.config.size.max_sessions
+
+    @property
+    def too_large(self) -> bool:
+        """Whether the file is larger than the configuration wishes."""
+        size, limits = self.facts.state.size, self.facts.config.size
+        is_over = derived_values.is_over_limit(size, limits)
+        return is_over or bool(derived_values.exceeded(size, kb=limits.warn_kb, tokens=limits.warn_tokens))
+
+    @property
+    def long_values(self) -> bool:
+        """Whether a session, or a value of the front matter or of JSON, may be longer than it should be."""
+        facts = self.facts
+        json = [facts.checklist_value, *(phase.value for phase in facts.phases)]
+        nodes = [entry.value for entry in facts.front_matter.entries] if facts.front_matter else []
+        nodes += [value.root for value in json if value]
+        return any(map(self._may_be_long, nodes)) or any(map(self._is_long_session, facts.sessions))
+
+    def _may_be_long(self, node: Node) -> bool:
+        """Return whether a value is or holds a long one; in JSON that stands on a long line, wherever it is."""
+        if not self._may_exceed(node.span, LONG_VALUE):
+            return False
+        if node.style == "json":
+            lines = node.span.of(self.document.text).split("\n")
+            return any(len(line) * self._most_bytes > LONG_VALUE for line in lines)
+        inner = (*(entry.value for entry in node.entries), *node.items)
+        return node.kind == "scalar" or any(map(self._may_be_long, inner))
+
+    def _is_long_session(self, session: Session) -> bool:
+        return self._may_exceed(session.span, LONG_SESSION) and size_in_bytes(session.entry) > LONG_SESSION
+
+    def _may_exceed(self, span: Span, limit: int) -> bool:
+        return (span.end - span.start) * self._most_bytes > limit
+
+    @cached_property
+    def _most_bytes(self) -> int:
+        """The most bytes that one character of the text may take."""
+        return 1 if self.document.text.isascii() else _MAX_BYTES
+
+
+def _is_inexact(value: object) -> bool:
+    return value is not None and not is_exact(value)
+
+
+def _holds_checklist(spec: SectionSpec) -> bool:
+    return spec.fence is not None and spec.fence.schema == "checklist"
+
+
+def _names_log(feature: Mapping[str, Any]) -> bool:
+    evidence = feature.get("evidence")
+    return isinstance(evidence, dict) and isinstance(evidence.get("log_sha256"), str)
