@@ -13,12 +13,11 @@ from collections import Counter
 
 from taskstate.lint.diagnostics import ERROR, Diagnostic, Finding
 from taskstate.lint.facts.file_facts import Facts
-from taskstate.lint.precedence import without_consequences
-from taskstate.lint.previews import preview
+from taskstate.lint.facts.signs import Signs
 from taskstate.lint.queries.interface import NO_QUERIES
 from taskstate.lint.registry import known_codes
 from taskstate.lint.selection import selected_rules, weighted
-from taskstate.lint.suppressions import apply_directives
+from taskstate.lint.suppressions import apply_directives, directives
 from taskstate.model import names
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply, in_order
@@ -26,12 +25,13 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple, TypeVar
 from taskstate.validation import secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import ModuleType
 
     from taskstate.lint.diagnostics import Fix, Preview
     from taskstate.lint.queries.interface import Queries
     from taskstate.lint.registry import Row
+    from taskstate.lint.suppressions import Directive
     from taskstate.model.config import Config
     from taskstate.syntax.document import Document
     from taskstate.syntax.edits import Edit
@@ -124,14 +124,26 @@ def _check(document: Document, name: str, config: Config, queries: Queries) -> t
     facts = facts_of(document, name, config, queries)
     selected = selected_rules(config.lint, name)
     checked = [row for row in selected if facts.file_type in row.files and row.needs <= queries.answerable]
-    rules = (row.load() for row in checked if row.applies_to(facts))
-    found = (each for rule in rules for each in _findings_of_rule(rule, facts))
+    signs = Signs(facts)
+    rules = (row.load() for row in checked if row.applies_to(signs))
+    found = [each for rule in rules for each in _findings_of_rule(rule, facts)]
+    in_file = directives(document)
+    return _reported(found, in_file, facts, checked) if found or in_file else ()
+
+
+def _reported(
+    found: list[Diagnostic], in_file: tuple[Directive, ...], facts: Facts, checked: list[Row]
+) -> tuple[Diagnostic, ...]:
+    """Return what is reported of the findings of all rules, in the order of the lines."""
+    from taskstate.lint.precedence import without_consequences
+
+    lint = facts.config.lint
     diagnostics: Iterable[Diagnostic] = without_consequences(_without_sealed_fixes(found, facts))
-    if facts.directives:
-        diagnostics = _apply_directives(diagnostics, facts, checked)
-    diagnostics = _without_secrets(list(diagnostics), document, config)
-    if config.lint.severity:
-        diagnostics = (weighted(diagnostic, config.lint) for diagnostic in diagnostics)
+    if in_file:
+        diagnostics = _apply_directives(diagnostics, in_file, facts, checked)
+    diagnostics = _without_secrets(list(diagnostics), facts.document, facts.config)
+    if lint.severity:
+        diagnostics = (weighted(diagnostic, lint) for diagnostic in diagnostics)
     return tuple(sorted(diagnostics, key=lambda diagnostic: (diagnostic.span, diagnostic.code)))
 
 
@@ -177,20 +189,22 @@ def _changes_sealed(fix: Fix, sealed: Span | None) -> bool:
     return sealed is not None and any(edit.start < sealed.end and sealed.start < edit.end for edit in fix.edits)
 
 
-def _apply_directives(diagnostics: Iterable[Diagnostic], facts: Facts, checked: list[Row]) -> list[Diagnostic]:
+def _apply_directives(
+    diagnostics: Iterable[Diagnostic], in_file: tuple[Directive, ...], facts: Facts, checked: list[Row]
+) -> list[Diagnostic]:
     """Return the findings that no directive silences, and one for each directive with a code that silences nothing.
 
     `checked` are the rules that were run: only of those is it known that a directive for them is unused.
     """
     from taskstate.lint.rules.file import unused_ignore
 
-    left, used = apply_directives(diagnostics, facts.directives)
+    left, used = apply_directives(diagnostics, in_file)
     codes = {row.code for row in checked}
     if unused_ignore.RULE.code not in codes:
         return left
     existing = known_codes()
     unused = []
-    for directive, silenced in zip(facts.directives, used, strict=True):
+    for directive, silenced in zip(in_file, used, strict=True):
         idle = [code for code, _ in directive.codes if code in codes and code not in silenced]
         unknown = [code for code, _ in directive.codes if code not in existing]
         if (idle or unknown or not directive.codes) and facts.is_read(unused_ignore.RULE.reads, directive.span):
@@ -242,8 +256,12 @@ def locate(document: Document, path: str, diagnostic: Diagnostic, shown: str, ch
     )
 
 
-def _located(document: Document, path: str, diagnostics: Iterable[Diagnostic], shown: str) -> tuple[Finding, ...]:
+def _located(document: Document, path: str, diagnostics: Sequence[Diagnostic], shown: str) -> tuple[Finding, ...]:
     """Return the findings for `diagnostics`, with previews of their fixes."""
+    if not diagnostics:
+        return ()
+    from taskstate.lint.previews import preview
+
     preview_of = _each_once(lambda fix: preview(document, fix, shown))
     return tuple(
         locate(document, path, each, shown, preview_of(each.fix) if each.fix else None) for each in diagnostics

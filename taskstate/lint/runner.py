@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from taskstate import hashes
 from taskstate.errors import TaskstateError
 from taskstate.lint.cache import CachedResult, freeze, open_cache, thaw
 from taskstate.lint.queries.answers import RepositoryQueries
@@ -209,7 +210,7 @@ def _cached_result(path: Path, run: LintRun) -> CachedResult | None:
 def _same_bytes(path: Path, entry: CachedResult, run: LintRun) -> bool:
     """Return whether a file with a new modification time (from a checkout, say) still has the same content."""
     try:
-        return files.digest(run.repository.source.read(path)) == entry.digest
+        return hashes.fingerprint(run.repository.source.read(path)) == entry.digest
     except TaskstateError:
         return False
 
@@ -281,7 +282,7 @@ def _check(path: Path, run: LintRun) -> _FileResult:
             return _FileResult(CachedResult("", "", (), ()), "")
         return _FileResult(None, str(error))
     findings = engine.findings(data, run.name(path), run.config, queries)
-    return _FileResult(CachedResult(mark, files.digest(data), tuple(queries.recorded.items()), freeze(findings)))
+    return _FileResult(CachedResult(mark, hashes.fingerprint(data), tuple(queries.recorded.items()), freeze(findings)))
 
 
 def own_files_in_git(run: LintRun, *, changed: bool) -> tuple[Path, ...]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 
+from taskstate import hashes
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def canonical_json(value: object) -> str:
 
 def sha256(text: str) -> str:
     """Return the SHA-256 of a text's UTF-8 bytes, in hexadecimal."""
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashes.sha256(text.encode())
 
 
 def audit_seal(front_matter: Mapping[str, object]) -> str:

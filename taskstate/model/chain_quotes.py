@@ -6,7 +6,6 @@ are kept before prose. Pure.
 
 from __future__ import annotations
 
-import hashlib
 import re
 
 from taskstate.model.derived_values import shown_kb
@@ -188,6 +187,8 @@ def added_lines(quote: str, present: ChainInput, upstream: Upstream) -> str:
 
 def _hashed_lines(lines: list[str], sha: str) -> int:
     """Return how many lines from the first one on have the given hash as a text; 0 where no number does."""
+    import hashlib  # for lines that are edited by hand, which is rare
+
     digest = hashlib.sha256()
     for number, line in enumerate(lines):
         digest.update((unquoted(line) if number == 0 else "\n" + unquoted(line)).encode())

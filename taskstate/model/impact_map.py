@@ -7,10 +7,10 @@ in `impact_graph`.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from functools import cache
 
+from taskstate import hashes
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import globs
@@ -136,7 +136,7 @@ def stored_in(state: TaskState) -> Stored | None:
 
 def digest_of_file(data: bytes) -> str:
     """Return the SHA-256 by which a section names the file of its map: that of the text with LF line ends."""
-    return hashlib.sha256(data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")).hexdigest()
+    return hashes.sha256(data.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
 
 
 def link_in(text: str) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 
+from taskstate import hashes
 from taskstate.model.document_kinds import kind, section_key
 from taskstate.model.loose_values import map_of
 from taskstate.model.task_state import json_fence
@@ -182,7 +182,7 @@ def version_seal(state: TaskState, version: int) -> str:
 
 
 def _hashes(state: TaskState) -> list[str]:
-    return [hashlib.sha256(_meaning(state, name).encode()).hexdigest()[:_SEAL_DIGITS] for name in CONTENT]
+    return [hashes.sha256(_meaning(state, name).encode())[:_SEAL_DIGITS] for name in CONTENT]
 
 
 def changed_sections(before: TaskState, after: TaskState) -> tuple[str, ...]:

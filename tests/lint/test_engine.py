@@ -107,20 +107,6 @@ def test_a_row_is_that_of_its_rule(row: Row) -> None:
     assert row.files <= {"state", "archive", "handoff", "impact-map", "progress", "removed"}
 
 
-@pytest.mark.parametrize("row", [row for row in TABLE if row.keys], ids=lambda row: row.code)
-def test_a_rule_about_keys_is_silent_without_them(row: Row) -> None:
-    """A rule that is skipped for files without certain keys would find nothing in any such file of the corpus."""
-    skipped = 0
-    for case in cases():
-        document = parse(case.text or "")
-        facts = engine.facts_of(document, case.name, case.config, case.queries)
-        is_checked = case.text is not None and row.needs <= case.queries.answerable and facts.file_type in row.files
-        if is_checked and not row.applies_to(facts):
-            skipped += 1
-            assert not list(row.load().check(document, facts)), case.id
-    assert skipped
-
-
 @each_rule
 def test_a_rule_has_a_page(rule: ModuleType) -> None:
     """The module docstring of a rule is its page: name and summary, then what, why, an example, what to do instead."""

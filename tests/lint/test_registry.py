@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from taskstate.lint import engine
 from taskstate.lint.diagnostics import ERROR, WARNING
 from taskstate.lint.engine import facts_of
+from taskstate.lint.facts.signs import Signs
 from taskstate.lint.queries.interface import Queries
 from taskstate.lint.registry import RETIRED, TABLE, rules
 from taskstate.model.config import Config
@@ -69,11 +70,11 @@ def test_a_retired_code_stays_legal_without_effect() -> None:
 def test_rules_about_changes_are_left_out_where_nothing_changed() -> None:
     """A rule that compares a file with its past is not run where both are the same, and is where they differ."""
     text = (CLEAN / "task-7-state.md").read_text(encoding="utf-8")
-    about_changes = {row.code for row in TABLE if row.sign == "changed"}
+    about_changes = {row.code for row in TABLE if row.sign == "facts.changed"}
     assert {"TS405", "TS305", "TS107"} <= about_changes
     for earlier, applies in ((text, False), (text.replace("## 4.", "## 4. "), True)):
-        facts = facts_of(parse(text), "task-7-state.md", Config(), _Past(parse(earlier)))
-        assert {row.applies_to(facts) for row in TABLE if row.sign == "changed"} == {applies}
+        signs = Signs(facts_of(parse(text), "task-7-state.md", Config(), _Past(parse(earlier))))
+        assert {row.applies_to(signs) for row in TABLE if row.sign == "facts.changed"} == {applies}
 
 
 class _Past(Queries):

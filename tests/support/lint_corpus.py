@@ -48,6 +48,7 @@ from typing import TYPE_CHECKING
 from taskstate.context.citations import Standard
 from taskstate.handoff.document import WrittenHandoff, read_written_handoff
 from taskstate.lint.engine import facts_of
+from taskstate.lint.facts.signs import Signs
 from taskstate.lint.queries.interface import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM, Queries
 from taskstate.lint.registry import TABLE
 from taskstate.model.algorithms import DependencyGraph
@@ -282,8 +283,9 @@ def clean_files() -> list[Path]:
 def overlooked(text: str, name: str, config: Config, queries: Queries) -> list[Diagnostic]:
     """Return what rules find in a text that has not their sign, and for which the linter would not even load them."""
     facts = facts_of(parse(text), name, config, queries)
+    signs = Signs(facts)
     rows = [row for row in TABLE if facts.file_type in row.files and row.needs <= queries.answerable]
-    rules = [row.load() for row in rows if not row.applies_to(facts)]
+    rules = [row.load() for row in rows if not row.applies_to(signs)]
     found = [(rule, each) for rule in rules for each in rule.check(facts.document, facts)]
     return [each for rule, each in found if facts.is_read(rule.RULE.reads, each.span)]
 

@@ -15,9 +15,7 @@ from taskstate.lint.facts.conflicts import conflicts_of
 from taskstate.lint.facts.json_values import JsonValue, json_value
 from taskstate.lint.facts.outline import Outline
 from taskstate.lint.facts.phases import Phase, phases_of
-from taskstate.lint.facts.signs import Signs
 from taskstate.lint.queries.interface import NO_QUERIES, Queries
-from taskstate.lint.suppressions import directives
 from taskstate.model import document_kinds
 from taskstate.model.document_kinds import section_key
 from taskstate.model.older_sections import is_older
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from taskstate.lint.suppressions import Directive
     from taskstate.model.config import Config
     from taskstate.model.document_kinds import Kind, SectionSpec
     from taskstate.model.task_state import Checklist, Session, Summary
@@ -91,16 +88,6 @@ class Facts(_Facts):
     def changed(self) -> bool:
         """Whether the file was another at the compared revision; in most runs, most files were not."""
         return any(then is not self for then in self.past or ())
-
-    @cached_property
-    def signs(self) -> Signs:
-        """The signs of faults by which it is decided which rules are loaded."""
-        return Signs(self)
-
-    @cached_property
-    def directives(self) -> tuple[Directive, ...]:
-        """The comments that silence findings."""
-        return directives(self.document)
 
     # What can be read at all
 
@@ -194,11 +181,6 @@ class Facts(_Facts):
             return False
         return reads != BODY or self.unreadable_body is None or span.start < self.unreadable_body.start
 
-    @property
-    def namesakes(self) -> tuple[str, ...]:
-        """The other state files of the repository with the same id."""
-        return self.queries.same_id() or ()
-
     # The front matter
 
     @cached_property
@@ -266,7 +248,7 @@ class Facts(_Facts):
 
     @cached_property
     def typed(self) -> Mapping[str, Any]:
-        """The front matter as values, typed by its schema, also those that break it."""
+        """The front matter as values, typed by its schema; those that break it, too."""
         node = self.front_matter
         return schema.typed_value(node, self.front_matter_schema) if node else {}
 

@@ -11,13 +11,14 @@ import re
 from functools import cached_property
 
 from taskstate import FORMAT
+from taskstate.lint.facts import lengths
 from taskstate.lint.facts.moments import is_exact, moment_of
 from taskstate.model import derived_values, names
 from taskstate.model.statuses import COMPLETE, DONE, DROPPED, IN_PROGRESS
-from taskstate.model.task_state import KB, PART_LEVEL, SECTION_LEVEL, is_json_fence
+from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, is_json_fence
 from taskstate.syntax import invisible
 from taskstate.syntax.escaping import is_blank
-from taskstate.syntax.spans import CONTROLS, Span, size_in_bytes
+from taskstate.syntax.spans import CONTROLS
 from taskstate.typed import TYPE_CHECKING
 from taskstate.validation import schema, secrets
 
@@ -25,28 +26,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from taskstate.formatting.key_order import Disorder
-    from taskstate.formatting.parts import BodyPart
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.document_kinds import SectionSpec
-    from taskstate.model.malformed_criteria import MalformedCriterion
     from taskstate.model.task_state import Session
-    from taskstate.syntax.nodes import Node
-    from taskstate.validation.secrets import Secret
+    from taskstate.syntax.document import Section
 
 REQUIRED = ("What I did", "Issues encountered", "Current state", "Next steps")  # fields of a session
-LONG_VALUE, LONG_SESSION = 2 * KB, 8 * KB
 _TIMES = ("created_at", "updated_at")
 _LABELS = tuple(label.lower() for label in REQUIRED)
-# The words for no next step begin so.
-_NOTHING = ("no", "nil", "na", "n/a", "tb", "unknown", "?", "-", ".", "\u2013", "\u2014", "\u2026")
+# What begins the words for no next step, and the marks that stand for some.
+_NOTHING = {"none", "nothing", "nil", "no", "not", "na", "n/a", "tba", "tbc", "tbd", "unknown"}
+_MARKS = "-?.\u2013\u2014\u2026"
 _PULLED = "taskstate: input"  # in the comment above each Chain Input that was pulled
 _NON_BLANK = r"\S"
-_MAX_BYTES = 4  # of a character in UTF-8
 
 
 class Signs:
-    """The signs of faults in one file, each looked for once, when the first rule that is about it asks."""
+    """The signs of faults in one file, each looked for when the first rule that is about it is to be loaded."""
 
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
@@ -59,23 +55,28 @@ class Signs:
 
     # The text as a whole
 
-    @cached_property
-    def controls(self) -> tuple[Span, ...]:
-        """The control characters."""
+    @property
+    def controls(self) -> bool:
+        """Whether there is a control character."""
         text = self.document.text
         if text.isascii() and text.replace("\n", "").isprintable():  # nearly always; compiling the pattern takes time
-            return ()
-        return tuple(Span(*match.span()) for match in re.compile(CONTROLS).finditer(text))
-
-    @cached_property
-    def hidden_text(self) -> tuple[Span, ...]:
-        """The runs of invisible characters that nothing beside them needs."""
-        return tuple(Span(*run) for run in invisible.find(self.document.text))
+            return False
+        return re.compile(CONTROLS).search(text) is not None
 
     @property
-    def credentials(self) -> tuple[Secret, ...]:
-        """What looks like a credential."""
-        return secrets.find(self.document.text, self.facts.config.secrets.allow)
+    def hidden_text(self) -> bool:
+        """Whether there are invisible characters that nothing beside them needs."""
+        return next(invisible.find(self.document.text), None) is not None
+
+    @property
+    def credentials(self) -> bool:
+        """Whether anything looks like a credential."""
+        return bool(secrets.find(self.document.text, self.facts.config.secrets.allow))
+
+    @property
+    def same_id(self) -> bool:
+        """Whether another state file of the repository has the same id."""
+        return bool(self.facts.queries.same_id())
 
     # The front matter
 
@@ -122,12 +123,12 @@ class Signs:
             return True
         return bool(values.get(derived_values.SIZE, state.size_kb) != state.size_kb)
 
-    @cached_property
-    def disordered_keys(self) -> tuple[Disorder, ...]:
-        """The mappings of the front matter whose keys are out of their order."""
+    @property
+    def disordered_keys(self) -> bool:
+        """Whether keys of the front matter are out of their order."""
         from taskstate.formatting.key_order import disorders
 
-        return disorders(self.document) if self.facts.front_matter else ()
+        return self.facts.front_matter is not None and bool(disorders(self.document))
 
     @property
     def done_roles(self) -> bool:
@@ -170,14 +171,14 @@ class Signs:
         """Whether a section or subsection is missing or empty."""
         return bool(self.facts.outline.absent or self.facts.outline.unfilled)
 
-    @cached_property
-    def unusual_headings(self) -> tuple[BodyPart, ...]:
-        """The known headings that are not in their canonical form."""
+    @property
+    def unusual_headings(self) -> bool:
+        """Whether a known heading is not in its canonical form."""
         from taskstate.formatting.parts import body_parts
 
         text = self.document.text
         parts = body_parts(self.document, self.facts.kind)
-        return tuple(each for each in parts if each.heading and each.section.heading.of(text) != each.heading)
+        return any(each.heading and each.section.heading.of(text) != each.heading for each in parts)
 
     @property
     def unusual_title(self) -> bool:
@@ -192,16 +193,25 @@ class Signs:
 
     @property
     def placeholders(self) -> bool:
-        """Whether a part begins as a text does that says that nothing is there yet: in emphasis or in parentheses."""
-        text, placeholder = self.document.text, self.facts.kind.placeholder
-        for section in self.document.sections:
-            first = re.compile(_NON_BLANK).search(text, section.body.start)
-            at = first.start() if first else len(text)
-            if text.startswith((placeholder, "("), at) or (
-                text[at : at + 1] in {"*", "_"} and text[at] != text[at + 1 : at + 2]
-            ):
+        """Whether a part that must be written by now begins in emphasis or in parentheses, as what stands for one."""
+        status = self.facts.values.get("status")
+        for spec, section in self.facts.outline.present:
+            in_parts = [part.must_be_filled for part in spec.subsections]
+            in_parts += [spec.some_filled.statuses] if spec.some_filled else []
+            parts = self.document.children(section, PART_LEVEL) if any(status in each for each in in_parts) else ()
+            if any(map(self._may_be_placeholder, parts)):
+                return True
+            if status in spec.must_be_filled and self._may_be_placeholder(section):
                 return True
         return False
+
+    def _may_be_placeholder(self, section: Section) -> bool:
+        text = self.document.text
+        first = re.compile(_NON_BLANK).search(text, section.body.start)
+        at = first.start() if first else len(text)
+        mark, following = text[at : at + 1], text[at + 1 : at + 2]
+        is_marked = mark == "(" or (mark in {"*", "_"} and following != mark)
+        return is_marked or text.startswith(self.facts.kind.placeholder, at)
 
     @property
     def citations(self) -> bool:
@@ -233,12 +243,12 @@ class Signs:
         is_named = facts.file_type == "archive" or facts.summary is not None or bool(facts.values.get("archive_path"))
         return is_named or bool(facts.queries.archive())
 
-    @cached_property
-    def malformed_criteria(self) -> tuple[MalformedCriterion, ...]:
-        """What looks like an acceptance criterion and is read as none."""
+    @property
+    def malformed_criteria(self) -> bool:
+        """Whether anything looks like an acceptance criterion and is read as none."""
         from taskstate.model.malformed_criteria import malformed_criteria
 
-        return malformed_criteria(self.facts.state)
+        return bool(malformed_criteria(self.facts.state))
 
     # The checklist
 
@@ -318,10 +328,10 @@ class Signs:
         times += [each["tested_at"] for each in self._features if isinstance(each.get("tested_at"), str)]
         return bool(times) and bool(self.facts.queries.is_future(max(times)))
 
-    @cached_property
-    def unfinished_sessions(self) -> tuple[Session, ...]:
-        """The sessions that lack a required field, or say nothing in one."""
-        return tuple(each for each in self.facts.sessions if not all(self._is_filled(each, label) for label in _LABELS))
+    @property
+    def unfinished_sessions(self) -> bool:
+        """Whether a session lacks a required field, or says nothing in one."""
+        return not all(self._is_filled(session, label) for session in self.facts.sessions for label in _LABELS)
 
     def _is_filled(self, session: Session, label: str) -> bool:
         field = session.fields.get(label)
@@ -333,9 +343,10 @@ class Signs:
         sessions = self.facts.sessions if self.facts.values.get("status") == IN_PROGRESS else ()
         if not sessions:
             return False
-        step = next(iter(sessions[-1].next), "")
-        begin = next((at for at, char in enumerate(step) if not (char.isspace() or char in "*_`(")), len(step))
-        return begin == len(step) or step[begin:].lower().startswith(_NOTHING)
+        first = next(iter(sessions[-1].next), "")
+        begin = next((at for at, char in enumerate(first) if not (char.isspace() or char in "*_`(")), len(first))
+        word = next(iter(first[begin:].split(maxsplit=1)), "").rstrip("*_`).!").lower()
+        return word in _NOTHING or not word.strip(_MARKS)
 
     @property
     def work_changed(self) -> bool:
@@ -364,28 +375,8 @@ class Signs:
         json = [facts.checklist_value, *(phase.value for phase in facts.phases)]
         nodes = [entry.value for entry in facts.front_matter.entries] if facts.front_matter else []
         nodes += [value.root for value in json if value]
-        return any(map(self._may_be_long, nodes)) or any(map(self._is_long_session, facts.sessions))
-
-    def _may_be_long(self, node: Node) -> bool:
-        """Return whether a value is or holds a long one; in JSON that stands on a long line, wherever it is."""
-        if not self._may_exceed(node.span, LONG_VALUE):
-            return False
-        if node.style == "json":
-            lines = node.span.of(self.document.text).split("\n")
-            return any(len(line) * self._most_bytes > LONG_VALUE for line in lines)
-        inner = (*(entry.value for entry in node.entries), *node.items)
-        return node.kind == "scalar" or any(map(self._may_be_long, inner))
-
-    def _is_long_session(self, session: Session) -> bool:
-        return self._may_exceed(session.span, LONG_SESSION) and size_in_bytes(session.entry) > LONG_SESSION
-
-    def _may_exceed(self, span: Span, limit: int) -> bool:
-        return (span.end - span.start) * self._most_bytes > limit
-
-    @cached_property
-    def _most_bytes(self) -> int:
-        """The most bytes that one character of the text may take."""
-        return 1 if self.document.text.isascii() else _MAX_BYTES
+        is_long = any(lengths.may_be_long(self.document, node) for node in nodes)
+        return is_long or any(lengths.length_of(session) > lengths.SESSION for session in facts.sessions)
 
 
 def _is_inexact(value: object) -> bool:

@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 
 def documents(file: File) -> tuple[WrittenHandoff, ...]:
     """Read the handoff documents of the task; those of other tools are left out."""
+    paths = list(_paths(file))
+    if not paths:  # as nearly everywhere: what reads handoffs takes long to import
+        return ()
     from taskstate.handoff.document import front_matter_of, read_written_handoff
 
     handoffs = []
-    for name, path in _paths(file):
+    for name, path in paths:
         document = file.repository.document(path)
         if document and front_matter_of(document).get("kind") == document_kinds.HANDOFF:
             handoffs.append(read_written_handoff(document, name))

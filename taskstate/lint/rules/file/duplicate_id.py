@@ -56,7 +56,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     """Yield at most one finding, at `task_id`."""
     import shlex
 
-    others = facts.namesakes
+    others = facts.queries.same_id() or ()
     path = shlex.quote(f"{facts.folder}/{facts.name}".lstrip("/"))
     if others:
         named = ", ".join(cut(path) for path in others[:_MAX_NAMES]) + (" …" if len(others) > _MAX_NAMES else "")

@@ -38,7 +38,6 @@ A link that leads outside can be replaced by a copy of its target, or by a file 
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
-from taskstate.lint.facts.handoffs import handoff_facts
 from taskstate.lint.facts.json_values import json_value
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.syntax.spans import Span
@@ -103,8 +102,11 @@ def _paths(document: Document, facts: Facts) -> Iterator[_PathUse]:
         yield from _marked(facts.front_matter, facts.front_matter_schema, facts)
     for value in _json_values(document, facts):
         yield from _marked(value.root, value.schema, facts)
-    handoff = handoff_facts(facts) if facts.file_type == "handoff" else None
-    yield from (_PathUse(path.text, path.span) for path in handoff.reading.paths) if handoff else ()
+    if facts.file_type == "handoff":
+        from taskstate.lint.facts.handoffs import handoff_facts  # reading handoffs takes long to import
+
+        handoff = handoff_facts(facts)
+        yield from (_PathUse(path.text, path.span) for path in handoff.reading.paths) if handoff else ()
     section = facts.state.subsection("Static Context", "Repository Paths")
     for item in document.items(section.body) if section and facts.file_type == "state" else ():
         text = item.content.of(document.text).strip()

@@ -41,6 +41,7 @@ from __future__ import annotations
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.typed import TYPE_CHECKING
+from taskstate.validation import secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +59,7 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each suspected credential, at its first line, without its value."""
-    for secret in facts.signs.credentials:
+    for secret in secrets.find(document.text, facts.config.secrets.allow):
         yield RULE.at(
             first_line_of(document, secret.span),
             f"this looks like {secret.kind}; its value is not shown",

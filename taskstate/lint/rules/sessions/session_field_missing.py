@@ -69,7 +69,7 @@ RULE = Rule(
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for the required fields that a session lacks, and one for each that is empty."""
     strays: Mapping[Span, Sequence[Section]] | None = None
-    for session in facts.signs.unfinished_sessions:
+    for session in facts.sessions:
         absent = [label for label in REQUIRED if label.lower() not in session.fields]
         if absent:
             strays = _strays(document, facts) if strays is None else strays

@@ -35,7 +35,7 @@ for you.
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
-from taskstate.lint.facts.signs import LONG_SESSION, LONG_VALUE
+from taskstate.lint.facts.lengths import SESSION, VALUE, length_of, may_exceed
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.model.task_state import KB
 from taskstate.syntax.spans import size_in_bytes
@@ -55,7 +55,6 @@ RULE = Rule(
     summary="a single value over 2 KiB, or a session over 8 KiB: put it into an artifact and link it",
 )
 
-_MAX_BYTES_PER_CHARACTER = 4  # in UTF-8
 _HELP = "put it into an artifact or a file of the repository, and write here what it shows and where it is"
 
 
@@ -72,8 +71,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         if phase.value:
             yield from _values(document, phase.value.root, "")
     for session in facts.sessions:
-        size = size_in_bytes(session.entry) if _may_exceed(session.span.end - session.span.start, LONG_SESSION) else 0
-        if size > LONG_SESSION:
+        size = length_of(session)
+        if size > SESSION:
             yield RULE.at(
                 session.section.heading,
                 f"session {session.number} has {_kb(size)}; more than 8 KB is too much",
@@ -83,11 +82,11 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 def _values(document: Document, node: Node, where: str) -> Iterator[Diagnostic]:
     """Yield a finding for each long string within a value; `where` is the path to the value."""
-    if not _may_exceed(node.span.end - node.span.start, LONG_VALUE):
+    if not may_exceed(document.text, node.span.end - node.span.start, VALUE):
         return
     if node.kind == "scalar":
         size = size_in_bytes(node.text)
-        if size > LONG_VALUE:
+        if size > VALUE:
             yield RULE.at(
                 first_line_of(document, node.span),
                 f"`{where}` has {_kb(size)}; more than 2 KB is too much for one value",
@@ -97,10 +96,6 @@ def _values(document: Document, node: Node, where: str) -> Iterator[Diagnostic]:
         yield from _values(document, entry.value, f"{where}.{entry.key.text}".lstrip("."))
     for index, item in enumerate(node.items):
         yield from _values(document, item, f"{where}[{index}]")
-
-
-def _may_exceed(characters: int, limit: int) -> bool:
-    return characters * _MAX_BYTES_PER_CHARACTER > limit
 
 
 def _kb(size: int) -> str:
