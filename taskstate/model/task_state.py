@@ -7,12 +7,12 @@ of another type is None or empty, and what cannot be read is listed in `TaskStat
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import cached_property
 
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.syntax.document import Document, FrontMatter, Problem, Section
-from taskstate.syntax.escaping import unescape_item
+from taskstate.syntax.escaping import is_blank, unescape_item
 from taskstate.syntax.nodes import Fault, Node
 from taskstate.syntax.spans import Span, size_in_bytes, trimmed, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -337,24 +337,50 @@ def session_of(document: Document, section: Section) -> Session | None:
 
 def labelled_fields(document: Document, section: Section) -> Mapping[str, Field]:
     """Return the labelled parts of a session or summary by lower-case label, ignoring labels in fences and comments."""
-    text = document.text
-    labels = list(_LABEL.finditer(text, *section.body))
-    if len(labels) < _USUAL_LABELS:
-        others = [each for each in _OTHER_LABEL.finditer(text, *section.body) if not _LABEL.match(text, each.start())]
-        labels = sorted([*labels, *others], key=lambda match: match.start())
-    opaque = [Span(0, 0), *(block.span for block in document.blocks_in(section.body) if block.kind != "heading")]
-    if (
-        len(opaque) > 1
-    ):  # skip labels inside a block: blocks do not overlap, so only the last one before a label can contain it
-        starts = [span.start for span in opaque]
-        labels = [match for match in labels if opaque[bisect_right(starts, match.start()) - 1].end <= match.start()]
+    text, labels = document.text, _labels(document, section.body)
     ends = [*(match.start() for match in labels[1:]), section.body.end]
     fields: dict[str, Field] = {}
     for match, end in zip(labels, ends, strict=False):
-        name = match[1].strip().lower()
         span = trimmed(text, Span(match.end(), end))
-        fields.setdefault(_FIELDS.get(name, name), Field(Span(*match.span()), span))
+        fields.setdefault(_name_of(match), Field(Span(*match.span()), span))
     return fields
+
+
+def filled_labels(document: Document, section: Section) -> set[str]:
+    """Return the labels of a session's fields that say something, in lower case; without a record of each field."""
+    text, end = document.text, section.body.end
+    filled: set[str] = set()
+    for match in reversed(_labels(document, section.body)):  # of several with one label the first counts
+        (filled.discard if is_blank(text[match.end() : end]) else filled.add)(_name_of(match))
+        end = match.start()
+    return filled
+
+
+def _labels(document: Document, body: Span) -> list[re.Match[str]]:
+    """Return the labels in a part of the log, but for those in fences and comments."""
+    text = document.text
+    labels = list(_LABEL.finditer(text, *body))
+    if len(labels) < _USUAL_LABELS:
+        others = [each for each in _OTHER_LABEL.finditer(text, *body) if not _LABEL.match(text, each.start())]
+        labels = sorted([*labels, *others], key=lambda match: match.start())
+    starts, ends = document.derived(_opaque, None)
+    first = bisect_left(starts, body.start)
+    if first == len(starts) or starts[first] >= body.end:
+        return labels
+    # Blocks do not overlap, so only the last one before a label can contain it.
+    before = [(match, bisect_right(starts, match.start()) - 1) for match in labels]
+    return [match for match, block in before if block < first or ends[block] <= match.start()]
+
+
+def _name_of(label: re.Match[str]) -> str:
+    name = label[1].strip().lower()
+    return _FIELDS.get(name, name)
+
+
+def _opaque(document: Document, _given: None) -> tuple[list[int], list[int]]:
+    """Return where the fences and comments of a document begin, and where they end."""
+    spans = [block.span for block in document.blocks if block.kind != "heading"]
+    return [span.start for span in spans], [span.end for span in spans]
 
 
 def field_values(document: Document, span: Span) -> tuple[str, ...]:

@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document, Section
 
 # `**Session 8 - 2026-01-31 12:00**`, and `###Session 8 - …` with no blank or a hard one behind the marks. Possessive,
-# so that a line of many blanks costs no more than its length.
+# so that a line of many blanks costs no more than its length. It begins with the end of the line above: a pattern that
+# begins with one certain character is found many times as fast.
 _LINE = (
-    r"(?im)^(?:#{1,6}[^\S\r\n]*+|(?P<bold>\*\*|__))(?P<title>session[^\S\r\n]++#?\d++\b[^\r\n*_]*+)"
+    r"(?i)\n(?:#{1,6}[^\S\r\n]*+|(?P<bold>\*\*|__))(?P<title>session[^\S\r\n]++#?\d++\b[^\r\n*_]*+)"
     r"(?(bold)(?P=bold):?[^\S\r\n]*+)(?=[\r\n]|\Z)"
 )
 _DATE = r"\d{4}-\d{2}-\d{2}"
@@ -35,9 +36,10 @@ def session_lines(document: Document, log: Section) -> Iterator[SessionLine]:
     text = document.text
     blocks = [block.span for block in document.blocks_in(log.body)]
     starts = [span.start for span in blocks]
-    for line in re.compile(_LINE).finditer(text, *log.body):
+    for line in re.compile(_LINE).finditer(text, log.body.start - 1, log.body.end):
         title = line["title"].rstrip().removesuffix(":")
         is_session = re.compile(_DATE).search(title) or re.compile(_FIELD).match(text, line.end())
-        index = bisect_right(starts, line.start()) - 1
-        if is_session and not (index >= 0 and line.start() < blocks[index].end):
-            yield SessionLine(Span(line.start(), line.end()), title)
+        begin = line.start() + 1
+        index = bisect_right(starts, begin) - 1
+        if is_session and not (index >= 0 and begin < blocks[index].end):
+            yield SessionLine(Span(begin, line.end()), title)

@@ -15,9 +15,8 @@ from taskstate.lint.facts import lengths
 from taskstate.lint.facts.moments import is_exact, moment_of
 from taskstate.model import derived_values, names
 from taskstate.model.statuses import COMPLETE, DONE, DROPPED, IN_PROGRESS
-from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, is_json_fence
+from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, filled_labels, is_json_fence
 from taskstate.syntax import invisible
-from taskstate.syntax.escaping import is_blank
 from taskstate.syntax.spans import CONTROLS
 from taskstate.typed import TYPE_CHECKING
 from taskstate.validation import schema, secrets
@@ -28,12 +27,11 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.document_kinds import SectionSpec
-    from taskstate.model.task_state import Session
     from taskstate.syntax.document import Section
 
 REQUIRED = ("What I did", "Issues encountered", "Current state", "Next steps")  # fields of a session
 _TIMES = ("created_at", "updated_at")
-_LABELS = tuple(label.lower() for label in REQUIRED)
+_LABELS = {label.lower() for label in REQUIRED}
 # What begins the words for no next step, and the marks that stand for some.
 _NOTHING = {"none", "nothing", "nil", "no", "not", "na", "n/a", "tba", "tbc", "tbd", "unknown"}
 _MARKS = "-?.\u2013\u2014\u2026"
@@ -331,11 +329,7 @@ class Signs:
     @property
     def unfinished_sessions(self) -> bool:
         """Whether a session lacks a required field, or says nothing in one."""
-        return not all(self._is_filled(session, label) for session in self.facts.sessions for label in _LABELS)
-
-    def _is_filled(self, session: Session, label: str) -> bool:
-        field = session.fields.get(label)
-        return field is not None and not is_blank(field.span.of(self.document.text))
+        return not all(filled_labels(self.document, each.section) >= _LABELS for each in self.facts.sessions)
 
     @property
     def no_next_step(self) -> bool:
