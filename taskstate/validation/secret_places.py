@@ -6,7 +6,14 @@ occurs in the text; all repetitions are bounded, so that searching takes time in
 
 from __future__ import annotations
 
-from taskstate.typed import NamedTuple
+import re
+from functools import cache
+
+from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 # How the value of a place is judged: as a password that somebody chose, as random, or as the base64 of something.
 CHOSEN, RANDOM, LOGIN, KEY_TEXT, ANY_TEXT, FIXED, STRONG, TOKEN = (
@@ -203,3 +210,50 @@ PLACES = (
         FIXED,
     ),
 )
+
+_BEFORE, _BEHIND = 600, 2_000  # characters around a word of a place
+_SHARED = "-:"  # characters that several words have
+
+
+def places_in(text: str) -> Iterator[tuple[Place, Span]]:
+    """Yield each place with each part of a text where it may be: around its words, or everywhere if it has none."""
+    absent = {word for search, words in _searches() if search.search(text) is None for word in words}
+    for place in PLACES:
+        if not place.words:
+            yield place, Span(0, len(text))
+        elif not absent.issuperset(place.words):
+            yield from ((place, part) for part in _parts_around(text, place.words))
+
+
+@cache
+def _searches() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
+    """Return searches for the words that share a character, each with these words.
+
+    A search jumps to the character and finds whether any of them is there, in the time that finding one takes.
+    """
+    words = sorted({word for place in PLACES for word in place.words})
+    sharing = ((char, tuple(word for word in words if char in word)) for char in _SHARED)
+    return tuple((_search(char, each), each) for char, each in sharing)
+
+
+def _search(char: str, words: Sequence[str]) -> re.Pattern[str]:
+    cut = ((word[: word.index(char) + 1], word[word.index(char) + 1 :]) for word in words)
+    return re.compile(f"{char}(?:{'|'.join(f'(?<={re.escape(before)}){re.escape(behind)}' for before, behind in cut)})")
+
+
+def _parts_around(text: str, words: Sequence[str]) -> list[Span]:
+    """Return the parts of a text around some words, in order and without overlaps."""
+    found = list[int]()
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            found.append(at)
+            at = text.find(word, at + len(word))
+    parts = list[Span]()
+    for at in sorted(found):
+        start, end = max(at - _BEFORE, 0), min(at + _BEHIND, len(text))
+        if parts and start <= parts[-1].end:
+            parts[-1] = Span(parts[-1].start, end)
+        else:
+            parts.append(Span(start, end))
+    return parts

@@ -16,7 +16,7 @@ from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import linear_patterns
 from taskstate.validation.secret_patterns import LOOK_BACK, PREFILTERS, TOKEN_PATTERNS, WEB_TOKEN
-from taskstate.validation.secret_places import PLACES, RANDOM, STRONG
+from taskstate.validation.secret_places import RANDOM, STRONG, places_in
 from taskstate.validation.secret_values import (
     HARMLESS,
     JUDGES,
@@ -59,16 +59,16 @@ _MAX_TOKEN = 1024  # characters of a token
 _MAX_NAME = 48
 _VALUE = r"(?P<open>\\?[\"'])?(?P<value>[^\s\"'`<>{}$()\[\],;\\]{10,200})(?P<close>\\?[\"'])?"
 _NAME_END = "[rRsSwWeEA][dDsSeEtTnNyY]"  # the last letters of the names in `_NAME`: a cheap first test
-_ASSIGNMENTS = tuple(
+# The sign behind such a name, with as much behind it on its line as any value has. Only there is a value looked for.
+_SIGNS = tuple(
     rf"{sign}(?:(?<={_NAME_END}{sign})|(?<={_NAME_END}[\"'` ]{sign})|(?<={_NAME_END}[\"'\\][ \"']{sign}))"
-    rf"[=>]?[ \t]*{_VALUE}"
+    r"(?=[^\r\n]{10})"
     for sign in ":="
 )
-_QUOTED_ASSIGNMENTS = tuple(
-    rf"{sign}(?:(?<={_NAME_END}{sign})|(?<={_NAME_END}[\"'` ]{sign})|(?<={_NAME_END}[\"'\\][ \"']{sign}))"
+_ASSIGNED = rf"[=>]?[ \t]*{_VALUE}"
+_QUOTED = (
     r"[=>]?[ \t]*@?(?P<quote>[\"'])"
     r"(?P<value>(?![$%<{#(*\[])(?:(?!(?P=quote)|\$\{|\{\{|\$\(|#\{|%\()[^\s\\<>]){8,200})(?P=quote)"
-    for sign in ":="
 )
 _WORD_BEFORE = r"(?P<before>[?&;])?[ ]?(?P<name>[A-Za-z0-9_]{1,64})\Z"
 _NAME = (
@@ -311,20 +311,33 @@ def _is_web_token(value: str) -> bool:
 
 def _assigned(text: str) -> Iterator[Secret]:
     """Yield the random-looking values behind `=` or `:` after a name such as `password`."""
-    for assignment in _ASSIGNMENTS:
-        for match in compiled(assignment).finditer(text):
+    signs = [[match.end() for match in compiled(sign).finditer(text)] for sign in _SIGNS]
+    for places in signs:
+        for match in _values_at(text, places, _ASSIGNED):
             name = _name_before(text, match)
             if name and (name["strong"] or not compiled(UUID).fullmatch(match["value"])):
                 yield from _assigned_value(text, match, name)
-    for assignment in _QUOTED_ASSIGNMENTS:
-        for match in compiled(assignment).finditer(text):
+    for places in signs:
+        for match in _values_at(text, places, _QUOTED):
             name = _name_before(text, match)
             if name and name["strong"] and JUDGES[STRONG](match["value"]):
                 yield Secret(Span(*match.span("value")), ASSIGNED)
 
 
-def _name_before(text: str, match: re.Match[str]) -> re.Match[str] | None:
-    return compiled(_NAME).search(text, max(match.start() - _MAX_NAME, 0), match.start())
+def _values_at(text: str, places: Sequence[int], pattern: str) -> Iterator[re.Match[str]]:
+    """Yield the values behind some signs, but for a sign that stands in the value before it."""
+    done = 0
+    for at in places:
+        match = compiled(pattern).match(text, at) if at > done else None
+        if match:
+            done = match.end()
+            yield match
+
+
+def _name_before(text: str, value: re.Match[str]) -> re.Match[str] | None:
+    """Return the name that a value is assigned to; the sign stands between them."""
+    sign = value.start() - 1
+    return compiled(_NAME).search(text, max(sign - _MAX_NAME, 0), sign)
 
 
 def _is_explicit(text: str, name: re.Match[str], *, spaced: bool) -> bool:
@@ -372,40 +385,16 @@ def _in_headers(text: str) -> Iterator[Secret]:
 
 def _in_places(text: str) -> Iterator[Secret]:
     """Yield what stands in one of the `PLACES` and is judged to be a credential."""
-    for place in PLACES:
-        for part in _parts_around(text, place.words):
-            for match in compiled(place.regex).finditer(text, *part):
-                if JUDGES[place.judged](match["value"]):
-                    yield Secret(Span(*match.span("value")), place.kind)
-
-
-def _parts_around(text: str, words: Sequence[str]) -> list[Span]:
-    """Return the parts of a text around some words, in order and without overlaps; without words the whole text."""
-    if not words:
-        return [Span(0, len(text))]
-    found = list[int]()
-    for word in words:
-        at = text.find(word)
-        while at >= 0:
-            found.append(at)
-            at = text.find(word, at + len(word))
-    parts = list[Span]()
-    for at in sorted(found):
-        start, end = max(at - _PLACE_BEFORE, 0), min(at + _PLACE_BEHIND, len(text))
-        if parts and start <= parts[-1].end:
-            parts[-1] = Span(parts[-1].start, end)
-        else:
-            parts.append(Span(start, end))
-    return parts
-
-
-_PLACE_BEFORE, _PLACE_BEHIND = 600, 2_000  # characters around a word of a place
+    for place, part in places_in(text):
+        for match in compiled(place.regex).finditer(text, *part):
+            if JUDGES[place.judged](match["value"]):
+                yield Secret(Span(*match.span("value")), place.kind)
 
 
 def _assigned_value(text: str, match: re.Match[str], name: re.Match[str]) -> Iterator[Secret]:
     quoted = bool(match["open"] and match["close"] == match["open"])
     value = match["value"] if quoted else match["value"].rstrip("|")  # ends a table's cell
-    spaced = text[match.start()] == "=" and text[match.start() + 1] in " \t"
+    spaced = text[match.start() - 1] == "=" and text[match.start()] in " \t"
     span = Span(match.start("value"), match.start("value") + len(value))
     if compiled(r"[A-Za-z0-9+/]{40}").fullmatch(value) and not compiled(HARMLESS).search(value) and is_mixed(value):
         yield Secret(span, AWS_SECRET)
