@@ -250,9 +250,12 @@ def subsection(document: Document, section: Section, spec: SubsectionSpec) -> Se
 def nearest_headings(keys: set[str], others: Iterable[Section], level: int) -> dict[str, Section]:
     """Return for each of `keys` the section most likely meant by it: with a similar title, or with another level."""
     nearest: dict[str, tuple[float, Section]] = {}
+    ordered = sorted(keys)  # of two keys that are as near, every run takes the same one
     for section in others:
         title = section_key(section.title)
-        similarity = {key: _similarity(title, key) if section.level == level else float(title == key) for key in keys}
+        similarity = {
+            key: _similarity(title, key) if section.level == level else float(title == key) for key in ordered
+        }
         best = max(similarity, key=lambda key: similarity[key], default="")
         if best and similarity[best] > max(_SIMILAR, nearest[best][0] if best in nearest else 0.0):
             nearest[best] = similarity[best], section
