@@ -83,13 +83,14 @@ def _disorders(text: str, node: Node, schema: SchemaNode, floor: int) -> Iterato
             yield Disorder(node, schema.order, tuple(edits))
             return
     for entry in node.entries:
-        child_schema = schema.child(entry.key.text)
+        child_schema = schema.child(entry.key.text) if entry.value.kind != "scalar" else None
         if child_schema:
             yield from _disorders(text, entry.value, child_schema, _end_of_line(text, entry.key.span.end))
     child_schema = schema.item
     if child_schema:
         for item in node.items:
-            yield from _disorders(text, item, child_schema, item.span.start)
+            if item.kind != "scalar":
+                yield from _disorders(text, item, child_schema, item.span.start)
 
 
 def _entry_lines(text: str, mapping: Node, floor: int) -> list[Span]:

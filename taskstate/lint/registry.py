@@ -42,6 +42,11 @@ def _load(module: str) -> ModuleType:
     return import_module(f"taskstate.lint.rules.{module}")
 
 
+@cache
+def _getter(sign: str) -> attrgetter[object]:
+    return attrgetter(sign)
+
+
 class Row(NamedTuple):
     """A rule whose module is not loaded yet: its code, its module, and the files that it applies to.
 
@@ -74,7 +79,7 @@ class Row(NamedTuple):
         front_matter = signs.document.front_matter
         if self.keys and not signs.facts.is_json and not any(key in front_matter for key in self.keys):
             return False
-        return not self.sign or bool(attrgetter(self.sign)(signs))
+        return not self.sign or bool(_getter(self.sign)(signs))
 
 
 TABLE: tuple[Row, ...] = (

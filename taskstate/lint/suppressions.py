@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document
 
 LINE, WHOLE_FILE, _START, _END = "ignore", "ignore-file", "ignore-start", "ignore-end"
-_WORDS = ("ignor", "Ignor", "IGNOR", "disabl", "suppress", "noqa")  # a text with none of them has no directive
+_WORDS = "ignor|disabl|suppress|noqa"
+_ANY = rf"taskstate[ \t:=-]*(?:{_WORDS})"  # in lower case: where it is nowhere, nothing is or looks like a directive
 # Compiled on use: hardly any file has a directive, and each pattern compiled at import costs start-up time.
 # `^` knows only `\n`; a file may have lone `\r` as line ends.
 _BEGIN = r"(?m)(?:^|(?<=\r))"
@@ -40,7 +41,7 @@ _CODES = r"[ \t]*(?:TSP?[0-9]+\b[ \t,]*)*"
 _CODE = r"TSP?[0-9]+"
 # What somebody means as a directive: with a code, since prose may speak of ignoring, and a comment may quote another.
 # The code stands not far behind: one line may begin thousands of them, and each would look through all that follows.
-_ALIKE = r"taskstate\b[ \t:=-]*(?:ignor|disabl|suppress|noqa)[\w-]*[^\r\n]{0,200}?\bTSP?[0-9]"
+_ALIKE = rf"taskstate\b[ \t:=-]*(?:{_WORDS})[\w-]*[^\r\n]{{0,200}}?\bTSP?[0-9]"
 _ALIKE_IN_BODY = rf"(?i)(?:<!--|#)[ \t]*{_ALIKE}[^\r\n]*"
 _ALIKE_IN_FRONT_MATTER = rf"(?i)(?<=[ \t\r\n])#[ \t]*{_ALIKE}[^\r\n]*"
 _NO_BODY_LINE = r" {0,3}>|[ ]{4}|\t"  # a quote, or what may be code
@@ -62,7 +63,7 @@ class Directive(NamedTuple):
 
 def directives(document: Document) -> tuple[Directive, ...]:
     """Return the directives of a file in document order, with those that only look like one."""
-    if not any(word in document.text for word in _WORDS):
+    if re.compile(_ANY).search(document.text.casefold()) is None:
         return ()
     return tuple(sorted((*_in_front_matter(document), *_in_body(document)), key=lambda each: each.span))
 

@@ -399,10 +399,9 @@ class Facts(_Facts):
         """The json fences of the text that the kind declares, each with the name of its schema first."""
         fences = []
         for spec, section in self.outline.present:
-            subsections = (
-                (spec.subsection(child.title), child) for child in self.document.children(section, _SUBSECTION)
-            )
-            for each, part in ((spec, section), *subsections):
+            with_fence = any(each.fence for each in spec.subsections)
+            children = self.document.children(section, _SUBSECTION) if with_fence else ()
+            for each, part in ((spec, section), *((spec.subsection(child.title), child) for child in children)):
                 fence = json_fence(self.document, part.own) if each and each.fence else None
                 if each and each.fence and fence:
                     fences.append((each.fence.schema, fence))

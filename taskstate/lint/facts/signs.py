@@ -37,6 +37,7 @@ _NOTHING = {"none", "nothing", "nil", "no", "not", "na", "n/a", "tba", "tbc", "t
 _MARKS = "-?.\u2013\u2014\u2026"
 _PULLED = "taskstate: input"  # in the comment above each Chain Input that was pulled
 _NON_BLANK = r"\S"
+_PRINTABLE = bytes((*b"\t\n\r", *range(0x20, 0x7F)))  # what is no control character in ASCII
 
 
 class Signs:
@@ -57,8 +58,8 @@ class Signs:
     def controls(self) -> bool:
         """Whether there is a control character."""
         text = self.document.text
-        if text.isascii() and text.replace("\n", "").isprintable():  # nearly always; compiling the pattern takes time
-            return False
+        if text.isascii():
+            return bool(text.encode().translate(None, _PRINTABLE))
         return re.compile(CONTROLS).search(text) is not None
 
     @property
