@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.markdown_blocks import Block, Item, list_items, read_blocks
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.edits import Edit
 
 _OPENING = re.compile(r"\ufeff?---[ \t]*(?:\r\n?|\n)")
+_new = tuple.__new__  # hot for a file of many headings: builds records without calling their Python constructors
 _CLOSING = re.compile(r"(?:(?<=\n)|(?<=\r))---[ \t]*(?:\r\n?|\n|\Z)")
 
 
@@ -232,29 +233,17 @@ def _sections(text: str, blocks: tuple[Block, ...]) -> tuple[Section, ...]:
         while open_headings and headings[open_headings[-1]].level >= heading.level:
             ends[open_headings.pop()] = heading.span.start
         open_headings.append(index)
-    return tuple(
-        _section(
-            text,
-            heading,
-            end=ends[index],
-            following=headings[index + 1].span.start if index + 1 < len(headings) else len(text),
-        )
-        for index, heading in enumerate(headings)
-    )
+    following = [heading.span.start for heading in headings[1:]]
+    return tuple(map(partial(_section, text), headings, ends, [*following, len(text)]))
 
 
-def _section(text: str, heading: Block, *, end: int, following: int) -> Section:
-    below = heading.span.end
+def _section(text: str, heading: Block, end: int, following: int) -> Section:
+    """Return the section of a heading that ends at `end`, with the next heading of any level at `following`."""
+    _, span, content, title, level, _ = heading
+    start, below = span
     if text.startswith("\r\n", below):
         below += 2
     elif below < len(text):
         below += 1
-    return Section(
-        title=heading.text,
-        level=heading.level,
-        span=Span(heading.span.start, end),
-        heading=heading.span,
-        title_span=heading.content,
-        body=Span(below, end),
-        own=Span(below, following),
-    )
+    body, own = _new(Span, (below, end)), _new(Span, (below, following))
+    return _new(Section, (title, level, _new(Span, (start, end)), span, content, body, own))

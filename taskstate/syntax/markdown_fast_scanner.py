@@ -10,10 +10,14 @@ from __future__ import annotations
 
 import re
 
-Scanned = tuple[str, tuple[int, int], tuple[int, int], str, int, bool]
+from taskstate.syntax.spans import Span
+
+Scanned = tuple[str, Span, Span, str, int, bool]
 
 _BLOCK_START = r"( {0,3})(?:(#{1,6})(?=[ \t\r\n]|\Z)|(`{3,}|~{3,})|(</?[A-Za-z]|<[?!])|(?:=+|-+)[ \t]*(?=\r?(?:\n|\Z)))"
 _NEXT_START = re.compile(r"\n(?=[ #`~<=-])" + _BLOCK_START)  # `\n` is found twice as fast as `^`
+# The rest of nearly every heading's line: a blank, and a title with neither blanks nor hashes at its ends.
+_USUAL_TITLE = re.compile(r" [^\s#](?:[^\r\n]*[^\s#])?(?=\r?\n|\Z)")
 _LONE_CR = re.compile(r"\r(?!\n)")
 _CLOSING_HASHES = r"(?:^|[ \t])#+\Z"
 THEMATIC_BREAK = re.compile(r"([-*_])[ \t]*(?:\1[ \t]*){2,}\Z")
@@ -21,8 +25,10 @@ _PLAIN_TEXT = re.compile(r"[A-Za-z]")  # begins a paragraph, whatever follows
 _ITEM = re.compile(r"(?:[-*+]|(\d{1,9})[.)])( {1,4})(?=[^ \t\r\n])")
 _WIDEST_ITEM = 4  # a tab reaches column 4, so it indents into items whose content begins there or before
 
-# Start and end conditions of HTML blocks of CommonMark's kinds 1 to 6, which may interrupt a paragraph; kind 7 is left
-# to the reference. They are compiled when one is met: most files have none, and at start-up each pattern costs time.
+_new = tuple.__new__  # this path is hot: builds records without calling their Python constructors
+
+# Start and end conditions of HTML blocks of CommonMark's kinds 1 to 6, comments aside, which may interrupt a paragraph;
+# kind 7 is left to the reference. They are compiled when one is met: most files have none, and at start-up each pattern costs time.
 HTML_NAMES = (
     "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|"
     "dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h1|h2|h3|h4|h5|h6|head|header|hr|html|iframe|"
@@ -30,7 +36,6 @@ HTML_NAMES = (
     "tbody|td|tfoot|th|thead|title|tr|track|ul"
 )
 _HTML = (
-    (r"<!--", r"-->"),
     (rf"</?(?ai:{HTML_NAMES})(?=\s|/?>|$)", r"\n[ \t]*\r?(?=\n|\Z)"),
     (r"<(?ai:script|pre|style|textarea)(?=\s|>|$)", r"</(?ai:script|pre|style|textarea)>"),
     *((r"<\?", r"\?>"), (r"<![A-Z]", r">"), (r"<!\[CDATA\[", r"\]\]>")),
@@ -64,7 +69,7 @@ class _Scanner:
 
     def run(self) -> list[Scanned] | None:
         blocks: list[Scanned] = []
-        match = self._first()
+        match, text = self._first(), self.text
         try:
             while match:
                 block = self._block(match)
@@ -72,8 +77,8 @@ class _Scanner:
                 if block:
                     blocks.append(block)
                     at = block[1][1]
-                    self.boundary = self._next_line(at)
-                match = _NEXT_START.search(self.text, at)
+                    self.boundary = text.find("\n", at) + 1 or len(text)
+                match = _NEXT_START.search(text, at)
         except _Undecided:
             return None
         return blocks
@@ -86,6 +91,10 @@ class _Scanner:
 
     def _block(self, match: re.Match[str]) -> Scanned | None:
         indent, marks, fence, tag = match.groups()
+        if marks and not indent and (title := _USUAL_TITLE.match(self.text, match.end())):
+            begin, end = title.span()
+            span, content = _new(Span, (begin - len(marks), end)), _new(Span, (begin + 1, end))
+            return "heading", span, content, self.text[begin + 1 : end], len(marks), True
         if indent and self._inside_item(match.start(1), len(indent)):
             return None
         if marks:
@@ -106,7 +115,8 @@ class _Scanner:
         if match[1] or not _PLAIN_TEXT.match(title) or title[-1].isspace() or self._follows_text(start):
             raise _Undecided
         level = 1 if self.text[below] == "=" else 2
-        return "heading", (start, self._end_of_line(match.end())), (start, start + len(title)), title, level, True
+        span = Span(start, self._end_of_line(match.end()))
+        return "heading", span, Span(start, start + len(title)), title, level, True
 
     def _heading(self, match: re.Match[str]) -> Scanned:
         start, end = match.start(1), self._end_of_line(match.end())
@@ -117,7 +127,7 @@ class _Scanner:
         if title and (title[0].isspace() or title[-1].isspace()):
             raise _Undecided
         at = self.text.find(title, match.end(), end) if title else self._empty_title(match)
-        return "heading", (start, end), (at, at + len(title)), title, len(match[2]), True
+        return "heading", Span(start, end), Span(at, at + len(title)), title, len(match[2]), True
 
     def _empty_title(self, match: re.Match[str]) -> int:
         line = self.text[match.start(1) : self._end_of_line(match.end())]
@@ -133,20 +143,24 @@ class _Scanner:
         closing = re.compile(closing_line).search(self.text, first_end)
         if closing is None:
             end = len(self.text)
-            return "fence", (start, end), (min(begin, end), end), info.strip(), 0, False
-        return "fence", (start, closing.end()), (begin, closing.start() + 1), info.strip(), 0, True
+            return "fence", Span(start, end), Span(min(begin, end), end), info.strip(), 0, False
+        return "fence", Span(start, closing.end()), Span(begin, closing.start() + 1), info.strip(), 0, True
 
     def _html(self, match: re.Match[str]) -> Scanned | None:
-        start = match.start(4)
-        line = self.text[start : self._end_of_line(start)]
-        end_of = next((closing for opening, closing in _HTML if re.match(opening, line)), None)
-        if end_of is None:
-            if re.match(_NO_TAG, line):
-                return None
-            raise _Undecided
-        closing = re.compile(end_of).search(self.text, start)
-        end = self._end_of_line(closing.start()) if closing else len(self.text)
-        span = match.start(1), match.start(1) + len(self.text[match.start(1) : end].rstrip(" \t\r\n"))
+        text, start = self.text, match.start(4)
+        if text.startswith("<!--", start):
+            closing = text.find("-->", start)
+        else:
+            line = text[start : self._end_of_line(start)]
+            end_of = next((end for opening, end in _HTML if re.match(opening, line)), None)
+            if end_of is None:
+                if re.match(_NO_TAG, line):
+                    return None
+                raise _Undecided
+            found = re.compile(end_of).search(text, start)
+            closing = found.start() if found else -1
+        end = len(text) if closing < 0 else self._end_of_line(closing)
+        span = Span(match.start(1), match.start(1) + len(text[match.start(1) : end].rstrip(" \t\r\n")))
         return "html", span, span, "", 0, True
 
     def _inside_item(self, start: int, indent: int) -> bool:
