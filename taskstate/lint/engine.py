@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections import Counter
+from functools import cache
 
 from taskstate.lint.diagnostics import ERROR, Diagnostic, Finding
 from taskstate.lint.facts.file_facts import Facts
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from types import ModuleType
 
-    from taskstate.lint.diagnostics import Fix, Preview
+    from taskstate.lint.diagnostics import Fix
     from taskstate.lint.queries.interface import Queries
     from taskstate.lint.registry import Row
     from taskstate.lint.suppressions import Directive
@@ -72,7 +73,7 @@ def findings(data: bytes, name: str, config: Config, queries: Queries = NO_QUERI
         document = parse(data.decode("utf-8", errors="replace"))
         selected = any(row.code == text.code for row in selected_rules(config.lint, name))
         shown = secrets.masked(document.text, config.secrets.allow)
-        return (locate(document, name, weighted(text, config.lint), shown),) if selected else ()
+        return _located(document, name, [weighted(text, config.lint)], shown) if selected else ()
     document = parse(text)
     queries.begin(document)
     diagnostics = _with_true_fixes(_check(document, name, config, queries), document, name, config, queries)
@@ -152,7 +153,7 @@ def _without_secrets(diagnostics: list[Diagnostic], document: Document, config: 
     found = secrets.find(document.text, config.secrets.allow) if diagnostics else ()
     if not found:
         return diagnostics
-    redact = secrets.redactor(each.span.of(document.text) for each in found)
+    redact = cache(secrets.redactor(each.span.of(document.text) for each in found))  # many findings say the same
     return [each._replace(message=redact(each.message), help=redact(each.help)) for each in diagnostics]
 
 
@@ -226,46 +227,51 @@ def facts_of(document: Document, name: str, config: Config, queries: Queries = N
     )
 
 
-def locate(document: Document, path: str, diagnostic: Diagnostic, shown: str, change: Preview | None = None) -> Finding:
-    """Return `diagnostic` as a finding with lines and columns in the file `path`.
+class _Locator:
+    """Turns the findings of one text into those of the file `path`, with lines, columns and previews of their fixes.
 
-    `shown` is the document's text with secrets masked, offsets unchanged; the finding quotes its lines from there.
-    `change` previews its fix.
+    `shown` is the document's text with secrets masked, offsets unchanged; findings quote their lines from there.
     """
-    start, end = document.position(diagnostic.span.start), document.position(diagnostic.span.end)
 
-    def line(number: int, cut: int = 0) -> str:
-        first = document.starts[number]
-        stop = document.starts[number + 1] if number + 1 < len(document.starts) else len(document.text)
-        first += cut + shown.startswith("\ufeff", first)
+    def __init__(self, document: Document, path: str, shown: str) -> None:
+        from taskstate.lint.previews import preview  # only for findings
+
+        self.document, self.path, self.shown = document, path, shown
+        self.preview = _each_once(lambda fix: preview(document, fix, shown))
+        self.line = cache(self._line)  # findings in lines below each other quote each line three times
+
+    def finding(self, diagnostic: Diagnostic) -> Finding:
+        """Return a finding located in the file."""
+        start, end = map(self.document.position, diagnostic.span)
+        cut = max(start.column - _LONGEST // 2, 0)
+        return Finding(
+            path=self.path,
+            line=start.line + 1,
+            column=start.column + 1,
+            end_line=end.line + 1,
+            end_column=end.column + 1,
+            diagnostic=diagnostic,
+            source=self._line(start.line, cut) if cut else self.line(start.line),
+            before=self.line(start.line - 1) if start.line else "",
+            after=self.line(start.line + 1) if start.line + 1 < len(self.document.starts) else "",
+            preview=self.preview(diagnostic.fix) if diagnostic.fix else None,
+            cut=cut,
+        )
+
+    def _line(self, number: int, cut: int = 0) -> str:
+        """Return a line without its end, or the part of a long one that begins at `cut`."""
+        starts, shown = self.document.starts, self.shown
+        first = starts[number] + cut
+        stop = starts[number + 1] if number + 1 < len(starts) else len(shown)
+        first += shown.startswith("\ufeff", first)
         return shown[first : min(stop, first + _LONGEST)].rstrip("\r\n")
-
-    cut = max(start.column - _LONGEST // 2, 0)
-    return Finding(
-        path=path,
-        line=start.line + 1,
-        column=start.column + 1,
-        end_line=end.line + 1,
-        end_column=end.column + 1,
-        diagnostic=diagnostic,
-        source=line(start.line, cut),
-        before=line(start.line - 1) if start.line else "",
-        after=line(start.line + 1) if start.line + 1 < len(document.starts) else "",
-        preview=change,
-        cut=cut,
-    )
 
 
 def _located(document: Document, path: str, diagnostics: Sequence[Diagnostic], shown: str) -> tuple[Finding, ...]:
-    """Return the findings for `diagnostics`, with previews of their fixes."""
+    """Return the findings for `diagnostics`, as `_Locator` does."""
     if not diagnostics:
         return ()
-    from taskstate.lint.previews import preview
-
-    preview_of = _each_once(lambda fix: preview(document, fix, shown))
-    return tuple(
-        locate(document, path, each, shown, preview_of(each.fix) if each.fix else None) for each in diagnostics
-    )
+    return tuple(map(_Locator(document, path, shown).finding, diagnostics))
 
 
 def fix(text: str, name: str, config: Config, queries: Queries = NO_QUERIES, *, unsafe: bool = False) -> Fixed:

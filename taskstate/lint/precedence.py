@@ -38,11 +38,13 @@ class _Follows(NamedTuple):
         """Return what a finding and its cause have in common: where they begin, if that matters."""
         return diagnostic.span.start if self.same_place else 0
 
+    def may_follow(self, diagnostic: Diagnostic) -> bool:
+        """Return whether a finding is one that may follow from others."""
+        return diagnostic.code.startswith(self.code) and self.severity in {"", diagnostic.severity}
+
     def explains(self, diagnostic: Diagnostic, causes: Counter[int]) -> bool:
         """Return whether a finding follows from one of the causes, which are counted by place; not from itself."""
-        if not diagnostic.code.startswith(self.code) or self.severity not in {"", diagnostic.severity}:
-            return False
-        return causes[self.place_of(diagnostic)] > self.is_cause(diagnostic)
+        return self.may_follow(diagnostic) and causes[self.place_of(diagnostic)] > self.is_cause(diagnostic)
 
 
 # Because of these the sessions cannot be counted, or are not those that were counted.
@@ -92,10 +94,10 @@ def without_consequences(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     found = list(diagnostics)
     if len(found) == 1:
         return found
-    codes = {each.code for each in found}
+    samples = {(each.code, each.severity): each for each in found}.values()  # thousands may be of one kind
     rows = [
         (row, Counter(row.place_of(each) for each in found if row.is_cause(each)))
         for row in _TABLE
-        if any(code.startswith(row.code) for code in codes)
+        if any(map(row.may_follow, samples)) and any(map(row.is_cause, samples))
     ]
-    return [each for each in found if not any(row.explains(each, causes) for row, causes in rows)]
+    return [each for each in found if not any(row.explains(each, causes) for row, causes in rows)] if rows else found

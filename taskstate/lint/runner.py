@@ -63,9 +63,10 @@ class LintRun(NamedTuple):
 
 
 class _FileResult(NamedTuple):
-    """The result for one file: an entry for the cache, or the reason why the file cannot be read."""
+    """The findings in one file with an entry for the cache, in which they are not yet, or why it cannot be read."""
 
     entry: CachedResult | None
+    findings: tuple[Finding, ...] = ()
     error: str = ""
 
 
@@ -179,13 +180,16 @@ def check_files(paths: Sequence[Path], run: LintRun, progress: Callable[[int, in
         if progress:
             progress(len(cached) + len(checked), len(paths))
     for path in paths:
-        result = checked[path] if path in checked else _FileResult(cached[path])
+        if path in cached:
+            findings += thaw(cached[path].findings, run.name(path)) if cached[path].findings else ()
+            continue
+        result = checked[path]
         if result.entry is None:
             unreadable.append(result.error)
             continue
-        findings += thaw(result.entry.findings, run.name(path)) if result.entry.findings else ()
-        if run.cache and path in checked:
-            run.cache.put(run.name(path), result.entry)
+        findings += result.findings
+        if run.cache:
+            run.cache.put(run.name(path), result.entry._replace(findings=freeze(result.findings)))
     return Report(files=len(paths) - len(unreadable), findings=tuple(findings), unreadable=tuple(unreadable))
 
 
@@ -279,10 +283,10 @@ def _check(path: Path, run: LintRun) -> _FileResult:
         data = source.read(path)
     except TaskstateError as error:
         if error.code == "not-found" and not folders.exists(path):  # a command has removed it since it was listed
-            return _FileResult(CachedResult("", "", (), ()), "")
-        return _FileResult(None, str(error))
+            return _FileResult(CachedResult("", "", (), ()))
+        return _FileResult(None, error=str(error))
     findings = engine.findings(data, run.name(path), run.config, queries)
-    return _FileResult(CachedResult(mark, hashes.fingerprint(data), tuple(queries.recorded.items()), freeze(findings)))
+    return _FileResult(CachedResult(mark, hashes.fingerprint(data), tuple(queries.recorded.items()), ()), findings)
 
 
 def own_files_in_git(run: LintRun, *, changed: bool) -> tuple[Path, ...]:

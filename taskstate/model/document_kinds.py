@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 
 from taskstate import resources
 from taskstate.errors import TaskstateError
@@ -97,14 +97,17 @@ class SectionSpec(NamedTuple):
         return next((each for each in self.subsections if each.match(title) is not None), None)
 
 
-class Kind(NamedTuple):
-    """A kind of state file: its title line, front matter schema, placeholder text, and sections in order."""
-
+class _Kind(NamedTuple):
     name: str
     title: str
     front_matter: str
     placeholder: str
     sections: tuple[SectionSpec, ...]
+
+
+# A subclass, because a NamedTuple itself has no `__dict__` that could hold cached properties.
+class Kind(_Kind):
+    """A kind of state file: its title line, front matter schema, placeholder text, and sections in order."""
 
     def title_line(self, *, task_id: str, title: str) -> str:
         """Return the canonical title line."""
@@ -112,8 +115,11 @@ class Kind(NamedTuple):
 
     def section(self, title: str) -> SectionSpec | None:
         """Return the declared section that a level-2 heading begins, or None."""
-        key = section_key(title)
-        return next((each for each in self.sections if each.key == key), None)
+        return self._by_key.get(section_key(title))
+
+    @cached_property
+    def _by_key(self) -> dict[str, SectionSpec]:
+        return {each.key: each for each in reversed(self.sections)}
 
     def is_placeholder(self, text: str) -> bool:
         """Return whether all of a part is one line in emphasis or in parentheses, or this kind's own placeholder.

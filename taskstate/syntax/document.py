@@ -124,8 +124,9 @@ class Document(_Document):
 
     def position(self, offset: int) -> Position:
         """Return line and column of an offset, both counted from 0; a byte order mark takes no column."""
-        line, column = position(self.starts, offset)
-        return Position(line, column - 1 if line == 0 and column and self.text.startswith("\ufeff") else column)
+        found = position(self.starts, offset)
+        marked = found.line == 0 and found.column and self.text.startswith("\ufeff")
+        return Position(0, found.column - 1) if marked else found
 
     def children(self, parent: Section, level: int = 0) -> tuple[Section, ...]:
         """Return the sections within `parent`, all of them or those of one level."""

@@ -28,7 +28,7 @@ _WIDEST_ITEM = 4  # a tab reaches column 4, so it indents into items whose conte
 _new = tuple.__new__  # this path is hot: builds records without calling their Python constructors
 
 # Start and end conditions of HTML blocks of CommonMark's kinds 1 to 6, comments aside, which may interrupt a paragraph;
-# kind 7 is left to the reference. They are compiled when one is met: most files have none, and at start-up each pattern costs time.
+# kind 7 is left to the reference. They are compiled when one is met: most files have none, and each costs time.
 HTML_NAMES = (
     "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|"
     "dl|dt|fieldset|figcaption|figure|footer|form|frame|frameset|h1|h2|h3|h4|h5|h6|head|header|hr|html|iframe|"

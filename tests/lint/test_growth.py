@@ -16,7 +16,7 @@ from taskstate.formatting.formatter import format_text
 from taskstate.lint.cache import freeze, thaw
 from taskstate.lint.engine import findings, fix
 from taskstate.lint.reporters import Run
-from taskstate.lint.reporters.text import report
+from taskstate.lint.reporters.text import MOST_OF_A_RULE, report
 from taskstate.model.config_reader import read_config
 from taskstate.syntax.document import forget_parsed
 from taskstate.workflow.brief import brief
@@ -170,7 +170,15 @@ def test_a_long_line_is_shown_in_part() -> None:
     assert max(len(each.source) for each in found) < 500
     shown = report(found, Run(files=1))
     assert shown.count("hQ7x9Lm2Tr") == 0
-    assert all("^" in each for each in shown.split("TS951")[1:])
+    assert all("^" in each for each in shown.split("TS951 secret")[1:])
+
+
+def test_a_finding_that_is_not_shown_is_not_worded() -> None:
+    """Of thousands of findings of one rule the report for people words the first hundred, and counts the others."""
+    found = linted(many("controls"))
+    called = counted(lambda: report(found, Run(files=1)))
+    assert len(found) > MANY
+    assert called["lint.reporters.text._shown"] < 2 * MOST_OF_A_RULE
 
 
 @pytest.mark.parametrize("name", ["done items", "comments", "fences", "next steps"])

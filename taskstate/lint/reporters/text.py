@@ -1,10 +1,13 @@
 """Reports findings for people: each with its line, a marker under the fault, help and what a fix changes; a summary.
 
 The marker is placed in terminal columns: a tab reaches to the next tab stop, a wide character takes two columns, a
-combining one none. Of a long line only the part with the fault is shown.
+combining one none. Of a long line only the part with the fault is shown, and of the findings of one rule in one file
+the first hundred: thousands have one cause, and nobody reads them. How many more there are is said.
 """
 
 from __future__ import annotations
+
+from collections import Counter
 
 from taskstate.lint.diagnostics import ERROR, WARNING
 from taskstate.lint.reporters import colors
@@ -23,15 +26,30 @@ WIDTH = 100  # columns of a source line that are shown
 _BEFORE = 40  # columns shown before a fault that stands far to the right
 _TAB = 4
 _CUT = "…"
+MOST_OF_A_RULE = 100  # findings of one rule in one file that are shown
 
 
 def report(findings: Sequence[Finding], run: Run) -> str:
     """Return the findings in full, and a summary line."""
     colours = Painter(run.colour)
-    shown = "".join(f"{_shown(finding, colours)}\n\n" for finding in findings)
+    shown = "".join(f"{block}\n\n" for block in _blocks(findings, colours))
     if not run.summarised:
         return shown
     return f"{shown}{colours(summary(findings, files=run.files), colors.STRONG)}\n"
+
+
+def _blocks(findings: Sequence[Finding], colours: Painter) -> Iterator[str]:
+    """Yield the findings in full, and behind them how many more there are of a rule in a file."""
+    counts = Counter[tuple[str, str]]()
+    for finding in findings:
+        kind = finding.path, finding.diagnostic.code
+        counts[kind] += 1
+        if counts[kind] <= MOST_OF_A_RULE:
+            yield _shown(finding, colours)
+    for (path, code), count in counts.items():
+        if count > MOST_OF_A_RULE:
+            place = colours(one_line(path), colors.STRONG)
+            yield f"{place}: … and {count - MOST_OF_A_RULE} more of {code} (`--output-format concise` shows all)"
 
 
 def summary(findings: Sequence[Finding], *, files: int) -> str:

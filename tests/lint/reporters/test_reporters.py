@@ -9,7 +9,7 @@ import pytest
 
 from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Finding, Fix, Preview
 from taskstate.lint.reporters import FORMATS, Run, reporter
-from taskstate.lint.reporters.text import WIDTH
+from taskstate.lint.reporters.text import MOST_OF_A_RULE, WIDTH
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.spans import CONTROLS, Span
 
@@ -94,6 +94,20 @@ def test_text_shows_the_lines_around_and_what_the_fix_changes() -> None:
         "\n"
     )
     assert text(one._replace(before="  ", after="")).count("|") == 2
+
+
+def test_what_is_not_shown_of_one_rule_in_one_file_is_counted() -> None:
+    """Of more than a hundred findings of a rule in a file the rest is a number; lines and JSON have them all."""
+    many = [finding(line=line) for line in range(1, MOST_OF_A_RULE + 8)]
+    others = [finding(path="b", line=line) for line in range(1, MOST_OF_A_RULE + 1)]
+    lines = text(*many, *others).splitlines()
+    assert sum("TS101 front-matter-schema" in line for line in lines) == 2 * MOST_OF_A_RULE
+    assert [line for line in lines if "more" in line] == [
+        "tasks/task-1-state.md: … and 7 more of TS101 (`--output-format concise` shows all)"
+    ]
+    assert lines[-1] == f"Found {len(many) + len(others)} errors in 2 of 1 file."
+    assert len(reporter("concise")(many, Run(files=1)).splitlines()) == len(many)
+    assert len(json.loads(reporter("json")(many, Run(files=1)))["findings"]) == len(many)
 
 
 def test_long_lines_around_a_fault_are_cut() -> None:
