@@ -177,7 +177,7 @@ def test_a_finding_that_is_not_shown_is_not_worded() -> None:
     """Of thousands of findings of one rule the report for people words the first hundred, and counts the others."""
     found = linted(many("controls"))
     called = counted(lambda: report(found, Run(files=1)))
-    assert len(found) > MANY
+    assert len(found) >= MANY
     assert called["lint.reporters.text._shown"] < 2 * MOST_OF_A_RULE
 
 
