@@ -15,7 +15,7 @@ from taskstate.model import derived_values
 from taskstate.model.names import own_file
 from taskstate.model.task_state import PART_LEVEL, is_summary, json_fence, read_state, session_number
 from taskstate.syntax.document import Problem, parse
-from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.edits import Edit, apply, touch
 from taskstate.syntax.nodes import Fault
 from taskstate.syntax.spans import CONTROLS, Span
 from taskstate.typed import TYPE_CHECKING
@@ -82,18 +82,30 @@ def heading_edits(document: Document) -> tuple[Edit, ...]:
     )
 
 
-def derived_edits(document: Document) -> tuple[Edit, ...]:
-    """Return the edits that update those derived values that the file has."""
-    root, state = document.front_matter.node, read_state(document)
-    if root is None:
+def progress_edits(document: Document) -> tuple[Edit, ...]:
+    """Return the edits that update the overall progress where the checklist has it."""
+    state = read_state(document)
+    if state.checklist is None or state.checklist.progress is None:
         return ()
-    values = [derived_values.COUNTS] if root.entry(derived_values.COUNTS) and _can_be_counted(document, state) else []
-    if state.checklist and state.checklist.progress is not None:
-        values.append(derived_values.PROGRESS)
     try:
-        return derived_values.fix_edits(document, state, *values)
+        return derived_values.progress_edits(document, state)
     except CannotEdit:
         return ()
+
+
+def count_edits(document: Document, more: tuple[Edit, ...] = ()) -> tuple[Edit, ...]:
+    """Return the edits that update those counts that the front matter has, with the size of the text that `more` makes.
+
+    `more` are edits of the body, which are returned too.
+    """
+    root, state = document.front_matter.node, read_state(document)
+    if root is None:
+        return more
+    values = [derived_values.COUNTS] if root.entry(derived_values.COUNTS) and _can_be_counted(document, state) else []
+    try:
+        return derived_values.fix_edits(document, state, *values, more=more)
+    except CannotEdit:
+        return more
 
 
 def _can_be_counted(document: Document, state: TaskState) -> bool:
@@ -104,17 +116,29 @@ def _can_be_counted(document: Document, state: TaskState) -> bool:
     )
 
 
-_PASSES = (order_edits, quoting_edits, line_edits, heading_edits, fence_edits, spacing_edits, derived_edits)
+_PASSES = (order_edits, quoting_edits, line_edits, heading_edits, fence_edits, progress_edits, spacing_edits)
 
 
 def _settled(document: Document) -> Document:
     """Return the document after as many rounds of passes as it takes, or the same one where the rounds never settle."""
     after = document
     for _round in range(_MOST_ROUNDS):
-        before = after
-        for edits_of in _PASSES:
-            edits = edits_of(after)
-            after = parse(apply(after.text, edits)) if edits else after
-        if after.text == before.text:
+        text = apply(after.text, _edits(after))
+        if text == after.text:
             return after
+        after = parse(text)
     return document
+
+
+def _edits(document: Document) -> tuple[Edit, ...]:
+    """Return the edits of all passes; one whose edits touch those of an earlier pass waits for the next round.
+
+    Each text that is made must be read as a whole, so a round makes one, and not one for each pass.
+    """
+    taken: tuple[Edit, ...] = ()
+    for edits_of in _PASSES:
+        edits = edits_of(document)
+        if not touch(taken, edits):
+            taken = (*taken, *edits)
+    begin = document.front_matter.content.end
+    return taken if any(edit.start <= begin for edit in taken) else count_edits(document, taken)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from taskstate.formatting.schema_order import SchemaNode, in_order, schema_root
-from taskstate.syntax.document import parse
+from taskstate.syntax.document import parse_head
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import is_pinned, last_leaf
 from taskstate.syntax.spans import Span, line_start
@@ -61,11 +61,8 @@ def same_values(document: Document, edits: Sequence[Edit]) -> bool:
     """Return whether the front matter has the same values after `edits`."""
     if not edits:
         return True
-    after = parse(apply(document.text, edits))
-    old, new = document.front_matter.node, after.front_matter.node
-    if old is None or new is None or len(after.problems) > len(document.problems):
-        return False
-    return bool(typed_value(old, SCHEMA) == typed_value(new, SCHEMA))
+    old, new = document.front_matter.node, parse_head(apply(document.text, edits)).front_matter.node
+    return old is not None and new is not None and bool(typed_value(old, SCHEMA) == typed_value(new, SCHEMA))
 
 
 def _disorders(text: str, node: Node, schema: SchemaNode, floor: int) -> Iterator[Disorder]:

@@ -110,23 +110,34 @@ def derived_edits(document: Document, more: Iterable[Edit] = (), state: TaskStat
         CannotEdit: the form of the front matter or of the checklist does not allow a safe change.
     """
     state = state or read_state(document)
+    return front_matter_edits(document, state, (*more, *progress_edits(document, state)))
+
+
+def front_matter_edits(document: Document, state: TaskState, more: tuple[Edit, ...] = ()) -> tuple[Edit, ...]:
+    """Return the edits that update the derived values of the front matter, and `more` as `derived_edits` does.
+
+    Of the document only the front matter is read: `state` may be that of an earlier text with the same body.
+
+    Raises:
+        CannotEdit: the form of the front matter does not allow a safe change.
+    """
     root = document.front_matter.node
-    edits = (*more, *_progress_edits(document, state))
     if root is None:
-        return edits
-    if state.section(_LOG):
-        edits = (*edits, *_count_edits(document, state, root))
+        return more
+    edits = (*more, *_count_edits(document, state, root)) if state.section(_LOG) else more
     return _with_size(document, root, edits)
 
 
-def fix_edits(document: Document, state: TaskState, *values: str) -> tuple[Edit, ...]:
+def fix_edits(document: Document, state: TaskState, *values: str, more: Iterable[Edit] = ()) -> tuple[Edit, ...]:
     """Return the edits that update the named derived values of a state file, and its size where it has that key.
+
+    `more` is as for `derived_edits`.
 
     Raises:
         CannotEdit: the form of the front matter or of the checklist does not allow a safe change.
     """
     root = document.front_matter.node
-    edits = _progress_edits(document, state) if PROGRESS in values else ()
+    edits = (*more, *(progress_edits(document, state) if PROGRESS in values else ()))
     if root is None:
         return edits
     if COUNTS in values:
@@ -134,7 +145,12 @@ def fix_edits(document: Document, state: TaskState, *values: str) -> tuple[Edit,
     return _with_size(document, root, edits) if root.entry(SIZE) else edits
 
 
-def _progress_edits(document: Document, state: TaskState) -> tuple[Edit, ...]:
+def progress_edits(document: Document, state: TaskState) -> tuple[Edit, ...]:
+    """Return the edits that update the overall progress in the checklist.
+
+    Raises:
+        CannotEdit: the form of the checklist does not allow a safe change.
+    """
     checklist = state.checklist
     entries = checklist.root.get("features") if checklist else None
     if checklist is None or entries is None or len(entries.items) != len(checklist.features):

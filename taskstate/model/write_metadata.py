@@ -9,9 +9,10 @@ from functools import cache
 
 from taskstate.errors import TaskstateError
 from taskstate.model.canonical_json import audit_seal
-from taskstate.model.derived_values import COUNTS, SIZE, derived_edits, set_value
+from taskstate.model.derived_values import COUNTS, SIZE, derived_edits, front_matter_edits, progress_edits, set_value
+from taskstate.model.task_state import read_state
 from taskstate.model.tool_blocks import read_tool_blocks
-from taskstate.syntax.document import Document, parse
+from taskstate.syntax.document import Document, parse, parse_head
 from taskstate.syntax.edits import Edit, apply
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema
@@ -61,14 +62,16 @@ def with_write_metadata(text: str, metadata: WriteMetadata, *, revision: int, st
 
     `state` spares reading the text a second time.
     """
-    document = state.document if state else parse(text)
+    state = state or read_state(parse(text))
+    document = state.document
     edits = _metadata_edits(document, metadata, revision)
     if all(edit.start < edit.end for edit in edits) and all(key in document.front_matter for key in (COUNTS, SIZE)):
         return apply(
             document.text, derived_edits(document, edits, state)
         )  # no key is added, so all edits apply to the same text at once
-    updated = parse(apply(document.text, edits))
-    return apply(updated.text, derived_edits(updated))
+    text = apply(document.text, (*edits, *progress_edits(document, state)))
+    updated = parse_head(text)._replace(text=text)  # what is counted in the body is known: it is not read again
+    return apply(text, front_matter_edits(updated, state))
 
 
 def has_write_metadata(document: Document) -> bool:

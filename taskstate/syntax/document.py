@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
+from itertools import repeat
 
 from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.markdown_blocks import Block, Item, list_items, read_blocks
@@ -229,22 +230,21 @@ def _end_of_line(text: str, at: int) -> int:
 def _sections(text: str, blocks: tuple[Block, ...]) -> tuple[Section, ...]:
     headings = [block for block in blocks if block.kind == "heading"]
     ends = [len(text)] * len(headings)
-    open_headings: list[int] = []  # indices of the headings whose section has not ended yet
-    for index, heading in enumerate(headings):
-        while open_headings and headings[open_headings[-1]].level >= heading.level:
-            ends[open_headings.pop()] = heading.span.start
-        open_headings.append(index)
-    following = [heading.span.start for heading in headings[1:]]
-    return tuple(map(partial(_section, text), headings, ends, [*following, len(text)]))
+    open_headings: list[tuple[int, int]] = []  # levels and indices of the headings whose section has not ended yet
+    for index, (_, (start, _), _, _, level, _) in enumerate(headings):
+        while open_headings and open_headings[-1][0] >= level:
+            ends[open_headings.pop()[1]] = start
+        open_headings.append((level, index))
+    starts = [span.start for _, span, *_ in headings[1:]]
+    return tuple(map(_section, repeat(text), headings, ends, [*starts, len(text)]))
 
 
 def _section(text: str, heading: Block, end: int, following: int) -> Section:
     """Return the section of a heading that ends at `end`, with the next heading of any level at `following`."""
     _, span, content, title, level, _ = heading
     start, below = span
-    if text.startswith("\r\n", below):
-        below += 2
-    elif below < len(text):
-        below += 1
-    body, own = _new(Span, (below, end)), _new(Span, (below, following))
+    if below < end:
+        below += 2 if text.startswith("\r\n", below) else 1
+    body = _new(Span, (below, end))
+    own = body if end == following else _new(Span, (below, following))
     return _new(Section, (title, level, _new(Span, (start, end)), span, content, body, own))

@@ -5,11 +5,13 @@ All other bytes stay as they were, since no text is ever parsed and rendered aga
 
 from __future__ import annotations
 
+from bisect import bisect_right
+
 from taskstate.errors import EditConflict
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 
 class Edit(NamedTuple):
@@ -39,6 +41,16 @@ def apply(text: str, edits: Iterable[Edit]) -> str:
         at = edit.end
     pieces.append(text[at:])
     return "".join(pieces)
+
+
+def touch(some: Sequence[Edit], others: Sequence[Edit]) -> bool:
+    """Return whether any of some edits overlaps one of the others, or lies right beside it."""
+    ordered = in_order(others)
+    for edit in some if ordered else ():
+        before = bisect_right(ordered, edit.end, key=lambda each: each.start) - 1
+        if before >= 0 and ordered[before].end >= edit.start:
+            return True
+    return False
 
 
 def in_order(edits: Iterable[Edit]) -> list[Edit]:
