@@ -12,8 +12,8 @@ from taskstate.formatting.parts import body_parts
 from taskstate.model.derived_values import COUNTS, PROGRESS, SIZE
 from taskstate.model.document_kinds import section_key
 from taskstate.model.task_state import PART_LEVEL, json_fence, read_state, session_number
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.typed import TYPE_CHECKING
-from taskstate.validation.schema import typed_value
 
 if TYPE_CHECKING:
     from typing import Any
@@ -41,8 +41,7 @@ def same_meaning(before: Document, after: Document) -> bool:
 
 def _front_matter(document: Document) -> tuple[Any, list[str]]:
     """Return the values of the front matter that are not derived, and its comments in sorted order."""
-    node = document.front_matter.node
-    values = typed_value(node, "task") if node else {}
+    values = front_matter_values(document)
     lines = document.front_matter.content.of(document.text).splitlines()
     comments = sorted(line.strip() for line in lines if line.lstrip().startswith("#"))
     return {key: value for key, value in values.items() if key not in {COUNTS, SIZE}}, comments

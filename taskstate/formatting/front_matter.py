@@ -9,11 +9,11 @@ import re
 
 from taskstate.formatting.key_order import SCHEMA, editable_root, same_values
 from taskstate.formatting.schema_order import SchemaNode, schema_root
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.nodes import scalars
 from taskstate.syntax.yaml_emitter import yaml_scalar
 from taskstate.typed import TYPE_CHECKING
-from taskstate.validation.schema import typed_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
+    from taskstate.syntax.spans import Span
 
 _LINE = r"([^\r\n]*)(\r\n?|\n)"
 # Texts that some version of YAML reads as a number, a time, a boolean or null; 1.1 has more of them than 1.2, and a
@@ -36,7 +37,7 @@ def quoting_edits(document: Document) -> tuple[Edit, ...]:
     root = editable_root(document)
     if root is None:
         return ()
-    edits = tuple(_quoting_edits(document.text, root, typed_value(root, SCHEMA), schema_root(SCHEMA)))
+    edits = tuple(_quoting_edits(document.text, root, front_matter_values(document), schema_root(SCHEMA)))
     return edits if same_values(document, edits) else ()
 
 
@@ -47,7 +48,7 @@ def line_edits(document: Document) -> tuple[Edit, ...]:
     """
     text, span = document.text, document.front_matter.span
     root = document.front_matter.node
-    if root is None or span is None:
+    if root is None or span is None or not _is_uneven(text, span, document.newline):
         return ()
     multi_line = [node for node in scalars(root) if not {"\n", "\r"}.isdisjoint(node.span.of(text))]
     edits = []
@@ -59,6 +60,11 @@ def line_edits(document: Document) -> tuple[Edit, ...]:
         if new != text[end : line.end()]:
             edits.append(Edit(end, line.end(), new))
     return tuple(edits) if same_values(document, edits) else ()
+
+
+def _is_uneven(text: str, span: Span, newline: str) -> bool:
+    """Return whether a line may end in blanks or in another line end; nearly always a search shows that none does."""
+    return newline != "\n" or re.compile(r"[ \t]\n|\r").search(text, *span) is not None
 
 
 def _holds(node: Node, at: int) -> bool:

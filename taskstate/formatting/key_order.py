@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 
 from taskstate.formatting.schema_order import SchemaNode, in_order, schema_root
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse_head
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import is_pinned, last_leaf
 from taskstate.syntax.spans import Span, line_start
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.validation.schema import typed_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,6 +53,10 @@ def order_edits(document: Document) -> tuple[Edit, ...]:
 
 def editable_root(document: Document) -> Node | None:
     """Return the front matter's node tree, or None where it cannot be read or must not be changed."""
+    return document.derived(_editable_root, None)
+
+
+def _editable_root(document: Document, _given: None) -> Node | None:
     root = document.front_matter.node
     return None if root is None or is_pinned(root) else root
 
@@ -61,8 +65,8 @@ def same_values(document: Document, edits: Sequence[Edit]) -> bool:
     """Return whether the front matter has the same values after `edits`."""
     if not edits:
         return True
-    old, new = document.front_matter.node, parse_head(apply(document.text, edits)).front_matter.node
-    return old is not None and new is not None and bool(typed_value(old, SCHEMA) == typed_value(new, SCHEMA))
+    after = parse_head(apply(document.text, edits))
+    return after.front_matter.node is not None and front_matter_values(document) == front_matter_values(after)
 
 
 def _disorders(text: str, node: Node, schema: SchemaNode, floor: int) -> Iterator[Disorder]:

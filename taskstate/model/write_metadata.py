@@ -80,9 +80,16 @@ def has_write_metadata(document: Document) -> bool:
 
 
 def front_matter_values(document: Document) -> Mapping[str, object]:
-    """Return the values of the front matter, typed by its schema: what the schema calls a string is one."""
+    """Return the values of the front matter, typed by its schema: what the schema calls a string is one.
+
+    They are read once for each document, and must not be changed.
+    """
+    return document.derived(_typed_values, "task")
+
+
+def _typed_values(document: Document, name: str) -> Mapping[str, object]:
     node = document.front_matter.node
-    values: Mapping[str, object] = schema.typed_value(node, "task") if node else {}
+    values: Mapping[str, object] = schema.typed_value(node, name) if node else {}
     return values
 
 

@@ -118,8 +118,9 @@ def scalars(node: Node) -> Iterator[Node]:
 
 def is_pinned(node: Node) -> bool:
     """Return whether a value, or any key or value within it, must not be edited."""
-    parts = (*node.items, *(part for entry in node.entries for part in entry))
-    return bool(node.pinned) or any(map(is_pinned, parts))
+    if node.kind == "scalar" or node.pinned:
+        return bool(node.pinned)
+    return any(map(is_pinned, node.items)) or any(is_pinned(each) for entry in node.entries for each in entry)
 
 
 def is_list(value: object) -> TypeGuard[Sequence[Any]]:

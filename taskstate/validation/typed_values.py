@@ -51,10 +51,15 @@ class _Shape:
     def entry(self, key: str) -> _Shape:
         """Return the shape of the value of a key."""
         shape = self._shapes_by_key.get(key)
-        if shape is None:
-            shape = self._of(next((schema for part in self._parts for schema in _schemas_of_key(part, key)), True))
-            if any(key in part.get("properties", {}) for part in self._parts):
-                self._shapes_by_key[key] = shape
+        if shape is not None:
+            return shape
+        if key not in self._named:  # a file may have ten thousand keys that people added: none is kept
+            for fits, each in self._unnamed:
+                if fits(key):
+                    return each
+            return self._of(_ANY_VALUE)
+        schemas = (schema for part in self._parts for schema in _schemas_of_key(part, key))
+        shape = self._shapes_by_key[key] = self._of(next(schemas))
         return shape
 
     def inner(self) -> Iterator[_Shape]:
@@ -71,6 +76,16 @@ class _Shape:
             found |= {id(shape): shape for shape in new}
             waiting += new
         return frozenset(mark for shape in found.values() for mark in shape.marks)
+
+    @cached_property
+    def _named(self) -> frozenset[str]:
+        """The keys that a schema declares by name."""
+        return frozenset(key for part in self._parts for key in part.get("properties", {}))
+
+    @cached_property
+    def _unnamed(self) -> tuple[tuple[Callable[[str], object], _Shape], ...]:
+        """What decides on all other keys, the first that fits: patterns, and `additionalProperties`."""
+        return tuple((fits, self._of(schema)) for part in self._parts for fits, schema in _schemas_of_others(part))
 
     @cached_property
     def items(self) -> _Shape:
@@ -92,6 +107,13 @@ def _schemas_within(schema: Mapping[str, Any]) -> Iterator[Schema]:
     yield from schema.get("properties", {}).values()
     yield from schema.get("patternProperties", {}).values()
     yield from (schema[keyword] for keyword in ("additionalProperties", "items") if keyword in schema)
+
+
+def _schemas_of_others(schema: Mapping[str, Any]) -> Iterator[tuple[Callable[[str], object], Schema]]:
+    """Yield the schemas for the values of keys that are not declared by name, each with what tells whether it fits."""
+    yield from ((re.compile(pattern).search, each) for pattern, each in schema.get("patternProperties", {}).items())
+    if "additionalProperties" in schema:
+        yield (lambda _: True), schema["additionalProperties"]
 
 
 def typed_value(node: Node, name: str) -> Any:  # noqa: ANN401 - any YAML or JSON value
