@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from taskstate.formatting.parts import BodyPart
-    from taskstate.syntax.document import Document
+    from taskstate.syntax.document import Document, Section
 
 _BLANK = r"[ \t\r\n]+"
 _MARKER = r"(?m)(^|\r)( {0,3})[*+](?=[ \t\r\n]|\Z)"
@@ -52,7 +52,7 @@ def _read_values(document: Document) -> tuple[object, ...]:
     state = read_state(document)
     return (
         [(re.compile(_BLANK).sub(" ", each.text).strip(), each.checked) for each in state.criteria],
-        [(each.number, each.time, each.did, each.issues, each.state, each.next) for each in state.sessions],
+        [(each.number, each.time, _body(document, each.section)) for each in state.sessions],
         (state.summary.first, state.summary.last) if state.summary else None,
     )
 
@@ -69,8 +69,7 @@ def _contents(document: Document, part: BodyPart) -> tuple[object, ...]:
     section = part.section
     if part.frozen:
         heading = "" if part.heading else section.heading.of(document.text)
-        body = section.body if section.level > _TITLE else section.own
-        return section.level, _title(part), heading, body.of(document.text).rstrip(_BLANKS)
+        return section.level, _title(part), heading, _body(document, section)
     fence = json_fence(document, section.own) if part.schema else None
     root = document.json(fence) if fence else None
     value = getattr(root, "value", lambda: root)()
@@ -79,6 +78,12 @@ def _contents(document: Document, part: BodyPart) -> tuple[object, ...]:
     own, text = section.own, document.text
     prose = text[own.start : fence.content.start] + text[fence.content.end : own.end] if fence else own.of(text)
     return section.level, _title(part), value, re.compile(_BLANK).sub("", re.compile(_MARKER).sub(r"\1\2-", prose))
+
+
+def _body(document: Document, section: Section) -> str:
+    """Return the text below a heading, byte for byte; of the title, whose section holds all others, its own text."""
+    body = section.body if section.level > _TITLE else section.own
+    return body.of(document.text).rstrip(_BLANKS)
 
 
 def _title(part: BodyPart) -> object:

@@ -25,6 +25,7 @@ _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)*(?:[.):]\s*|\s+)(?=\S)")
 _CLOSING = r"\s#+\Z"
 _PARENTHESES = r"\([^()\r\n]*(?:\([^()\r\n]*\)[^()\r\n]*)*\)"
 _EMPHASIS = r"\*[^*\s](?:[^*\r\n]*[^*\s])?\*|_[^_\s](?:[^_\r\n]*[^_\s])?_"
+_MOST_TITLES = 20_000  # remembered; a file may have ten thousand headings
 _BRACKETS = {")": "(", "]": "["}
 
 
@@ -69,13 +70,7 @@ class SomeFilled(NamedTuple):
     of: tuple[str, ...]
 
 
-class SectionSpec(NamedTuple):
-    """A section of a kind; `fence` is the one above its subsections.
-
-    A `closed` section allows only the declared subsections. `must_be_filled` lists the statuses in which the section's
-    own content must not be a placeholder. The formatter leaves an `untouchable` section alone.
-    """
-
+class _SectionSpec(NamedTuple):
     name: str
     key: str
     number: int | None = None
@@ -87,6 +82,15 @@ class SectionSpec(NamedTuple):
     some_filled: SomeFilled | None = None
     subsections: tuple[SubsectionSpec, ...] = ()
 
+
+# A subclass, because a NamedTuple itself has no `__dict__` that could hold cached properties.
+class SectionSpec(_SectionSpec):
+    """A section of a kind; `fence` is the one above its subsections.
+
+    A `closed` section allows only the declared subsections. `must_be_filled` lists the statuses in which the section's
+    own content must not be a placeholder. The formatter leaves an `untouchable` section alone.
+    """
+
     @property
     def heading(self) -> str:
         """The canonical heading line."""
@@ -94,7 +98,17 @@ class SectionSpec(NamedTuple):
 
     def subsection(self, title: str) -> SubsectionSpec | None:
         """Return the declared subsection that a level-3 heading begins, or None."""
-        return next((each for each in self.subsections if each.match(title) is not None), None)
+        found = self._known
+        if title not in found:
+            if len(found) >= _MOST_TITLES:
+                found.clear()
+            found[title] = next((each for each in self.subsections if each.match(title) is not None), None)
+        return found[title]
+
+    @cached_property
+    def _known(self) -> dict[str, SubsectionSpec | None]:
+        """What was found for titles: several rules and passes ask for every session's heading."""
+        return {}
 
 
 class _Kind(NamedTuple):
@@ -184,7 +198,7 @@ def kind_of(value: object) -> Kind:
     return kind(value if isinstance(value, str) and (value in KINDS or value in _declared) else KINDS[0])
 
 
-@lru_cache(maxsize=20_000)  # a file may have ten thousand headings
+@lru_cache(maxsize=_MOST_TITLES)
 def section_key(title: str) -> str:
     """Return the key of a heading: its title without number, suffix in brackets, closing `#`s, extra spaces and case.
 
@@ -237,7 +251,7 @@ def _matching_bracket(title: str) -> int:
     return -1
 
 
-@lru_cache(maxsize=20_000)  # a file may have ten thousand headings
+@lru_cache(maxsize=_MOST_TITLES)
 def _groups(pattern: str, title: str) -> Mapping[str, str] | None:
     """Return the groups of a pattern in a title; cached, because several rules match every session's heading."""
     match = _compiled(pattern).fullmatch(" ".join(title.split()))

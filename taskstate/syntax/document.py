@@ -55,7 +55,6 @@ class Section(NamedTuple):
     own: Span
 
 
-_Part = TypeVar("_Part", Block, Section)
 _Derived = TypeVar("_Derived")
 _Given = TypeVar("_Given")
 
@@ -131,12 +130,21 @@ class Document(_Document):
 
     def children(self, parent: Section, level: int = 0) -> tuple[Section, ...]:
         """Return the sections within `parent`, all of them or those of one level."""
-        within = _beginning_in(self.sections, Span(parent.span.start + 1, parent.span.end))
-        return tuple(section for section in within if not level or section.level == level)
+        first, stop = (bisect_left(self._section_starts, at) for at in (parent.span.start + 1, parent.span.end))
+        return tuple([each for each in self.sections[first:stop] if not level or each.level == level])
 
     def blocks_in(self, span: Span, kind: str = "") -> tuple[Block, ...]:
         """Return the top-level blocks that begin within `span`, all of them or those of one kind."""
-        return tuple(block for block in _beginning_in(self.blocks, span) if not kind or block.kind == kind)
+        first, stop = (bisect_left(self._block_starts, at) for at in span)
+        return tuple([each for each in self.blocks[first:stop] if not kind or each.kind == kind])
+
+    @cached_property
+    def _section_starts(self) -> list[int]:
+        return [each.span.start for each in self.sections]
+
+    @cached_property
+    def _block_starts(self) -> list[int]:
+        return [each.span.start for each in self.blocks]
 
     def json(self, fence: Block) -> Node | Fault:
         """Return the span tree of the JSON inside a fence, or the fault that keeps it from being read."""
@@ -148,12 +156,6 @@ class Document(_Document):
     def items(self, span: Span) -> tuple[Item, ...]:
         """Return the items of the top-level lists within `span`, which must begin and end between blocks."""
         return list_items(self.text, span)
-
-
-def _beginning_in(parts: tuple[_Part, ...], span: Span) -> tuple[_Part, ...]:
-    """Return those of some sections or blocks, given in the order of the text, that begin within `span`."""
-    first, stop = (bisect_left(parts, at, key=lambda part: part.span.start) for at in span)
-    return parts[first:stop]
 
 
 def parse(text: str) -> Document:

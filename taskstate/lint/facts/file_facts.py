@@ -374,8 +374,11 @@ class Facts(_Facts):
         )
 
     def _in_log(self, section: Section) -> bool:
-        log = self.kind.section("Progress Log")
-        return bool(log and log.subsection(section.title))
+        return bool(self._log and self._log.subsection(section.title))
+
+    @cached_property
+    def _log(self) -> SectionSpec | None:
+        return self.kind.section("Progress Log")
 
     @cached_property
     def whole_json(self) -> Node | Fault | None:

@@ -20,7 +20,7 @@ _FIRST_YEAR = 1000  # earlier ones are typing errors, and `strftime` does not wr
 _SECONDS = ":00Z"
 
 
-@lru_cache(maxsize=1_000)  # several rules ask about the same times
+@lru_cache(maxsize=20_000)  # several rules ask for the time of every session
 def is_timestamp(text: str) -> bool:
     """Return whether a text is a time of the form `YYYY-MM-DDTHH:MM:SSZ` that exists in the calendar."""
     match = re.compile(_TIMESTAMP).fullmatch(text)

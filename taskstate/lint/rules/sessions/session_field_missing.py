@@ -43,6 +43,7 @@ comes next. What is missing there must be found out again, at full price.
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.outline import SECTION, SUBSECTION
@@ -85,16 +86,26 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 def _absent(document: Document, session: Session, labels: Sequence[str]) -> Diagnostic:
     """Return the finding for all fields that a session lacks; it names the first line that looks like one of them."""
-    pattern = rf"^[ \t>*+\-_#\d.)]*(?:{'|'.join(labels)})\b"
-    similar = re.compile(pattern, re.IGNORECASE | re.MULTILINE).search(document.text, *session.section.body)
-    forms = first_of([f"`**{label}:**`" for label in labels], len(REQUIRED))
+    pattern, forms, names = _words(tuple(labels))
+    similar = pattern.search(document.text, *session.section.body)
     help_ = f"write {forms}, with something behind {'it' if len(labels) == 1 else 'each'}"
     if similar:
         line = line_of(document, Span(*similar.span()))
         help_ = f"write the label in line {line} in bold, with its colon, at the left margin: {forms}"
-    names = first_of([repr(label) for label in labels], len(REQUIRED))
     fields = "field" if len(labels) == 1 else "fields"
     return RULE.at(session.section.heading, f"session {session.number} has no {fields} {names}", help=help_)
+
+
+@cache
+def _words(labels: tuple[str, ...]) -> tuple[re.Pattern[str], str, str]:
+    """Return a pattern for what looks like one of some labels, and in words their forms and names."""
+    pattern = rf"^[ \t>*+\-_#\d.)]*(?:{'|'.join(labels)})\b"
+    forms = first_of([f"`**{label}:**`" for label in labels], len(REQUIRED))
+    return (
+        re.compile(pattern, re.IGNORECASE | re.MULTILINE),
+        forms,
+        first_of([repr(label) for label in labels], len(REQUIRED)),
+    )
 
 
 def _empty(document: Document, session: Session, field: Field) -> Diagnostic:
