@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any, TypeGuard
 
     from taskstate.syntax.edits import Edit
@@ -104,6 +104,15 @@ class MapEntry(NamedTuple):
 
     key: Node
     value: Node
+
+
+def duplicates(entries: Iterable[MapEntry]) -> Iterator[Fault]:
+    """Yield a fault for each key of a mapping in YAML that was given before."""
+    seen: set[str] = set()
+    for key, _ in entries:
+        if key.text in seen:
+            yield Fault(key.span, f"the key {key.text!r} is given twice", "duplicate-key")
+        seen.add(key.text)
 
 
 def scalars(node: Node) -> Iterator[Node]:

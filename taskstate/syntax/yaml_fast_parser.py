@@ -2,17 +2,20 @@
 
 The common shape: nested block mappings and lists with simple keys, scalars on one line (plain, or quoted with the
 simplest escapes), flow lists and mappings on one line, comments, blank lines, LF or CRLF. All else (tabs, anchors,
-tags, text blocks, continuation lines, duplicate keys, odd indentation, faults of any kind) is left to the reference
-parser, which also words the faults. Property tests compare the two trees.
+tags, text blocks, continuation lines, odd indentation, faults of any kind but keys that are given twice) is left to the
+reference parser, which also words the faults. Property tests compare the two trees.
 """
 
 from __future__ import annotations
 
 import re
 
-from taskstate.syntax.nodes import MapEntry, Node
+from taskstate.syntax.nodes import Fault, MapEntry, Node, duplicates
 from taskstate.syntax.spans import Span
-from taskstate.typed import NamedTuple
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _MAX_INDENT = 30  # with the depth in brackets this stays below the nesting limit of `yaml_parser`
 _MAX_FLOW_DEPTH = 10
@@ -63,16 +66,21 @@ class _Odd(Exception):
     """The text is not of the common shape; never leaves this module."""
 
 
-def scan_yaml(text: str, start: int, end: int) -> Node | None:
-    """Return the mapping in `text[start:end]` with absolute spans, or None if the reference parser must decide."""
+def scan_yaml(text: str, start: int, end: int) -> Node | tuple[Fault, ...] | None:
+    """Return the mapping in `text[start:end]` with absolute spans, or None if the reference parser must decide.
+
+    Keys that are given twice are returned as faults: of ten thousand the reference makes a second of work.
+    """
     try:
         lines = [] if _is_exotic(text, start, end) else _lines(text, start, end)
         if not lines or lines[0].indent or lines[0].dash:
             return None
-        root, at = _mapping(lines, 0, 0)
+        entries, at = _entries(lines, 0, 0)
     except _Odd:
         return None
-    return root if at == len(lines) else None
+    if at < len(lines):
+        return None
+    return _block(entries) if _are_unique(entries) else tuple(duplicates(entries))
 
 
 def _is_exotic(text: str, start: int, end: int) -> bool:
@@ -135,6 +143,14 @@ def _line_end(text: str, at: int, end: int) -> int:
 
 def _mapping(lines: list[_Line], at: int, indent: int) -> tuple[Node, int]:
     """Return the block mapping whose first line is `lines[at]`, and the index of the line behind it."""
+    entries, at = _entries(lines, at, indent)
+    if at < len(lines) and lines[at].indent > indent:
+        raise _Odd
+    return _block(_unique(entries)), at
+
+
+def _entries(lines: list[_Line], at: int, indent: int) -> tuple[list[MapEntry], int]:
+    """Return the entries of the block mapping whose first line is `lines[at]`, and the index of the line behind it."""
     entries: list[MapEntry] = []
     while at < len(lines):
         _, line_indent, dash, key, value = lines[at]
@@ -144,14 +160,20 @@ def _mapping(lines: list[_Line], at: int, indent: int) -> tuple[Node, int]:
         if value is None:
             value, at = _below(lines, at, key, indent)
         entries.append(_new(MapEntry, (key, value)))
-    if at < len(lines) and lines[at].indent > indent:
-        raise _Odd
+    return entries, at
+
+
+def _block(entries: Sequence[MapEntry]) -> Node:
     span = _new(Span, (entries[0].key.span.start, entries[-1].value.span.end))
-    return _new(Node, ("mapping", span, "block", "", _unique(entries), (), "")), at
+    return _new(Node, ("mapping", span, "block", "", tuple(entries), (), ""))
+
+
+def _are_unique(entries: Sequence[MapEntry]) -> bool:
+    return len({entry.key.text for entry in entries}) == len(entries)
 
 
 def _unique(entries: list[MapEntry]) -> tuple[MapEntry, ...]:
-    if len(entries) > 1 and len({entry.key.text for entry in entries}) < len(entries):
+    if not _are_unique(entries):
         raise _Odd
     return tuple(entries)
 

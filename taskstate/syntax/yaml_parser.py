@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from taskstate.syntax.nodes import Fault, MapEntry, Node, Stopped, is_encodable
+from taskstate.syntax.nodes import Fault, MapEntry, Node, Stopped, duplicates, is_encodable
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 MAX_DEPTH = 50
-MAX_ALIASES = 100
+MAX_ALIASES = 100  # and anchors: more could not be referred to
 _MAX_EXPANDED = (
     10_000  # values that all aliases together may stand for: nine lines of nested aliases can mean a billion
 )
@@ -60,6 +60,7 @@ class _Builder:
         self.root: Node | None = None
         self.documents = 0
         self.anchors: dict[str, Node | None] = {}  # None while the anchored value is still open
+        self.anchored = 0
         self.aliases = 0
         self.expanded = 0
 
@@ -132,6 +133,7 @@ class _Builder:
     def scalar(self, event: Any) -> None:  # noqa: ANN401
         """Add a scalar."""
         self.refuse_tag(event)
+        self.refuse_many(event)
         style = _STYLES[event.style]
         span = self.span(event)
         if style in {"literal", "folded"}:
@@ -172,6 +174,7 @@ class _Builder:
             )
         if event.anchor is not None:
             self.anchors[event.anchor] = None
+        self.refuse_many(event)
         kind = "mapping" if type(event).__name__ == "MappingStartEvent" else "sequence"
         style = "flow" if event.flow_style else "block"
         self.stack.append(_Open(kind, style, start, event.anchor, []))
@@ -195,14 +198,11 @@ class _Builder:
     def entries(self, opened: _Open) -> tuple[MapEntry, ...]:
         """Return the entries of a finished mapping, and record duplicate keys as faults."""
         entries: list[MapEntry] = []
-        seen: set[str] = set()
         for key, value in zip(opened.children[::2], opened.children[1::2], strict=True):
             if key.kind != "scalar":
                 raise self.stopped(key.span, "a key must be a simple word, not a list or a mapping")
-            if key.text in seen:
-                self.faults.append(Fault(key.span, f"the key {key.text!r} is given twice", "duplicate-key"))
-            seen.add(key.text)
             entries.append(self.entry(opened, key, value))
+        self.faults += duplicates(entries)
         return tuple(entries)
 
     def entry(self, opened: _Open, key: Node, value: Node) -> MapEntry:
@@ -239,6 +239,12 @@ class _Builder:
         match = _TAG.match(self.text, start, self.end)
         span = Span(*match.span()) if match else self.span(event)
         self.faults.append(Fault(span, f"a tag is not allowed: {span.of(self.text)}", "tag"))
+
+    def refuse_many(self, event: Any) -> None:  # noqa: ANN401
+        """Refuse more anchors than aliases could refer to: reading them takes long."""
+        self.anchored += event.anchor is not None
+        if self.anchored > MAX_ALIASES:
+            raise self.stopped(self.span(event), f"there are more than {MAX_ALIASES} anchors", "aliases")
 
     def span(self, event: Any) -> Span:  # noqa: ANN401
         """Return an event's span in the whole text."""

@@ -69,7 +69,7 @@ def test_offsets_are_absolute() -> None:
     """A part of a text is read with the offsets of the whole."""
     text = "---\na: [1, x]\n---\n"
     node = scan_yaml(text, 4, 14)
-    assert node is not None
+    assert isinstance(node, Node)
     assert node == read_yaml(text, 4, 14)
     assert node.entries[0].value.span.of(text) == "[1, x]"
 
@@ -85,8 +85,18 @@ def test_blanks_in_brackets_are_read() -> None:
 def test_a_last_line_without_an_end_is_read() -> None:
     """The text may stop behind the last value."""
     node = scan_yaml("a:\nb:", 0, 5)
-    assert node is not None
+    assert isinstance(node, Node)
     assert node.value() == {"a": None, "b": None}
+
+
+def test_keys_that_are_given_twice_are_faults() -> None:
+    """Each further one is a fault, as the reference finds it; a text with another fault is left to the reference."""
+    text = "a: 1\nb: 2\na: 3\na:\n- x\nb: 4\n"
+    faults = scan_yaml(text, 0, len(text))
+    assert isinstance(faults, tuple)
+    assert len(faults) == 3
+    assert faults == read_yaml(text, 0, len(text))
+    assert scan_yaml(f"{text}c: @d\n", 0, len(text) + 6) is None
 
 
 @pytest.mark.parametrize(
@@ -109,7 +119,7 @@ def test_a_last_line_without_an_end_is_read() -> None:
         "a: [1, ]\n",
         "a: {b}\n",
         "a: {b: 1, b: 2}\n",
-        "a: 1\na: 2\n",
+        "a: {b: 1}\nc:\n  d: 1\n  d: 2\n",
         "a: 'x\n",
         'a: "\\u00e9"\n',
         "? a\n: b\n",

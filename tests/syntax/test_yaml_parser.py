@@ -170,6 +170,14 @@ def test_aliases_are_limited_in_number_and_in_what_they_stand_for() -> None:
     assert faults(laughs)[0].kind == "aliases"
 
 
+def test_anchors_are_limited_in_number() -> None:
+    """A hundred anchors are read, on values and on lists alike; at one more the reading ends."""
+    some = "".join(f"a{n}: &a{n} 1\n" for n in range(99)) + "b: &b [x]\n"
+    assert part(some, "b").items
+    for more in ("c: &c 1\n", "c: &c {d: e}\n"):
+        assert [each.kind for each in faults(some + more + "d: !tag x\n")] == ["aliases"]
+
+
 def test_aliases_cannot_nest_deeper_than_brackets() -> None:
     """Nesting through aliases counts like any other."""
     deep = "a: &a " + "[" * 40 + "]" * 40 + "\nb: [[[[[[[[[[*a]]]]]]]]]]\n"

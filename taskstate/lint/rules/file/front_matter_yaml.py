@@ -3,8 +3,8 @@
 ## What
 
 The block between the `---` lines cannot be read: it is not valid YAML, has a duplicate key or a tag such as
-`!!python/object`, has more than 100 aliases, or is nested more than 50 levels deep. A value that begins with `#` is
-reported too: YAML reads it as a comment, and the key has no value.
+`!!python/object`, has more than 100 anchors or aliases, or is nested more than 50 levels deep. A value that begins with
+`#` is reported too: YAML reads it as a comment, and the key has no value.
 
 ## Why
 
