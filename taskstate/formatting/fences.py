@@ -5,15 +5,14 @@ A short object in a list stays on one line, as `json_edit` writes it. Numbers ke
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from taskstate.errors import CannotEdit
 from taskstate.formatting.parts import body_parts
 from taskstate.formatting.schema_order import schema_root, with_ordered_keys
-from taskstate.model.task_state import json_fence
+from taskstate.model import derived_values
+from taskstate.model.task_state import json_fence, read_state
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.json_edit import json_text
-from taskstate.syntax.json_parser import as_spelled, read_json
+from taskstate.syntax.json_parser import DECLINED, Declined, as_spelled, loads, read_json
 from taskstate.syntax.nodes import Fault, Node
 from taskstate.syntax.spans import with_newlines
 from taskstate.typed import TYPE_CHECKING
@@ -26,7 +25,25 @@ _MOST_GROWTH, _ROOM = 10, 10_000
 
 
 def fence_edits(document: Document) -> tuple[Edit, ...]:
-    """Return the edits that format the declared json fences."""
+    """Return the edits that update the overall progress, or where it is right, those that format the json fences.
+
+    One after the other: what is formatted takes long to format, and to compare, and the progress changes it again.
+    """
+    return _progress_edits(document) or _layout_edits(document)
+
+
+def _progress_edits(document: Document) -> tuple[Edit, ...]:
+    """Return the edits that update the overall progress where the checklist has it."""
+    state = read_state(document)
+    if state.checklist is None or state.checklist.progress is None:
+        return ()
+    try:
+        return derived_values.progress_edits(document, state)
+    except CannotEdit:
+        return ()
+
+
+def _layout_edits(document: Document) -> tuple[Edit, ...]:
     edits = []
     for part in body_parts(document):
         fence = json_fence(document, part.section.own) if part.schema else None
@@ -39,12 +56,31 @@ def fence_edits(document: Document) -> tuple[Edit, ...]:
     return tuple(edits)
 
 
-@lru_cache(maxsize=8)  # each round of passes asks again, and what was formatted is formatted still
 def _formatted(source: str, schema: str) -> str:
-    """Return sound JSON formatted, or "" where it cannot be written without changing a value."""
-    root = read_json(source, 0, len(source))
+    """Return sound JSON formatted, or "" where it cannot be written without changing a value.
+
+    Each round of passes asks again, and what was formatted is formatted still: the last few are remembered.
+    """
+    if (source, schema) not in _remembered:
+        if len(_remembered) >= _MOST_REMEMBERED:
+            _remembered.clear()
+        text = _format(source, schema)
+        _remembered[source, schema] = text
+        _remembered[text, schema] = text
+    return _remembered[source, schema]
+
+
+_remembered: dict[tuple[str, str], str] = {}
+_MOST_REMEMBERED = 16
+
+
+def _format(source: str, schema: str) -> str:
+    value = loads(source)
+    if isinstance(value, Declined):  # unusual, but it was read: its nodes know its value
+        root = read_json(source, 0, len(source))
+        value = root.value() if isinstance(root, Node) else DECLINED
     try:
-        text = json_text(with_ordered_keys(root.value(), schema_root(schema))) if isinstance(root, Node) else ""
+        text = "" if isinstance(value, Declined) else json_text(with_ordered_keys(value, schema_root(schema)))
     except CannotEdit:
         return ""
     if len(text) > _MOST_GROWTH * len(source) + _ROOM:

@@ -82,17 +82,6 @@ def heading_edits(document: Document) -> tuple[Edit, ...]:
     )
 
 
-def progress_edits(document: Document) -> tuple[Edit, ...]:
-    """Return the edits that update the overall progress where the checklist has it."""
-    state = read_state(document)
-    if state.checklist is None or state.checklist.progress is None:
-        return ()
-    try:
-        return derived_values.progress_edits(document, state)
-    except CannotEdit:
-        return ()
-
-
 def count_edits(document: Document, more: tuple[Edit, ...] = ()) -> tuple[Edit, ...]:
     """Return the edits that update those counts that the front matter has, with the size of the text that `more` makes.
 
@@ -116,7 +105,7 @@ def _can_be_counted(document: Document, state: TaskState) -> bool:
     )
 
 
-_PASSES = (order_edits, quoting_edits, line_edits, heading_edits, fence_edits, progress_edits, spacing_edits)
+_PASSES = (order_edits, quoting_edits, line_edits, heading_edits, fence_edits, spacing_edits)
 
 
 def _settled(document: Document) -> Document:

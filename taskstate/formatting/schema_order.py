@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation.schema_files import alternatives, load
@@ -80,14 +80,17 @@ def in_order(keys: Sequence[str], order: Sequence[str]) -> list[int]:
     return sorted(range(len(keys)), key=rank.__getitem__)
 
 
+@lru_cache(maxsize=1_000)  # the objects in a list have the same few keys, ten thousand times
+def _ordered(keys: tuple[str, ...], order: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(keys[index] for index in in_order(keys, order))
+
+
 def with_ordered_keys(value: Any, node: SchemaNode | None) -> Any:  # noqa: ANN401 - any JSON value
     """Return a JSON value with all its objects' keys in order; values of keys that people added stay as they are."""
-    if node is None:
+    if node is None or isinstance(value, (str, int, float, type(None))):
         return value
     if isinstance(value, Mapping):
-        keys = list(value)
-        ordered = (keys[index] for index in in_order(keys, node.order))
-        return {key: with_ordered_keys(value[key], node.child(key)) for key in ordered}
+        return {key: with_ordered_keys(value[key], node.child(key)) for key in _ordered(tuple(value), node.order)}
     if isinstance(value, list):
         item = node.item
         return [with_ordered_keys(each, item) for each in value]

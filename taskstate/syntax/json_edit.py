@@ -28,6 +28,8 @@ _INDENT_STEP = "  "
 _INVISIBLE = "[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffc\ufffe\uffff]"
 _FIRST_ON_LINE = r'[ \t]*(?:"(?:[^"\\]|\\.)*"[ \t]*:[ \t]*)?'  # only blanks and perhaps its key stand before a value
 
+_SCALARS = (str, int, float, type(None))  # asked for first: whether something is a mapping takes ten times as long
+
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
@@ -41,6 +43,8 @@ def json_line(value: object) -> str:
         text = _ENCODER.encode(value)
     except (TypeError, ValueError) as error:
         raise CannotEdit(f"the value cannot be written as JSON: {error}") from None
+    if text.isascii() and "\x7f" not in text:  # nearly always: nothing in it is invisible
+        return text
     if not is_encodable(text):
         raise CannotEdit("half of a surrogate pair is no character and cannot be written")
     return re.compile(_INVISIBLE).sub(lambda match: f"\\u{ord(match[0]):04x}", text)
@@ -279,7 +283,11 @@ def _parts(value: object) -> Sequence[object]:
 
 def _is_flat(value: object) -> bool:
     """Return whether a value holds no collection."""
-    return not any(isinstance(part, (Mapping, list, tuple)) for part in _parts(value))
+    if isinstance(value, _SCALARS):
+        return True
+    return not any(
+        not isinstance(part, _SCALARS) and isinstance(part, (Mapping, list, tuple)) for part in _parts(value)
+    )
 
 
 def _shown(path: Sequence[str | int]) -> str:

@@ -27,6 +27,7 @@ NEVER_CLOSED = "that begins here is never closed"
 MAX_DEPTH = 100
 _MAX_SHOWN = 40  # characters of the text that a message repeats
 _BLANK = re.compile(r"[ \t\n\r]*")
+_NEXT = re.compile(r"[ \t\n\r]*,[ \t\n\r]*(?=[^ \t\n\r\]}])")  # to the next entry
 _STRING_START = re.compile(r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+')
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _WORD = re.compile(r"""[^ \t\n\r,:\[\]{}"]+""")
@@ -234,6 +235,9 @@ class _Parser:
 
     def next_one(self, at: int, start: int) -> tuple[int, bool]:
         """Return the offset of the next entry or of the closing bracket, and whether there is a next entry."""
+        usual = _NEXT.match(self.text, at, self.end)
+        if usual:
+            return usual.end(), True
         closing = "}" if self.text[start] == "{" else "]"
         at = self.skip(at)
         if self.char(at) == closing:

@@ -176,7 +176,12 @@ def _holds(value: object, shape: _Shape, keyword: str, wanted: Callable[[object]
     if keyword not in shape.marks_within:
         return keyword in shape.marks and not isinstance(value, (dict, list)) and wanted(value)
     if isinstance(value, dict):
-        return any(_holds(each, shape.entry(key), keyword, wanted) for key, each in value.items())
+        below = ((each, shape.entry(key)) for key, each in value.items())
+        return any(
+            _holds(each, inner, keyword, wanted)
+            for each, inner in below
+            if keyword in inner.marks or isinstance(each, (dict, list))
+        )
     if isinstance(value, list):
         return any(_holds(each, shape.items, keyword, wanted) for each in value)
     return keyword in shape.marks and wanted(value)

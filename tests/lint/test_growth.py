@@ -45,6 +45,7 @@ WORST = (
     "features",
     "proved features",
 )
+LEAST = {"one key": 2}  # with the second key of a name the front matter cannot be read: many rules have nothing to do
 
 
 def counted(action: Callable[[], object]) -> Counter[str]:
@@ -73,11 +74,11 @@ def calls(action: Callable[[], object]) -> int:
 
 def grown(action: Callable[[str], object], name: str) -> float:
     """Return how many times as many calls `MANY` of a construct take as `FEW`, beyond what the file itself takes."""
-    texts = [repeated.repeated(repeated.CONSTRUCTS[name], count) for count in (0, FEW, MANY)]
+    texts = [repeated.repeated(repeated.CONSTRUCTS[name], count) for count in (LEAST.get(name, 0), FEW, MANY)]
     for text in texts:
         action(text)  # what is compiled and cached once is no part of it
-    none, few, many = (calls(partial(action, text)) for text in texts)
-    return (many - none) / (few - none)
+    least, few, many = (calls(partial(action, text)) for text in texts)
+    return (many - least) / (few - least)
 
 
 @pytest.mark.parametrize("name", WORST)
@@ -117,7 +118,7 @@ def test_formatting_reads_a_text_once(name: str) -> None:
     assert called["syntax.document._parsed"] <= texts
     assert called["formatting.parts._parts"] <= texts
     assert called["model.task_state._state"] <= texts
-    assert called["formatting.fences._formatted"] <= texts
+    assert called["formatting.fences._format"] <= texts
 
 
 def test_a_format_under_the_lock_is_not_made_anew(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class SoundFeature(NamedTuple):
-    """A feature with those values that a rule asked for; none of them breaks the schema."""
+    """A feature with its values; none of those that a rule asked for breaks the schema."""
 
     node: Node
     values: Mapping[str, Any]
@@ -28,11 +28,13 @@ class SoundFeature(NamedTuple):
 
 
 def sound_features(facts: Facts, *keys: str, optional: tuple[str, ...] = ()) -> Iterator[SoundFeature]:
-    """Yield each feature that has all `keys`, with their values and `optional` ones, if none of these has a fault."""
+    """Yield each feature that has all `keys`, if none of these and of the `optional` ones has a fault."""
     features = facts.checklist.root.get("features") if facts.checklist else None
     if features is None or not features.items or facts.checklist_value is None:
         return
+    wanted, is_whole = (*keys, *optional), not facts.checklist_value.faults
     for index, (node, value) in enumerate(zip(features.items, facts.checklist_value.value["features"], strict=True)):
-        values = {key: value[key] for key in (*keys, *optional) if key in value} if isinstance(value, dict) else {}
-        if values.keys() >= set(keys) and all(facts.is_sound("features", index, key) for key in values):
-            yield SoundFeature(node, values)
+        if not isinstance(value, dict) or any(key not in value for key in keys):
+            continue
+        if is_whole or all(facts.is_sound("features", index, key) for key in wanted if key in value):
+            yield SoundFeature(node, value)
