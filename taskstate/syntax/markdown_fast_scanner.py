@@ -21,7 +21,10 @@ _USUAL_TITLE = re.compile(r" [^\s#](?:[^\r\n]*[^\s#])?(?=\r?\n|\Z)")
 _LONE_CR = re.compile(r"\r(?!\n)")
 _CLOSING_HASHES = r"(?:^|[ \t])#+\Z"
 THEMATIC_BREAK = re.compile(r"([-*_])[ \t]*(?:\1[ \t]*){2,}\Z")
-_PLAIN_TEXT = re.compile(r"[A-Za-z]")  # begins a paragraph, whatever follows
+_PLAIN_TEXT = re.compile(r"[A-Za-z]|<<")  # begins a paragraph, whatever follows
+# A paragraph in quotes, and lines that go on with it, with marks or without: no `=` below such a line makes a heading.
+_QUOTE = re.compile(r">{1,20} [A-Za-z][^\n]*\n")
+_QUOTED = re.compile(r"(?:(?:(?:>{1,20} )?[A-Za-z]|<<)[^\n]*\n|=+[ \t\r]*\n)*+")
 _ITEM = re.compile(r"(?:[-*+]|(\d{1,9})[.)])( {1,4})(?=[^ \t\r\n])")
 _WIDEST_ITEM = 4  # a tab reaches column 4, so it indents into items whose content begins there or before
 
@@ -48,10 +51,14 @@ def scan(text: str, start: int) -> list[Scanned] | None:
 
     Each is a tuple of the fields of `markdown_blocks.Block`.
     """
-    # The reference replaces NUL, and takes a lone CR for a line end, which `_NEXT_START` does not look for.
-    if "\0" in text or ("\r" in text and _LONE_CR.search(text, start)):
+    if "\0" in text:  # the reference replaces it
         return None
-    return _Scanner(text, start).run()
+    return _Scanner(_with_line_feeds(text), start).run()
+
+
+def _with_line_feeds(text: str) -> str:
+    """Return a text with each CR that stands alone as an LF, at the same place: both end a line."""
+    return _LONE_CR.sub("\n", text) if "\r" in text else text
 
 
 class _Undecided(Exception):
@@ -66,6 +73,7 @@ class _Scanner:
         self.boundary = start
         # The list item around the last indented line: its start, the column of its content, the offset that it reaches.
         self.item = (-1, 0, -1)
+        self.quoted = start  # the offset that the last paragraph in a quote reaches
 
     def run(self) -> list[Scanned] | None:
         blocks: list[Scanned] = []
@@ -103,20 +111,31 @@ class _Scanner:
             return self._fence(match)
         if tag:
             return self._html(match)
-        if self._follows_text(match.start(1)):
-            return self._underlined(match)
-        return None
+        return self._underlined(match) if self._follows_text(match.start(1)) else None
 
-    def _underlined(self, match: re.Match[str]) -> Scanned:
+    def _underlined(self, match: re.Match[str]) -> Scanned | None:
         """Return the heading that an underline makes of the paragraph before it: one line, and surely a paragraph."""
-        below = match.start(1)
-        start = max(self.text.rfind("\n", self.boundary, below - 1) + 1, self.boundary)
-        title = self.text[start : self._end_of_line(start)].rstrip(" \t")
+        text, below = self.text, match.start(1)
+        if text[below] == "=" and self._is_quoted(below):
+            return None
+        start = max(text.rfind("\n", self.boundary, below - 1) + 1, self.boundary)
+        title = text[start : below - 1].removesuffix("\r").rstrip(" \t")
         if match[1] or not _PLAIN_TEXT.match(title) or title[-1].isspace() or self._follows_text(start):
             raise _Undecided
-        level = 1 if self.text[below] == "=" else 2
-        span = Span(start, self._end_of_line(match.end()))
-        return "heading", span, Span(start, start + len(title)), title, level, True
+        content = _new(Span, (start, start + len(title)))
+        return "heading", _new(Span, (start, match.end())), content, title, 1 if text[below] == "=" else 2, True
+
+    def _is_quoted(self, until: int) -> bool:
+        """Return whether a paragraph in a quote reaches to `until`: each line is looked at once."""
+        text = self.text
+        lines = _QUOTED.match(text, self.quoted, until) if self.quoted > self.boundary else None
+        if lines is None or lines.end() < until:
+            first = _QUOTE.match(text, max(text.rfind("\n\n", self.boundary, until) + 2, self.boundary), until)
+            lines = _QUOTED.match(text, first.end(), until) if first else None
+        if lines is None or lines.end() < until:
+            return False
+        self.quoted = until
+        return True
 
     def _heading(self, match: re.Match[str]) -> Scanned:
         start, end = match.start(1), self._end_of_line(match.end())
@@ -139,8 +158,7 @@ class _Scanner:
         if marks[0] == "`" and "`" in info:
             return None
         begin = self._next_line(first_end)
-        closing_line = rf"\n {{0,3}}{marks[0]}{{{len(marks)},}}[ \t]*(?=\r?(?:\n|\Z))"
-        closing = re.compile(closing_line).search(self.text, first_end)
+        closing = re.compile(_closing_line(marks)).search(self.text, first_end)
         if closing is None:
             end = len(self.text)
             return "fence", Span(start, end), Span(min(begin, end), end), info.strip(), 0, False
@@ -207,7 +225,7 @@ class _Scanner:
 
     def _follows_text(self, start: int) -> bool:
         """Return whether the line before `start` may belong to a paragraph."""
-        if start <= self.boundary:
+        if start <= self.boundary or self.text.startswith("\n\n", start - 2):
             return False
         before = self.text[max(self.text.rfind("\n", self.boundary, start - 1) + 1, self.boundary) : start]
         return bool(before.strip(" \t\r\n"))
@@ -232,32 +250,55 @@ def scan_items(text: str, start: int, end: int) -> list[tuple[int, int, int]] | 
     """Return start, begin of the content and end of each top-level list item, or None if the lists are not plain.
 
     The part must begin and end between blocks. Plain means that every line is blank, begins an item at column 0, is
-    indented into the item above it by spaces, or is a comment at column 0, which ends a list.
+    indented into the item above it by spaces, or is a comment or part of a fence at column 0, which end a list.
     """
-    if _LONE_CR.search(text, start, end):
+    part = _with_line_feeds(text[start:end])
+    if "\0" in part:
         return None
-    if not (_NEXT_ITEM.search(text, start, end) or re.compile(_ANY_ITEM).match(text, start, end)):
+    if not (_NEXT_ITEM.search(part) or re.match(_ANY_ITEM, part)):
         return []
+    try:
+        return [(start + begin, start + content, start + stop) for begin, content, stop in _items(part)]
+    except _Undecided:
+        return None
+
+
+def _items(text: str) -> list[tuple[int, int, int]]:
     items: list[tuple[int, int, int]] = []
-    column, marker, at = 0, "", start
-    while at < end:
-        stop = text.find("\n", at, end)
-        stop = end if stop < 0 else stop
+    column, marker, at = 0, "", 0
+    while at < len(text):
+        stop = text.find("\n", at)
+        stop = len(text) if stop < 0 else stop
         line = text[at:stop].rstrip("\r")
-        if "\r" in line or "\0" in line:
-            return None
         if line.strip(" \t"):
             item = _PLAIN_ITEM.match(line)
             if item and not THEMATIC_BREAK.match(line):
                 if marker and item[1][-1] != marker:  # another bullet begins another list
-                    return None
+                    raise _Undecided
                 marker, column = item[1][-1], item.end()
                 items.append((at, at + column, at + len(line)))
             elif line.startswith("<!--") and "-->" in line:
                 marker = ""
+            elif line.startswith(("```", "~~~")):
+                marker, stop = "", _end_of_fence(text, line, stop)
             elif marker and column <= len(line) - len(line.lstrip(" ")):
                 items[-1] = (*items[-1][:2], at + len(line))
             else:
-                return None
+                raise _Undecided
         at = stop + 1
     return items
+
+
+def _end_of_fence(text: str, line: str, end: int) -> int:
+    """Return where the last line of a fence ends, given its first line, which ends at `end`."""
+    info = line.lstrip(line[0])
+    closing = None if "`" in info else re.compile(_closing_line(line[: len(line) - len(info)])).search(text, end)
+    if closing is None:
+        raise _Undecided
+    following = text.find("\n", closing.end())
+    return len(text) if following < 0 else following
+
+
+def _closing_line(marks: str) -> str:
+    """Return the pattern of the line, with the line end before it, that closes a fence of these marks."""
+    return rf"\n {{0,3}}{marks[0]}{{{len(marks)},}}[ \t]*(?=\r?(?:\n|\Z))"

@@ -63,12 +63,13 @@ def test_plain_texts_are_read(text: str, blocks: list[tuple[str, str]]) -> None:
     "text",
     [
         "a\0b",
-        "# a\r# b",
         "a\nb\n---\n",
         "1. a\n===\n",
         "a\n ---\n",
         " a\n---\n",
         "> a\nlazy\n---\n",
+        "> a\n- b\n===\n",
+        "> a\n\n<<<<<<< b\nc\n===\n",
         "- a\nlazy\n===\n",
         "[a]: b\n===\n",
         "a\x0b\n---\n",
@@ -94,6 +95,23 @@ def test_plain_texts_are_read(text: str, blocks: list[tuple[str, str]]) -> None:
 def test_what_is_not_plain_is_declined(text: str) -> None:
     """Text of which the scanner is not certain is left to the reference."""
     assert scanned_blocks(text) is None
+
+
+def test_what_git_leaves_of_conflicts_is_read() -> None:
+    """The last marker begins quotes, in whose paragraph the markers below it go on; only the first is a heading."""
+    conflicts = "<<<<<<< a\n=======\n>>>>>>> b\n" * 3
+    assert scanned_blocks(conflicts) == [("heading", "<<<<<<< a")]
+    assert scanned_blocks(f"{conflicts}\n{conflicts}# c\n=\n") == [("heading", "<<<<<<< a")] * 2 + [("heading", "c")]
+
+
+def test_a_lone_cr_ends_a_line() -> None:
+    """Also one before CRLF: both are line ends."""
+    assert scanned_blocks("# a\r# b\r\r\nc\r===\r```\r# d\r```") == [
+        ("heading", "a"),
+        ("heading", "b"),
+        ("heading", "c"),
+        ("fence", ""),
+    ]
 
 
 def test_the_names_of_html_blocks_are_those_of_the_reference() -> None:
@@ -132,6 +150,8 @@ def items(text: str) -> list[str] | None:
         ("- a\r\n  b\r\n- c\r\n", ["a\r\n  b", "c"]),
         ("<!-- a -->\n- b\n<!-- c --> d\n<!-->\n\n2) e\n\n<!-- f -->\n* g\n", ["b", "e", "g"]),
         ("- ```\n<!-- a -->\n- b\n  c\n", ["```", "b\n  c"]),
+        ("- a\r- b\r\n  c\r", ["a", "b\r\n  c"]),
+        ("```json\n- no\n```\n- a\n~~~~\n* no\n~~~~~\n* b\n````\n````", ["a", "b"]),
     ],
 )
 def test_plain_lists_are_read(text: str, contents: list[str]) -> None:
@@ -148,7 +168,8 @@ def test_plain_lists_are_read(text: str, contents: list[str]) -> None:
         "* * *\n",
         "-\n",
         "-\ta\n",
-        "- a\r- b",
+        "- a\n\n``` a`b\n",
+        "- a\n```\nb",
         "- a\0",
         " - a\n",
         "<!-- a\n-->\n- b",
