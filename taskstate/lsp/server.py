@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
+from contextlib import suppress
 from typing import Any  # noqa: TC003 - pygls reads the types of a command's arguments
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
+from pygls.exceptions import JsonRpcException, JsonRpcInternalError
+from pygls.io_ import StdoutWriter
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter
 
@@ -14,6 +18,7 @@ from taskstate.errors import TaskstateError
 from taskstate.lsp.actions import KINDS
 from taskstate.lsp.cures import COMMANDS
 from taskstate.lsp.diagnostics import SOURCE
+from taskstate.lsp.messages import converse
 from taskstate.lsp.open_texts import path_of
 from taskstate.lsp.publishing import Publisher, result_id
 from taskstate.lsp.service import Service
@@ -38,16 +43,26 @@ class _Protocol(LanguageServerProtocol):
         Raises:
             JsonRpcException: it is wrong; pygls then goes on with the next message.
         """
+        method = data.get("method")
+        if isinstance(method, str) and self.get_message_type(method) is None:
+            data.setdefault("params", None)  # which pygls asks for in a message that it does not know
         try:
             return super().structure_message(data)
         except JsonRpcException as error:
             if "id" in data and "method" in data:
-                self._send_response(data["id"], error=error.to_response_error())
+                self.answer_error(data["id"], error)
             raise
+
+    def answer_error(self, number: object, error: JsonRpcException) -> None:
+        """Answer a request with an error; one whose id is none, or cannot be read, has the id null."""
+        found = number if isinstance(number, str | int) else None
+        self._send_data({"jsonrpc": self.VERSION, "id": found, "error": error.to_response_error()})
 
 
 class Server(LanguageServer):
     """The server of one editor; it is sent whole texts, so that nobody can disagree about where their lines end."""
+
+    protocol: _Protocol
 
     def __init__(self, surroundings: Surroundings) -> None:
         super().__init__(
@@ -67,18 +82,38 @@ class Server(LanguageServer):
 
     def report_server_error(self, error: Exception, source: Any) -> None:  # noqa: ANN401, ARG002 - as pygls declares it
         """Tell once what went wrong with a message; the server goes on."""
-        kind = type(error).__name__
+        if isinstance(error, JsonRpcException) and not isinstance(error, JsonRpcInternalError):
+            kind = type(error).__name__
+            self._warn_once(kind, f"a message of the editor cannot be read: {kind}; update the editor's extension")
+        else:
+            kind = str(error) if isinstance(error, JsonRpcInternalError) else type(error).__name__
+            self._warn_once(kind, f"a fault of taskstate's own: {kind}; please report it")
+
+    def refuse(self, error: JsonRpcException, number: object = None) -> None:
+        """Answer a message that is not served, and say so once: a notification is one that nobody waits for."""
+        self.protocol.answer_error(number, error)
+        self._warn_once(str(error), str(error))
+
+    def _warn_once(self, kind: str, message: str) -> None:
         if kind not in self._faults:
             self._faults.add(kind)
-            foreign = isinstance(error, JsonRpcException | ValueError)
-            what = "a message of the editor cannot be read" if foreign else "a fault of taskstate's own"
-            self._warn(f"{what}: {kind}; please report it")
+            self._warn(message)
 
 
 def serve(surroundings: Surroundings, reading: BinaryIO, writing: BinaryIO) -> int:
-    """Serve an editor on two streams until it ends the conversation; return 1 if it broke off, as the protocol says."""
+    """Serve an editor on two streams until it ends the conversation; return 1 if it broke off, as the protocol says.
+
+    Raises:
+        TaskstateError: code "protocol": what comes on the stream are no messages.
+    """
+    logging.getLogger("pygls").addHandler(logging.NullHandler())  # else its tracebacks are printed; faults are answered
     server = build(surroundings)
-    server.start_io(reading, writing)
+    server.protocol.set_writer(StdoutWriter(writing))
+    try:
+        with suppress(BrokenPipeError, SystemExit):  # the second is how pygls answers `exit`
+            asyncio.run(converse(server, reading))
+    finally:
+        server.thread_pool.shutdown(wait=False)  # after Ctrl-C it still waits for what the editor says next
     return 0 if server.is_ended else 1
 
 

@@ -10,10 +10,11 @@ import socket
 
 from taskstate.errors import TaskstateError
 from taskstate.mcp_server.server import make_server
+from taskstate.mcp_server.stdio import MOST_BYTES
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, MutableMapping
+    from collections.abc import Awaitable, Callable, Mapping, MutableMapping
     from typing import Any
 
     from taskstate.mcp_server.arguments import Place
@@ -70,10 +71,20 @@ def guarded(app: App, port: int, token: str) -> App:
         elif not hmac.compare_digest(headers.get("authorization", "").encode(), f"Bearer {token}".encode()):
             cure = "send it as `Authorization: Bearer TOKEN`"
             await _refuse(send, 401, "token", "the token is missing or wrong", cure)
+        elif not is_bounded(headers):
+            limit = f"a message has at most {MOST_BYTES // 1024**2} MB, and says its length"
+            await _refuse(send, 413, "too-large", limit, "send it with a `Content-Length`, in parts")
         else:
             await app(scope, receive, send)
 
     return guard
+
+
+def is_bounded(headers: Mapping[str, str]) -> bool:
+    """Return whether a request says beforehand that its body is small enough; one without a body does."""
+    length = headers.get("content-length", "0")
+    is_number = length.isascii() and length.isdecimal() and len(length) <= len(str(MOST_BYTES))
+    return "transfer-encoding" not in headers and is_number and int(length) <= MOST_BYTES
 
 
 async def _refuse(send: Callable[..., Awaitable[None]], status: int, code: str, message: str, cure: str) -> None:

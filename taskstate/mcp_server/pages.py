@@ -7,6 +7,7 @@ from taskstate.typed import NamedTuple
 
 ANSWER = 12_000  # characters of a tool's answer: about 3,000 tokens
 RESOURCE = 100_000  # characters of a resource: more than a state file may have
+_MOST_DIGITS = 9
 
 
 class Page(NamedTuple):
@@ -37,3 +38,8 @@ def _pages(text: str, most: int) -> list[str]:
         pages.append(text[start:end])
         start = end
     return [*pages, text[start:]]
+
+
+def number_of(text: str) -> int:
+    """Return the number of a page or place that a client gave as text, -1 where it is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS else -1

@@ -9,7 +9,7 @@ from __future__ import annotations
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from taskstate.errors import TaskstateError
-from taskstate.mcp_server.pages import RESOURCE, page_of
+from taskstate.mcp_server.pages import RESOURCE, number_of, page_of
 from taskstate.messages import decoded
 from taskstate.model.document_kinds import section_key
 from taskstate.model.names import own_file, parse_task_id
@@ -80,7 +80,7 @@ def read(workspace: Workspace, uri: str) -> str:
         raise _unknown(uri)
     text = _text(workspace, uri, words)
     asked = parse_qs(parts.query).get("page", ["1"])[0]
-    page = page_of(text, int(asked) if asked.isdecimal() and asked.isascii() else 0, RESOURCE)
+    page = page_of(text, number_of(asked), RESOURCE)
     more = f"\n(page {page.number} of {page.of}: {uri.partition('?')[0]}?page=N)\n" if page.of > 1 else ""
     return page.text + more
 

@@ -18,6 +18,7 @@ from taskstate.errors import TaskstateError
 from taskstate.mcp_server import call, prompts, resources
 from taskstate.mcp_server.arguments import read_call
 from taskstate.mcp_server.changes import Changes, session_key
+from taskstate.mcp_server.pages import number_of
 from taskstate.mcp_server.results import failed, result_of
 from taskstate.mcp_server.tools import TOOLS, Tool, schema_of
 from taskstate.typed import TYPE_CHECKING, TypeVar
@@ -87,11 +88,11 @@ def make_server(place: Place) -> Server[Any]:
 
 async def serve_stdio(place: Place) -> None:
     """Serve one client on standard input and output, until it closes them."""
-    from mcp.server.stdio import stdio_server
+    from taskstate.mcp_server.stdio import streams
 
     server = make_server(place)
     options = server.create_initialization_options(NotificationOptions(resources_changed=True))
-    async with stdio_server() as (read, write):
+    async with streams() as (read, write):
         await server.run(read, write, options)
 
 
@@ -142,7 +143,7 @@ class _Answers:
         """Answer `resources/list`, a hundred at a time."""
         self.changes.know(session_key(ctx.request), ctx.session)
         cursor = (params and params.cursor) or "0"
-        start = int(cursor) if cursor.isascii() and cursor.isdecimal() else -1
+        start = number_of(cursor)
         found = await self._asked(lambda: resources.resources(self._workspace()))
         if start < 0 or start > len(found):
             raise _refusal(TaskstateError(f"there is no cursor {cursor[:100]!r}", help="leave it out", code="usage"))

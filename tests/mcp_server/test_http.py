@@ -74,6 +74,25 @@ def test_who_does_not_belong_here_is_refused(agent: Agent, place: Place) -> None
     assert tree(place.root) == before
 
 
+@pytest.mark.parametrize(
+    "said", [{"content-length": "8388609"}, {"content-length": "9" * 4300}, {"transfer-encoding": "chunked"}]
+)
+def test_a_body_beyond_all_bounds_is_refused_before_it_is_read(agent: Agent, said: dict[str, str]) -> None:
+    """A request whose body is too large, or does not say how large it is, gets code, message and cure at once."""
+    with agent.http() as url:
+        connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=30)
+        connection.putrequest("POST", "/mcp")
+        for name, value in {"authorization": f"Bearer {TOKEN}", **_HEADERS, **said}.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        answer = connection.getresponse()
+        body = answer.read()
+        assert answer.status in {400, 413}, body  # 400: uvicorn itself refuses what is no length at all
+        assert answer.status == 400 or json.loads(body)["code"] == "too-large"
+        connection.close()
+        assert _post(urlsplit(url).netloc, {"authorization": f"Bearer {TOKEN}"})[0] != 413
+
+
 def _post(address: str, headers: dict[str, str]) -> tuple[int, Any]:
     connection = http.client.HTTPConnection(address, timeout=30)
     body = json.dumps(_CALL).encode()

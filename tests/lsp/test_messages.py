@@ -1,0 +1,172 @@
+"""Messages that are wrong, or too large: the real server answers them, or ends with one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from taskstate.lsp.messages import MOST_BYTES
+from tests.support.git_place import GitPlace
+from tests.support.language_client import LanguageClient
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PARSE_ERROR, INVALID, NO_METHOD, WRONG_PARAMS = -32700, -32600, -32601, -32602
+MEMORY = 2 * 1024**3  # of address space: what a header claims does not fit in
+DEEP = 100_000
+
+
+class Ended(NamedTuple):
+    """What the server answered to requests, what it said on standard error, and its exit status."""
+
+    answers: list[dict[str, Any]]
+    told: list[str]
+    said: str
+    status: int
+
+
+def framed(body: object) -> bytes:
+    """Return a message with its header; bytes are sent as they are."""
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return b"Content-Length: %d\r\n\r\n%s" % (len(data), data)
+
+
+def request(number: object, method: object, params: object = None) -> bytes:
+    """Return a request."""
+    return framed({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+
+
+FIRST = request("first", "initialize", {"capabilities": {}, "processId": None, "rootUri": None})
+LAST = request("last", "shutdown") + framed({"jsonrpc": "2.0", "method": "exit"})
+
+
+def messages_in(stream: bytes) -> list[dict[str, Any]]:
+    """Return the messages that a server sent."""
+    found = []
+    while stream:
+        header, _, rest = stream.partition(b"\r\n\r\n")
+        length = int(header.partition(b": ")[2].split(b"\r\n")[0])
+        found.append(json.loads(rest[:length]))
+        stream = rest[length:]
+    return found
+
+
+def served(root: Path, *messages: bytes) -> Ended:
+    """Return what the real server does with messages between the first and the last one of a conversation."""
+    done = subprocess.run(
+        [sys.executable, "-m", "taskstate", "lsp"],
+        cwd=root,
+        env={**os.environ, "TASKSTATE_ACTOR": "tester"},
+        input=b"".join((FIRST, *messages)),
+        capture_output=True,
+        timeout=60,
+        check=False,
+        preexec_fn=partial(resource.setrlimit, resource.RLIMIT_AS, (MEMORY, MEMORY)),
+    )
+    sent = messages_in(done.stdout)
+    told = [each["params"]["message"] for each in sent if each.get("method") == "window/showMessage"]
+    answers = [each for each in sent if "method" not in each and each["id"] not in {"first", "last"}]
+    return Ended(answers, told, done.stderr.decode(), done.returncode)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a git repository with task 101."""
+    return GitPlace(tmp_path_factory.mktemp("lsp").resolve() / "repository").root
+
+
+@pytest.mark.parametrize(
+    ("message", "number", "code"),
+    [
+        (framed(b"oops"), None, PARSE_ERROR),
+        (framed(b""), None, PARSE_ERROR),
+        (framed(b'"\xff\xfe"'), None, PARSE_ERROR),
+        (framed(b"[" * DEEP + b"]" * DEEP), None, PARSE_ERROR),
+        (framed(b'{"jsonrpc": "2.0", "id": 5, "x": ' + b'{"a":' * DEEP + b"1" + b"}" * DEEP + b"}"), None, PARSE_ERROR),
+        (framed(b'{"jsonrpc": "2.0", "id": 5, "method": "x", "params": ' + b"9" * DEEP + b"}"), None, PARSE_ERROR),
+        (framed([]), None, INVALID),
+        (framed(7), None, INVALID),
+        (framed(None), None, INVALID),
+        (framed({"id": 5, "method": "x"}), 5, INVALID),
+        (framed({"jsonrpc": 3, "id": [1], "method": "x"}), None, INVALID),
+        (framed({"jsonrpc": "2.0", "id": 5, "method": "no/such"}), 5, NO_METHOD),
+        (request("\ud800", "no/such", {"jsonrpc": "2.0", "method": 7}), "\ud800", NO_METHOD),
+        (request(5, "textDocument/hover", [1]), 5, WRONG_PARAMS),
+        (request({}, "textDocument/hover"), None, WRONG_PARAMS),
+        (framed(b" " * (MOST_BYTES + 1)), None, INVALID),
+    ],
+)
+def test_what_is_no_message_is_answered(root: Path, message: bytes, number: object, code: int) -> None:
+    """A message that is wrong, too deep or too large has an error as its answer, and the next one is served."""
+    ended = served(root, message, LAST)
+    assert [(each["id"], each["error"]["code"]) for each in ended.answers] == [(number, code)]
+    assert len(ended.told) <= 1
+    assert (ended.said, ended.status) == ("", 0)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"method": 7},
+        {"method": {}},
+        {},
+        {"id": [1], "result": 1},
+        {"id": 8, "error": "x"},
+        {"method": "textDocument/didOpen", "params": {"textDocument": 5}},
+        {"method": "no/such"},
+    ],
+)
+def test_what_nobody_waits_for_is_told_at_most(root: Path, message: dict[str, object]) -> None:
+    """A notification or an answer that is wrong changes nothing, and prints no traceback."""
+    ended = served(root, framed({"jsonrpc": "2.0", **message}), LAST)
+    assert len(ended.told) <= 1
+    assert (ended.said, ended.status) == ("", 0)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"Content-Length: 99999999999999\r\n\r\n{}",
+        b"Content-Length: " + b"9" * DEEP + b"\r\n\r\n{}",
+        b"Content-Length: -5\r\n\r\n{}",
+        b"Content-Type: text\r\n\r\n{}",
+        b"\r\n\r\n",
+        b"A" * (4 * 1024**2),
+        b"X: y\r\n" * DEEP,
+    ],
+)
+def test_a_header_that_is_none_ends_the_conversation(root: Path, header: bytes) -> None:
+    """Where nobody knows where the next message begins, the server ends with one line."""
+    ended = served(root, header)
+    assert ended.status == 2
+    assert ended.said.startswith("taskstate: standard input is no conversation of an editor")
+    assert ended.said.count("\n") == 1
+
+
+def test_what_a_header_claims_is_not_asked_for(root: Path) -> None:
+    """A length beyond all memory is answered before anything of it comes."""
+    ended = served(root, b"Content-Length: 999999999999\r\n\r\n{}")
+    assert [each["error"]["code"] for each in ended.answers] == [INVALID]
+    assert (ended.said, ended.status) == ("", 1)
+
+
+def test_a_message_that_is_cut_short_ends_the_conversation(root: Path) -> None:
+    """An editor that ends in the middle of a message has broken off."""
+    ended = served(root, b'Content-Length: 500\r\n\r\n{"a": 1')
+    assert (ended.answers, ended.said, ended.status) == ([], "", 1)
+
+
+def test_ctrl_c_ends_the_server(root: Path) -> None:
+    """A person who started it on a terminal can end it, although it waits for a message."""
+    with LanguageClient(root) as client:
+        client.process.send_signal(signal.SIGINT)
+        assert client.process.wait(timeout=30) == 130

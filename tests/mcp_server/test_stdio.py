@@ -1,0 +1,121 @@
+"""Lines on standard input that are wrong, or too long: the real server answers each, and serves the next."""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from taskstate.mcp_server.stdio import MOST_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.support.place import Place
+
+PARSE_ERROR, INVALID, NO_METHOD, WRONG_PARAMS = -32700, -32600, -32601, -32602
+DEEP = 100_000
+MEMORY = 4 * 1024**3  # of address space
+
+
+def line(body: object) -> bytes:
+    """Return a message as a line; bytes are sent as they are."""
+    return (body if isinstance(body, bytes) else json.dumps(body).encode()) + b"\n"
+
+
+def request(number: object, method: object, params: object) -> bytes:
+    """Return a request as a line."""
+    return line({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+
+
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+FIRST = request(1, "initialize", HELLO) + line({"jsonrpc": "2.0", "method": "notifications/initialized"})
+PING = request("ping", "ping", {})
+
+
+@contextmanager
+def started(root: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Start the real server; one that hangs is ended."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "taskstate", "mcp"],
+        cwd=root,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=partial(resource.setrlimit, resource.RLIMIT_AS, (MEMORY, MEMORY)),  # noqa: PLW1509 - starts no thread
+    )
+    hanging = threading.Timer(60, server.kill)
+    hanging.start()
+    with server:
+        try:
+            yield server
+        finally:
+            hanging.cancel()
+
+
+def answers(root: Path, *messages: bytes, count: int) -> list[dict[str, Any]]:
+    """Return so many answers to lines between the first one and a ping, which is answered too, maybe before them."""
+    found: list[dict[str, Any]] = []
+    with started(root) as server:
+        assert server.stdin
+        assert server.stdout
+        assert server.stderr
+        for each in (FIRST, *messages, PING):
+            server.stdin.write(each)
+            server.stdin.flush()
+        while len(found) < count + 2:
+            found.append(json.loads(server.stdout.readline()))
+        server.stdin.close()
+        assert server.stderr.read() == b""
+        assert server.wait(timeout=60) == 0
+    return [each for each in found if each["id"] not in {1, "ping"}]
+
+
+@pytest.mark.parametrize(
+    ("message", "number", "code"),
+    [
+        (line(b"oops"), None, PARSE_ERROR),
+        (line(b"\xff\xfe"), None, PARSE_ERROR),
+        (line(b"[" * DEEP + b"]" * DEEP), None, PARSE_ERROR),
+        (request(5, "tools/call", {}).replace(b"{}", b'{"a":' * DEEP + b"1" + b"}" * DEEP), None, PARSE_ERROR),
+        (line(b"x" * (100 * 1024**2)), None, PARSE_ERROR),
+        (line(b'"' + b"x" * MOST_BYTES + b'"'), None, PARSE_ERROR),
+        (line([]), None, INVALID),
+        (line(None), None, INVALID),
+        (request(5, 7, {}), None, INVALID),
+        (request(5, "no/such", {}), 5, NO_METHOD),
+        (request(5, "tools/call", [1]), None, INVALID),
+        (request(5, "tools/call", {"name": 4}), 5, WRONG_PARAMS),
+        (request(5, "resources/list", {"cursor": "9" * 5000}), 5, WRONG_PARAMS),
+        (request(5, "resources/read", {"uri": "taskstate://task/101?page=" + "9" * 5000}), 5, WRONG_PARAMS),
+    ],
+)
+def test_what_is_no_message_is_answered(place: Place, message: bytes, number: object, code: int) -> None:
+    """A line that is wrong, too deep or too long has an error as its answer, and the next one is served."""
+    assert [(each["id"], each["error"]["code"]) for each in answers(place.root, message, count=1)] == [(number, code)]
+
+
+def test_blank_lines_are_nothing(place: Place) -> None:
+    """An empty line, as a person at a terminal sends it, is no message and has no answer."""
+    assert answers(place.root, b"\n", b" \r\n", count=0) == []
+
+
+def test_ctrl_c_ends_the_server(place: Place) -> None:
+    """A person who started it on a terminal can end it, although it waits for a message."""
+    with started(place.root) as server:
+        assert server.stdin
+        assert server.stdout
+        server.stdin.write(FIRST)
+        server.stdin.flush()
+        server.stdout.readline()
+        server.send_signal(signal.SIGINT)
+        assert server.wait(timeout=60) == 130
