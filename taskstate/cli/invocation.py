@@ -169,7 +169,9 @@ class Invocation:
         Raises:
             TaskstateError: it cannot be read, or is not UTF-8.
         """
-        return decoded(read_bytes(name), name)
+        from taskstate.storage.files import MAX_TEXT
+
+        return decoded(read_bytes(name, MAX_TEXT), name)
 
     def text_of(self, value: str) -> str:
         """Return a text argument; `-` reads standard input."""
@@ -273,12 +275,12 @@ def standard_input(limit: int) -> bytes:
     return data
 
 
-def read_bytes(name: str) -> bytes:
-    """Return the content of the file `name`, or of standard input for `-`."""
+def read_bytes(name: str, most: int) -> bytes:
+    """Return the content of the file `name`, or of standard input for `-`; refuse more than `most` bytes."""
     from taskstate.storage import files
     from taskstate.storage.paths import followed
 
-    return standard_input(files.MAX_BYTES) if name == "-" else files.read(followed(name))
+    return standard_input(most) if name == "-" else files.read(followed(name), most)
 
 
 def _working_folder() -> Path:

@@ -105,8 +105,8 @@ def _contents_at(workspace: Workspace, revisions: tuple[str, ...], relative: str
     """Yield the contents of a file at each of these commits that has it."""
     if not revisions or "\n" in relative:  # a line feed would end the request to `git cat-file --batch`
         return
+    name = f"./{os.path.normpath(relative).replace(os.sep, '/')}"
     with closing(git.Objects(workspace.root)) as objects, suppress(GitFailed):
-        for revision in revisions:
-            data = objects.read(f"{revision}:./{os.path.normpath(relative).replace(os.sep, '/')}")
+        for data in objects.contents([f"{revision}:{name}" for revision in revisions]):
             if data is not None:
                 yield data

@@ -12,14 +12,16 @@ import json
 import re
 
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest, JsonRpcParseError
+from pygls.protocol import JsonRPCProtocol
 
 from taskstate.errors import TaskstateError
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import BinaryIO
+    from collections.abc import Callable
+    from typing import Any, BinaryIO
 
-    from taskstate.lsp.server import Server
+    from pygls.lsp.server import LanguageServer
 
 # JSON takes up to 25 times its size when it is read. The text of the largest file that is checked here (4 MB) fits in.
 MOST_BYTES = 8 * 1024**2
@@ -29,8 +31,19 @@ _MOST_LINES = 16
 _CHUNK = 64 * 1024
 
 
-async def converse(server: Server, reading: BinaryIO) -> None:
-    """Pass the messages of an editor to `server` until the stream ends.
+class _NoMessageError(Exception):
+    """A body is no message: why, and the id that it has nevertheless."""
+
+    def __init__(self, reason: JsonRpcException, number: object = None) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+        self.id = number
+
+
+async def converse(
+    server: LanguageServer, reading: BinaryIO, refuse: Callable[[JsonRpcException, object], None]
+) -> None:
+    """Pass the messages of an editor to `server` until the stream ends; `refuse` answers what is none, by its id.
 
     Raises:
         TaskstateError: code "protocol": what comes is no header, so nobody knows where the next message begins.
@@ -39,13 +52,19 @@ async def converse(server: Server, reading: BinaryIO) -> None:
     while (length := await run(pool, _read_length, reading)) is not None:
         if length > MOST_BYTES:
             limit = f"a message of more than {MOST_BYTES // 1024**2} MB is not read"
-            server.refuse(JsonRpcInvalidRequest(f"{limit}; `taskstate lint` checks large files"))
+            refuse(JsonRpcInvalidRequest(f"{limit}; `taskstate lint` checks large files"), None)
             await run(pool, _skip, reading, length)
             continue
         body = await run(pool, reading.read, length)
         if len(body) < length:
             return
-        _pass_on(server, body)
+        try:
+            message = _parsed(body)
+            server.protocol.handle_message(server.protocol.structure_message(message))
+        except _NoMessageError as error:
+            refuse(error.reason, error.id)
+        except JsonRpcException as error:  # the protocol has answered it
+            server.report_server_error(error, type(error))
 
 
 def _read_length(reading: BinaryIO) -> int | None:
@@ -76,20 +95,18 @@ def _skip(reading: BinaryIO, length: int) -> None:
         length -= len(chunk)
 
 
-def _pass_on(server: Server, body: bytes) -> None:
+def _parsed(body: bytes) -> dict[str, Any]:
+    """Return the message that a body holds."""
     try:
         message = json.loads(body)
     except (ValueError, RecursionError) as error:  # no JSON, no UTF-8, a number without end; nested without end
-        server.refuse(JsonRpcParseError(f"a message of the editor is no JSON: {_reason(error)}; update its extension"))
-        return
-    if not isinstance(message, dict) or message.get("jsonrpc") != server.protocol.VERSION:
+        reason = f"a message of the editor is no JSON: {_reason(error)}; update its extension"
+        raise _NoMessageError(JsonRpcParseError(reason)) from error
+    if not isinstance(message, dict) or message.get("jsonrpc") != JsonRPCProtocol.VERSION:
+        number = message.get("id") if isinstance(message, dict) else None
         reason = "a message of the editor is none of JSON-RPC 2.0; update its extension"
-        server.refuse(JsonRpcInvalidRequest(reason), message.get("id") if isinstance(message, dict) else None)
-        return
-    try:
-        server.protocol.handle_message(server.protocol.structure_message(message))
-    except JsonRpcException as error:  # the protocol has answered it
-        server.report_server_error(error, type(error))
+        raise _NoMessageError(JsonRpcInvalidRequest(reason), number)
+    return message
 
 
 def _reason(error: Exception) -> str:

@@ -89,7 +89,7 @@ class Server(LanguageServer):
             kind = str(error) if isinstance(error, JsonRpcInternalError) else type(error).__name__
             self._warn_once(kind, f"a fault of taskstate's own: {kind}; please report it")
 
-    def refuse(self, error: JsonRpcException, number: object = None) -> None:
+    def refuse(self, error: JsonRpcException, number: object) -> None:
         """Answer a message that is not served, and say so once: a notification is one that nobody waits for."""
         self.protocol.answer_error(number, error)
         self._warn_once(str(error), str(error))
@@ -111,7 +111,7 @@ def serve(surroundings: Surroundings, reading: BinaryIO, writing: BinaryIO) -> i
     server.protocol.set_writer(StdoutWriter(writing))
     try:
         with suppress(BrokenPipeError, SystemExit):  # the second is how pygls answers `exit`
-            asyncio.run(converse(server, reading))
+            asyncio.run(converse(server, reading, server.refuse))
     finally:
         server.thread_pool.shutdown(wait=False)  # after Ctrl-C it still waits for what the editor says next
     return 0 if server.is_ended else 1

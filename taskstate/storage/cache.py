@@ -115,7 +115,7 @@ class Cache(Generic[Entry]):
 
 def _load(path: Path, rests_on: str) -> dict[str, Any]:
     try:
-        content = json.loads(files.read(path))
+        content = json.loads(files.read(path, files.MAX_BYTES))
         return dict(content["entries"]) if content["rests_on"] == rests_on else {}
     except _READ_ERRORS:
         return {}

@@ -60,7 +60,7 @@ class Disk:
 
 def _digest(path: Path) -> str:
     try:
-        return files.digest(files.read(path))
+        return files.digest(files.read(path, files.MAX_BYTES))
     except TaskstateError as error:  # reported by whoever reads the file
         return error.code
 
@@ -91,7 +91,7 @@ class GitFiles:
             TaskstateError: git does not have it there, and it cannot be read on disk.
         """
         object_id = self._id(path)
-        data = self._objects.read(object_id) if object_id else None
+        data = self._objects.read(object_id, path.name) if object_id else None
         return self._disk.read(path) if data is None else data
 
     def exists(self, path: Path) -> bool:

@@ -21,7 +21,8 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_BYTES = 64 * 1024 * 1024
+MAX_BYTES = 64 * 1024**2  # of what is read whole, such as a log
+MAX_TEXT = 4 * 1024**2  # of what is parsed: with the worst of constructs that takes seconds and 70 times the memory
 _CHUNK = 1024 * 1024
 _TEMPORARY_NAME = (".taskstate-", ".tmp")
 _REFUSALS = {
@@ -140,34 +141,35 @@ def size(path: Path) -> int | None:
     return status.st_size
 
 
-def read(path: Path) -> bytes:
-    """Return the content of the plain file at `path`; a file of more than `MAX_BYTES` is refused."""
-    return read_part(path, 0, MAX_BYTES + 1, whole=True)
-
-
-def read_part(path: Path, start: int, length: int, *, whole: bool = False) -> bytes:
-    """Return at most `length` bytes from offset `start`; with `whole`, a file longer than `MAX_BYTES` is refused."""
+def read(path: Path, most: int = MAX_TEXT) -> bytes:
+    """Return the content of the plain file at `path`; one of more than `most` bytes is refused."""
     with os_errors("read", path):
         descriptor = _open(path, os.O_RDONLY)
         try:
             file_size = os.fstat(descriptor).st_size
-            if whole:
-                _require_readable_size(file_size, path)
-            os.lseek(descriptor, start, os.SEEK_SET)
-            data = _read_up_to(descriptor, length, min(file_size + 1, _CHUNK))
+            _require_readable_size(file_size, most, path)
+            data = _read_up_to(descriptor, most + 1, min(file_size + 1, _CHUNK))
         finally:
             os.close(descriptor)
-    if whole:  # it may have grown while it was read
-        _require_readable_size(len(data), path)
+    _require_readable_size(len(data), most, path)  # it may have grown while it was read
     return data
 
 
-def _require_readable_size(length: int, path: Path) -> None:
-    if length > MAX_BYTES:
-        limit = f"more than {MAX_BYTES // _CHUNK} MiB"
-        raise TaskstateError(
-            f"cannot read {shown(path)}: it holds {limit}", code="too-large", help="split it, or exclude it"
-        )
+def read_part(path: Path, start: int, length: int) -> bytes:
+    """Return at most `length` bytes of the plain file at `path`, from offset `start`."""
+    with os_errors("read", path):
+        descriptor = _open(path, os.O_RDONLY)
+        try:
+            os.lseek(descriptor, start, os.SEEK_SET)
+            return _read_up_to(descriptor, length, _CHUNK)
+        finally:
+            os.close(descriptor)
+
+
+def _require_readable_size(length: int, most: int, path: Path) -> None:
+    if length > most:
+        message = f"cannot read {shown(path)}: it holds more than {most // 1024**2} MiB"
+        raise TaskstateError(message, code="too-large", help="split it, or exclude it")
 
 
 def _read_up_to(descriptor: int, length: int, chunk: int) -> bytes:

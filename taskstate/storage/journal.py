@@ -52,7 +52,7 @@ def waiting(private: Private) -> Iterator[tuple[Path, Plan]]:
     for record in private.files(JOURNAL):
         if record.name.startswith(_PENDING):
             with suppress(TaskstateError, ValueError):
-                yield record, transaction.decode(files.read(record)).plan
+                yield record, transaction.decode(files.read(record, files.MAX_BYTES)).plan
 
 
 class Keeping(NamedTuple):
@@ -112,7 +112,7 @@ def split_by_progress(root: Path, record: Path) -> tuple[Plan, Plan] | None:
         TaskstateError: the record cannot be read.
     """
     try:
-        plan = transaction.decode(files.read(record)).plan
+        plan = transaction.decode(files.read(record, files.MAX_BYTES)).plan
     except ValueError:
         return None
     states = [progress_or_other(root, operation) for operation in plan]
@@ -216,7 +216,7 @@ def _is_begun(root: Path, plan: Plan) -> bool:
 def _recover(root: Path, private: Private, record: Path, may_write: Callable[[str], bool]) -> str:
     """Finish one recorded plan and return a line about it; a record that cannot be read is renamed, not deleted."""
     try:
-        plan, entry = transaction.decode(files.read(record))
+        plan, entry = transaction.decode(files.read(record, files.MAX_BYTES))
         _require_ours(plan, may_write)
     except (ValueError, TaskstateError) as error:
         if isinstance(error, TaskstateError) and error.code not in {*PERMANENT_ERRORS, "too-large"}:
@@ -353,7 +353,7 @@ def _carry_out(root: Path, operation: Operation, *, half: bool = False) -> None:
         case Move():
             files.move(paths[0], paths[1])
         case Delete(expected_digest=expected):
-            if files.digest(files.read(paths[0])) != expected:
+            if files.digest(files.read(paths[0], files.MAX_BYTES)) != expected:
                 message = f"{files.shown(paths[0])} was changed by somebody else meanwhile"
                 raise StaleFile(message, help="run the command again")
             files.delete(paths[0])

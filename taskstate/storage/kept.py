@@ -54,7 +54,7 @@ class KeptRecord(NamedTuple):
         Raises:
             ValueError, TaskstateError: it is damaged, cannot be read, or is from a newer version.
         """
-        data = files.read(self.path)
+        data = files.read(self.path, files.MAX_BYTES)
         if not files.digest(data).startswith(self.digest):
             raise ValueError("it is not as it was written")
         return transaction.decode(data).plan
@@ -119,7 +119,7 @@ def keep_file(private: Private, path: Path, name: str) -> None:
     Raises:
         TaskstateError, OSError: the system refuses.
     """
-    folders.rename(path, _new_path(private, path.parent.parent, files.read(path), name))
+    folders.rename(path, _new_path(private, path.parent.parent, files.read(path, files.MAX_BYTES), name))
 
 
 def adopt(private: Private) -> bool:
@@ -132,7 +132,7 @@ def adopt(private: Private) -> bool:
                 if match and private.write:
                     path = folder / FOLDER / name
                     ending = name.partition("-")[2].partition("-")[2].removesuffix(".json")
-                    folders.rename(path, _new_path(private, private.write, files.read(path), ending))
+                    folders.rename(path, _new_path(private, private.write, files.read(path, files.MAX_BYTES), ending))
                     adopted = True
     return adopted
 

@@ -56,7 +56,7 @@ def progress(root: Path, operation: Operation) -> Progress:
 
 
 def _content(path: Path) -> bytes | None:
-    return None if files.size(path) is None else files.read(path)
+    return None if files.size(path) is None else files.read(path, files.MAX_BYTES)
 
 
 def _of_create(content: bytes | None, data: bytes) -> Progress:

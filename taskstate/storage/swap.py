@@ -48,7 +48,8 @@ def _rename(temporary: Path, path: Path, old: Path, expected: str) -> None:
     """Rename `temporary` to `path`, if the file there is still `old` and has the digest `expected`."""
     ours = folders.status(temporary).st_ino
     # The same inode, too: an editor that saves by rename has put another file there since the link was made.
-    if files.digest(files.read(old)) != expected or folders.status(old).st_ino != folders.status(path).st_ino:
+    digest = files.digest(files.read(old, files.MAX_BYTES))
+    if digest != expected or folders.status(old).st_ino != folders.status(path).st_ino:
         raise _changed(path)
     folders.rename(temporary, path)
     try:
@@ -57,7 +58,7 @@ def _rename(temporary: Path, path: Path, old: Path, expected: str) -> None:
         if old != path:
             folders.rename(old, path)
         raise
-    if old != path and files.digest(files.read(old)) != expected:
+    if old != path and files.digest(files.read(old, files.MAX_BYTES)) != expected:
         if folders.status(path).st_ino == ours:
             folders.rename(old, path)
             folders.sync(path.parent)

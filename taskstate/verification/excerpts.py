@@ -125,7 +125,7 @@ def read_text(workspace: Workspace, relative: str) -> str:
     if not folders.exists(path):
         message = f"there is no file {files.shown(relative)} in the repository"
         raise TaskstateError(message, help="write its path from the repository's root", code="not-found")
-    data = files.read(path)
+    data = files.read(path, files.MAX_BYTES)
     text = decoded(data, files.shown(relative), advice="an excerpt is text: cite a text file, or convert it")
     if "\0" in text:
         message = f"{files.shown(relative)} holds zero bytes, so it is no text"

@@ -131,7 +131,7 @@ def read(workspace: Workspace, relative: str) -> bytes | None:
         TaskstateError: it cannot be read.
     """
     path = absolute_path(workspace, relative)
-    return None if files.size(path) is None else files.read(path)
+    return None if files.size(path) is None else files.read(path, files.MAX_BYTES)
 
 
 def has_any(workspace: Workspace, task_id: str) -> bool:

@@ -8,7 +8,7 @@ are checked for secrets here too.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 
 from taskstate.errors import TaskstateError
@@ -21,11 +21,12 @@ from taskstate.syntax import invisible
 from taskstate.syntax.spans import Span, line_starts
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import secrets
+from taskstate.validation.occurrences import occurrences
 from taskstate.validation.secrets import Secret
 from taskstate.workspace.event_log import add_event
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from taskstate.model.config import Config
     from taskstate.model.write_metadata import WriteMetadata
@@ -65,40 +66,27 @@ def new_secrets(text: str, config: Config, old_texts: Iterable[str] = ()) -> tup
     findings = secrets.find(text, config.secrets.allow)
     if not findings:
         return ()
-    old = "\n".join(old_texts)
-    return exceeding(text, findings, old, lambda value: occurrences(value, text) - occurrences(value, old))
+    return exceeding(text, findings, "\n".join(old_texts))
 
 
-def exceeding(text: str, findings: Sequence[Secret], old: str, more: Callable[[str], int]) -> tuple[Secret, ...]:
-    """Return the findings that are new: for each value as many as `more` says that it occurs more often than before.
+def exceeding(text: str, findings: Sequence[Secret], old: str, others: str = "") -> tuple[Secret, ...]:
+    """Return the findings that are new: for each value as many as it occurs more often than in `old` and `others`.
 
     A finding on a line that is no more frequent than in the `old` text is not new; the value may have been added on
     another line, where it is allowed.
     """
-    new_lines = Counter(text.split("\n"))
+    lines, ends = text.split("\n"), [each.start() for each in re.finditer("\n", text)]
+    new_lines = Counter(lines)
     new_lines.subtract(old.split("\n"))
     by_value: dict[str, list[Secret]] = {}
     for each in findings:
         value = each.span.of(text)
-        if "\n" in value or new_lines[_line_of(text, each)] > 0:
+        if "\n" in value or new_lines[lines[bisect_left(ends, each.span.start)]] > 0:
             by_value.setdefault(value, []).append(each)
-    return tuple(sorted(each for value, same in by_value.items() for each in same[: max(more(value), 0)]))
-
-
-def _line_of(text: str, secret: Secret) -> str:
-    end = text.find("\n", secret.span.start)
-    return text[text.rfind("\n", 0, secret.span.start) + 1 : end if end >= 0 else len(text)]
-
-
-def occurrences(value: str, text: str) -> int:
-    """Count a value in a text; one of several lines is also found indented or quoted."""
-    if "\n" not in value:
-        return text.count(value)
-    return _unquoted(text).count(_unquoted(value))
-
-
-def _unquoted(text: str) -> str:
-    return "\n".join(line.strip("> \t\r") for line in text.split("\n"))
+    more = occurrences(by_value, text)
+    more.subtract(occurrences(by_value, old))
+    more.subtract(occurrences(by_value, others))
+    return tuple(sorted(each for value, same in by_value.items() for each in same[: max(more[value], 0)]))
 
 
 def describe(text: str, findings: Sequence[Secret], name: str) -> tuple[str, ...]:
@@ -153,11 +141,7 @@ def _new_in_operation(
         return ()
     old = "".join(_old_texts(workspace, (operation,))) if isinstance(operation, Replace) else ""
     others = "\n".join(_old_texts(workspace, tuple(each for each in plan if each is not operation)))
-
-    def more(value: str) -> int:
-        return sum(sign * occurrences(value, each) for sign, each in ((1, text), (-1, old), (-1, others)))
-
-    return exceeding(text, findings, old, more)
+    return exceeding(text, findings, old, others)
 
 
 def _secrets_in(text: str, part: Span, workspace: Workspace) -> Iterator[Secret]:

@@ -72,7 +72,7 @@ def _lost_texts(old: Path) -> Iterator[tuple[str, bytes]]:
     for name in files.names(old):
         if name.startswith("lost-"):
             with suppress(TaskstateError, ValueError, LookupError, TypeError, AttributeError):
-                record = json.loads(files.read(old / name).decode("utf-8"))
+                record = json.loads(files.read(old / name, files.MAX_BYTES).decode("utf-8"))
                 yield str(record["path"]), record["text"].encode("utf-8", "surrogateescape")
 
 
@@ -82,6 +82,6 @@ def _newest_texts(old: Path) -> Iterator[tuple[str, bytes]]:
         versions = [each for each in files.names(old / "recent" / name) if re.fullmatch(_VERSION_NAME, each)]
         with suppress(TaskstateError):
             for version in versions[-1:]:
-                data = files.read(old / "recent" / name / version)
+                data = files.read(old / "recent" / name / version, files.MAX_BYTES)
                 if files.digest(data).startswith(version.split("-")[1]):
                     yield unquote(name), data

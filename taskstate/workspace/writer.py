@@ -226,7 +226,7 @@ def _diff(workspace: Workspace, operation: journal.Operation) -> str:
     if not isinstance(operation, journal.Create | journal.Replace | journal.Append):
         return ""
     path = workspace.root / operation.path
-    old = files.read(path) if not isinstance(operation, journal.Create) else b""
+    old = files.read(path, files.MAX_BYTES) if not isinstance(operation, journal.Create) else b""
     new = old + operation.data if isinstance(operation, journal.Append) else operation.data
     return unified_diff(operation.path, old.decode(), new.decode(), is_new=isinstance(operation, journal.Create))
 

@@ -130,9 +130,21 @@ def test_hook_takes_any_input(place: Place, given: bytes) -> None:
 
 @pytest.mark.parametrize("words", [("lint", "-"), ("fmt", "-"), ("hook", "before-edit")])
 def test_standard_input_has_a_bound(place: Place, words: tuple[str, ...]) -> None:
-    """More than 64 MiB on standard input are refused, with nothing done."""
+    """More than 4 MiB on standard input are refused, with nothing done."""
     named = ("--stdin-filename", "task-1-state.md") if "-" in words else ()
-    assert b"more than 64 MiB" in run(place.root, *words, *named, given=b"a" * (64 * 1024**2 + 1)).stderr
+    assert b"more than 4 MiB" in run(place.root, *words, *named, given=b"a" * (4 * 1024**2 + 1)).stderr
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
+def test_a_large_file_is_said_and_not_parsed(place: Place, words: tuple[str, ...]) -> None:
+    """A state file of 40 MB is one clear error with its cure at once, and stays as it is."""
+    path = place.root / STATE
+    path.write_bytes(path.read_bytes() + b"### Session 1 - x\n\n- a\n" * 1_600_000)
+    before = path.stat().st_mtime_ns
+    done = run(place.root, *words)
+    assert done.returncode == 2
+    assert b"holds more than 4 MiB: " in done.stderr
+    assert path.stat().st_mtime_ns == before
 
 
 @pytest.mark.parametrize("toml", ["a = " + "[" * MANY, "a" + ".a" * MANY + " = 1", "[a" + ".a" * MANY + "]"])

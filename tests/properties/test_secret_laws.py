@@ -14,7 +14,7 @@ from taskstate.lint.reporters import FORMATS, Run, reporter
 from taskstate.model.config import Config
 from taskstate.syntax.spans import Span
 from taskstate.validation.secrets import find, masked
-from taskstate.workspace.secret_check import changed_parts, exceeding, new_secrets, occurrences
+from taskstate.workspace.secret_check import changed_parts, exceeding, new_secrets
 from taskstate.workspace.writer import unified_diff
 from tests.support.lint_corpus import cases, clean_files
 from tests.support.secret_lines import positive
@@ -73,7 +73,7 @@ def test_a_write_is_refused_exactly_where_a_secret_is_new(data: st.DataObject) -
         for part in changed_parts(old, new)
         for each in find(part.of(new))
     ]
-    parts = exceeding(new, secrets, old, lambda value: occurrences(value, new) - occurrences(value, old))
+    parts = exceeding(new, secrets, old)
     whole_text = new_secrets(new, Config(), (old,))
     assert Counter(each.span.of(new) for each in parts) == Counter(each.span.of(new) for each in whole_text)
 

@@ -6,6 +6,7 @@ from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.commands.session import add_words, given_words
 from taskstate.cli.commands.start import call_of
 from taskstate.cli.invocation import Invocation, outcome_shape, read_bytes
+from taskstate.storage.files import MAX_BYTES
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def _request(invocation: Invocation) -> FinishRequest:
         words=given_words(invocation),
         passes=tuple(args.passes),
         checked=tuple(_number(each, "--check") for each in args.checked),
-        log=read_bytes(args.qa_log) if args.qa_log else None,
+        log=read_bytes(args.qa_log, MAX_BYTES) if args.qa_log else None,
         waive=tuple(args.waive),
         note=invocation.text_of(args.note or "").strip(),
         evidence=invocation.text_of(args.evidence or ""),

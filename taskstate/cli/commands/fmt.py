@@ -120,13 +120,13 @@ def _write(invocation: Invocation) -> _FormatResult:
 def _run_stdin(invocation: Invocation) -> int:
     """Print standard input formatted, or with `--check` and `--diff` whether and how it would change."""
     from taskstate.formatting.format_files import format_bytes
-    from taskstate.storage.files import MAX_BYTES
+    from taskstate.storage.files import MAX_TEXT
     from taskstate.workspace.writer import unified_diff
 
     name = invocation.args.stdin_filename
     if not name:
         raise usage_error("fmt: - needs --stdin-filename", help="name the file, such as task-101-state.md")
-    formatted = format_bytes(standard_input(MAX_BYTES), name)
+    formatted = format_bytes(standard_input(MAX_TEXT), name)
     status = 1 if formatted.changed and (invocation.args.check or invocation.args.diff) else 0
     if invocation.as_json:
         return invocation.print_result(

@@ -11,7 +11,7 @@ from taskstate.agents.hook import Hooked, respond
 from taskstate.cli.arguments import Parser
 from taskstate.cli.invocation import Invocation, standard_input
 from taskstate.cli.terminal import is_terminal
-from taskstate.storage.files import MAX_BYTES
+from taskstate.storage.files import MAX_TEXT
 
 
 def configure(parser: Parser) -> None:
@@ -43,7 +43,7 @@ def run(invocation: Invocation) -> int:
         actor=environment.get("TASKSTATE_ACTOR") or args.agent,
         fixes=args.fix,
     )
-    data = b"" if sys.stdin and is_terminal(sys.stdin) else standard_input(MAX_BYTES)
+    data = b"" if sys.stdin and is_terminal(sys.stdin) else standard_input(MAX_TEXT)
     answer = respond(hooked, data)
     sys.stdout.write(answer.json + "\n")
     if answer.fault:

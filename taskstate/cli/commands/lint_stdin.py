@@ -11,7 +11,7 @@ from taskstate.cli.terminal import is_terminal, write_bytes
 from taskstate.lint import engine
 from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.lint.runner import Report
-from taskstate.storage.files import MAX_BYTES
+from taskstate.storage.files import MAX_TEXT
 from taskstate.storage.paths import real
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING
@@ -26,7 +26,7 @@ def run(invocation: Invocation, config: Config) -> int:
     name = invocation.args.stdin_filename
     if not name:
         raise usage_error("lint: - needs --stdin-filename", help="name the file, such as task-101-state.md")
-    data = standard_input(MAX_BYTES)
+    data = standard_input(MAX_TEXT)
     with checking(invocation, config) as settings:
         fixed = _fixed(data, name, settings, unsafe=invocation.args.unsafe_fixes) if invocation.args.fix else data
         if invocation.args.dry_run:

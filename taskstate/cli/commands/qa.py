@@ -8,6 +8,7 @@ from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation, read_bytes
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
+from taskstate.storage.files import MAX_BYTES
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def _log(name: str) -> bytes:
     from taskstate.storage import files
 
     try:
-        return read_bytes(name)
+        return read_bytes(name, MAX_BYTES)
     except TaskstateError as error:
         if error.code != "too-large":
             raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 from taskstate.cli.arguments import Parser
 from taskstate.cli.invocation import Invocation, read_bytes
 from taskstate.model.statuses import BLOCKED, OF_ROLES
+from taskstate.storage.files import MAX_BYTES
 
 
 def configure(parser: Parser) -> None:
@@ -67,7 +68,7 @@ def run_set(invocation: Invocation) -> int:
     from taskstate.tasks.role_rules import RoleChange
 
     args = invocation.args
-    log = None if args.qa_log is None else read_bytes(args.qa_log)
+    log = None if args.qa_log is None else read_bytes(args.qa_log, MAX_BYTES)
     setting = RoleChange(status=args.status, log=log, session_id=args.session_id)
     outcome = set_role(invocation.workspace, invocation.task, args.role, setting, invocation.request())
     text = f"{args.role} is {args.status.replace('_', ' ')}"

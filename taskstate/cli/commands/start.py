@@ -6,6 +6,7 @@ import sys
 
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation, outcome_shape, read_bytes
+from taskstate.storage.files import MAX_BYTES
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def run(invocation: Invocation) -> int:
         take_over=_line(invocation, "take_over"),
         accept_stale=_line(invocation, "accept_stale"),
         accept_drift=_line(invocation, "accept_drift"),
-        log=read_bytes(args.qa_log) if args.qa_log else None,
+        log=read_bytes(args.qa_log, MAX_BYTES) if args.qa_log else None,
     )
     started = start(call_of(invocation), asked)
     if args.dry_run:

@@ -47,7 +47,11 @@ def content_hashes(file: File, path: str, *, diff: bool) -> tuple[str, ...] | No
     if artifact is None:
         return None
     try:
-        return _digests(files.read(artifact), diff=diff, name=path) if files.size(artifact) is not None else ()
+        return (
+            _digests(files.read(artifact, files.MAX_BYTES), diff=diff, name=path)
+            if files.size(artifact) is not None
+            else ()
+        )
     except TaskstateError:
         return None
 

@@ -12,8 +12,9 @@ import re
 from pathlib import Path
 
 from taskstate.errors import GitFailed
+from taskstate.storage.git.contents import Objects
 from taskstate.storage.git.discovery import discover, first_line, git_folder
-from taskstate.storage.git.program import Objects, is_partial, printable, run, start
+from taskstate.storage.git.program import is_partial, printable, run, start
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

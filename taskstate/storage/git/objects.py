@@ -70,7 +70,7 @@ class Store:
             "GIT_CONFIG_PARAMETERS": "",
             "GIT_DIFF_OPTS": "",
         }
-        self._reader = git.Objects(place.root, self._env)
+        self._reader = git.Objects(place.root, self._env, most=files.MAX_BYTES)
 
     def close(self) -> None:
         """End the process that reads objects."""
@@ -94,16 +94,16 @@ class Store:
             raise _missing_object(object_id)
         return content
 
-    def contents(self, ids: Sequence[str]) -> Iterator[bytes]:
-        """Yield the content of each of these objects.
+    def digests(self, ids: Sequence[str]) -> Iterator[tuple[int, str]]:
+        """Yield size and SHA-256 of each of these objects, however large it is.
 
         Raises:
             TaskstateError: code "objects-lost": one does not exist.
         """
-        for object_id, content in zip(ids, self._reader.contents(ids), strict=True):
-            if content is None:
+        for object_id, found in zip(ids, self._reader.digests(ids), strict=True):
+            if found is None:
                 raise _missing_object(object_id)
-            yield content
+            yield found
 
     def tree_of(self, commit: str) -> str:
         """Return the tree id of a commit's files under the root; the empty tree if it has none there.

@@ -13,14 +13,16 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 
 from taskstate.errors import GitFailed
+from taskstate.storage.files import MAX_BYTES
 from taskstate.storage.git.discovery import discover, first_line, git_folder
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
     from typing import IO
 
@@ -49,13 +51,11 @@ _DROPPED = (
     *("GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"),
     "GIT_EXTERNAL_DIFF",  # a program that would make the diffs
 )
-_OBJECT_LINE = rb"[0-9a-f]{40,64} ([a-z]+) ([0-9]+)\n"
-# Names that are sent to `git cat-file` together. More could block for ever: git stops reading names when the pipe with
-# its answers is full, and we do not read answers before all names are written.
-_BATCH = 500
+_CHUNK = 64 * 1024
 _MAX_MESSAGE = 300
+_MUCH = "list what is no part of the project in .gitignore, or set `root` in taskstate.toml to a smaller part of it"
 _PARTIAL = rb"(?im)^\s*(?:promisor\s*(?:=\s*true\s*)?$|partialclone\s*=)"
-_FETCH_ALL = "this clone is partial, and nothing is fetched for you: run `git fetch --refetch --no-filter` first"
+FETCH_ALL = "this clone is partial, and nothing is fetched for you: run `git fetch --refetch --no-filter` first"
 
 
 def run(
@@ -65,20 +65,88 @@ def run(
 
     Raises:
         GitFailed: git is missing, or its exit status is not 0. Then git's standard error is in the message, and `code`
-            is the error's code, for a caller that knows what the failure means.
+            is the error's code, for a caller that knows what the failure means. Code "too-large": its output is longer
+            than `files.MAX_BYTES`.
+    """
+    status, output, said = _outcome(open_pipes(args, cwd, env, errors=True), stdin)
+    if len(output) > MAX_BYTES:
+        message = f"git {_name_of(args)} says more than {MAX_BYTES // 1024**2} MiB in {printable(str(cwd))}"
+        raise GitFailed(message, code="too-large", help=_MUCH)
+    if status:
+        reason = printable(said.decode("utf-8", "replace")) or f"exit status {status}"
+        help_ = FETCH_ALL if is_partial(cwd) else ""
+        raise GitFailed(f"git {_name_of(args)} failed in {printable(str(cwd))}: {reason}", code=code, help=help_)
+    return output
+
+
+def open_pipes(
+    args: Sequence[str], cwd: Path, env: Mapping[str, str] | None, *, errors: bool
+) -> subprocess.Popen[bytes]:
+    """Start `git ARGS` with pipes, which the caller has to read; without `errors`, standard error goes nowhere.
+
+    Raises:
+        GitFailed: git is missing, or the system refuses.
     """
     import subprocess
 
     command, environment = _start_of(args, cwd, env)
+    pipe, stderr = subprocess.PIPE, subprocess.PIPE if errors else subprocess.DEVNULL
     try:
-        done = subprocess.run(command, cwd=cwd, env=environment, input=stdin, capture_output=True, check=False)
+        return subprocess.Popen(command, cwd=cwd, env=environment, stdin=pipe, stdout=pipe, stderr=stderr)
     except OSError as error:
         raise _not_started(error, cwd) from error
-    if done.returncode:
-        reason = printable(done.stderr.decode("utf-8", "replace")) or f"exit status {done.returncode}"
-        help_ = _FETCH_ALL if is_partial(cwd) else ""
-        raise GitFailed(f"git {_name_of(args)} failed in {printable(str(cwd))}: {reason}", code=code, help=help_)
-    return done.stdout
+
+
+def _outcome(process: subprocess.Popen[bytes], stdin: bytes) -> tuple[int, bytes, bytes]:
+    """Return exit status, standard output and the beginning of standard error; git is ended where it says too much.
+
+    A repository decides how much git says, so what is read into memory has a bound.
+    """
+    from threading import Thread
+
+    if process.stdin is None or process.stdout is None or process.stderr is None:
+        raise GitFailed("git has no pipes")
+    said: list[bytes] = []
+    beside = [Thread(target=_read_beginning, args=(process.stderr, said))]
+    if stdin:
+        beside.append(Thread(target=_feed, args=(process.stdin, stdin)))
+    else:
+        process.stdin.close()
+    with process:
+        try:
+            for each in beside:
+                each.start()
+            output = _read_up_to(process.stdout, MAX_BYTES + 1)
+        except BaseException:  # Ctrl-C ends git, too
+            process.kill()
+            raise
+        if len(output) > MAX_BYTES:
+            process.kill()
+        for each in beside:
+            each.join()
+    return process.returncode, output, b"".join(said)
+
+
+def _read_up_to(stream: IO[bytes], most: int) -> bytes:
+    pieces: list[bytes] = []
+    while most > 0 and (piece := stream.read(min(most, _CHUNK))):
+        pieces.append(piece)
+        most -= len(piece)
+    return b"".join(pieces)
+
+
+def _read_beginning(stream: IO[bytes], said: list[bytes]) -> None:
+    """Read a stream to its end, so that git does not wait for us, and keep the first part."""
+    said.append(stream.read(_CHUNK))
+    while stream.read(_CHUNK):
+        continue
+
+
+def _feed(stream: IO[bytes], data: bytes) -> None:
+    with suppress(OSError):  # git has ended: its exit status says why
+        stream.write(data)
+    with suppress(OSError):
+        stream.close()
 
 
 def _start_of(args: Sequence[str], cwd: Path, env: Mapping[str, str] | None) -> tuple[tuple[str, ...], dict[str, str]]:
@@ -150,119 +218,3 @@ def is_partial(path: Path) -> bool:
         return re.search(_PARTIAL, config.read_bytes()) is not None
     except OSError:
         return False
-
-
-class Objects:
-    """Reads objects of one repository through one long-lived `git cat-file`: a process for each would take minutes.
-
-    `env` are further environment variables of that process. In a partial clone an object that is not here is an error
-    that says so: it must not look like one that does not exist.
-    """
-
-    def __init__(self, root: Path, env: Mapping[str, str] | None = None) -> None:
-        self._root = root
-        self._env = env or {}
-        self._processes: dict[tuple[int, str], subprocess.Popen[bytes]] = {}
-        self._partial: bool | None = None  # not looked at yet
-
-    def __reduce__(self) -> tuple[type[Objects], tuple[Path, Mapping[str, str]]]:
-        return Objects, (self._root, self._env)  # pipes cannot be pickled: the other process starts its own git
-
-    def read(self, name: str) -> bytes | None:
-        """Return the content of the object that `name` (an id, or `REV:path`) means, or None if there is none.
-
-        Raises:
-            GitFailed: code "partial-clone": it is not in this partial clone; git is missing, or has ended.
-        """
-        return next(self.contents([name]))
-
-    def contents(self, names: Sequence[str]) -> Iterator[bytes | None]:
-        """Yield the content of each object as `read` returns it, with fewer round trips."""
-        stdin, stdout = self._pipes("--batch")
-        for at in range(0, len(names), _BATCH):
-            chunk = names[at : at + _BATCH]
-            self._ask(stdin, [name for name in chunk if _is_askable(name)])
-            for name in chunk:
-                size = _parse_object_line(stdout.readline())[1] if _is_askable(name) else None
-                if size is None:
-                    self._require_absent(name)
-                yield None if size is None else stdout.read(size + 1)[:-1]  # git ends each content with a line end
-
-    def kinds(self, names: Sequence[str]) -> list[str | None]:
-        """Return the type ("blob", "commit" …) of the object that each name means, None if there is none.
-
-        The type of an abbreviated id that fits several objects is "ambiguous".
-        """
-        stdin, stdout = self._pipes("--batch-check")
-        kinds: dict[str, str | None] = {}
-        askable = [name for name in names if _is_askable(name)]
-        for at in range(0, len(askable), _BATCH):
-            chunk = askable[at : at + _BATCH]
-            self._ask(stdin, chunk)
-            kinds.update((name, _parse_object_line(stdout.readline())[0]) for name in chunk)
-        return [kinds.get(name) for name in names]
-
-    def close(self) -> None:
-        """End the processes of git."""
-        for (owner, _), process in self._processes.items():
-            if owner == os.getpid():  # after a fork the parent's processes are in the table too
-                process.communicate()
-        self._processes.clear()
-
-    def _ask(self, stdin: IO[bytes], names: Sequence[str]) -> None:
-        """Send names to git, one a line."""
-        try:
-            stdin.write("".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape"))
-            stdin.flush()
-        except OSError as error:
-            raise GitFailed(f"git cat-file ended in {printable(str(self._root))}: {error.strerror}") from error
-
-    def _require_absent(self, name: str) -> None:
-        """Refuse to go on without an object that the repository has, but not this partial clone of it."""
-        if self._partial is None:
-            self._partial = is_partial(self._root)
-        if not self._partial or not _is_askable(name):
-            return
-        try:  # this names an object without reading it
-            found = run(["rev-parse", "--verify", "--quiet", "--end-of-options", name], self._root, env=self._env)
-        except GitFailed:
-            return
-        message = f"{printable(name)} ({found.decode('ascii', 'replace')[:10]}) is not in {printable(str(self._root))}"
-        raise GitFailed(message, code="partial-clone", help=_FETCH_ALL)
-
-    def _pipes(self, mode: str) -> tuple[IO[bytes], IO[bytes]]:
-        # By process id: a forked child that used its parent's pipes would take answers meant for the parent.
-        process = self._processes.get((os.getpid(), mode)) or self._start(mode)
-        if process.stdin is None or process.stdout is None:
-            raise GitFailed("git cat-file has no pipes")
-        return process.stdin, process.stdout
-
-    def _start(self, mode: str) -> subprocess.Popen[bytes]:
-        import subprocess
-
-        command, environment = _start_of(["cat-file", mode], self._root, self._env)
-        try:
-            process = subprocess.Popen(
-                command,
-                cwd=self._root,
-                env=environment,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-        except OSError as error:
-            raise _not_started(error, self._root) from error
-        return self._processes.setdefault((os.getpid(), mode), process)
-
-
-def _is_askable(name: str) -> bool:
-    """Return whether git can be asked: a line end in a name would make two questions of it, and shift all answers."""
-    return "\n" not in name and "\0" not in name
-
-
-def _parse_object_line(line: bytes) -> tuple[str | None, int | None]:
-    """Return type and size from a line of `git cat-file`; other lines end with `missing` or `ambiguous`."""
-    match = re.fullmatch(_OBJECT_LINE, line)
-    if match is None:
-        return ("ambiguous" if line.endswith(b" ambiguous\n") else None), None
-    return match[1].decode("ascii"), int(match[2])

@@ -64,8 +64,7 @@ def file_size_and_hash(current: SnapshotBase, entry: TreeEntry) -> tuple[int, st
     on_disk = worktree.file_on_disk(current.workspace.root, os.fsdecode(entry.path))
     if on_disk:
         return on_disk
-    content = current.store.read(entry.new_id)
-    return len(content), files.digest(content)
+    return next(current.store.digests((entry.new_id,)))
 
 
 def object_hashes(current: SnapshotBase, objects: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -75,7 +74,7 @@ def object_hashes(current: SnapshotBase, objects: Iterable[tuple[str, str]]) -> 
         TaskstateError: code "objects-lost": an object is missing.
     """
     ids = tuple(dict.fromkeys(each for mode, each in objects if each and mode != GITLINK))
-    return {each: files.digest(content) for each, content in zip(ids, current.store.contents(ids), strict=True)}
+    return {each: sha256 for each, (_, sha256) in zip(ids, current.store.digests(ids), strict=True)}
 
 
 def recorded_files(workspace: Workspace, snapshot: Snapshot) -> tuple[ChangedFile, ...] | None:

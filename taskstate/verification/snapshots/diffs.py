@@ -120,7 +120,7 @@ def _kept(workspace: Workspace, loaded: Loaded, role: str, kind: str) -> Diff:
         message = f"the artifact {files.shown(relative)} is not here"
         help_ = "artifacts are not in git: copy it from the clone in which the snapshot was taken"
         raise TaskstateError(message, help=help_, code="artifact-lost")
-    content = _unpacked(files.read(path))
+    content = _unpacked(files.read(path, files.MAX_BYTES))
     if content is None or sha not in diff_hashes(content):
         message = f"the artifact {files.shown(relative)} is broken: it is not what the snapshot recorded"
         help_ = f"`taskstate snapshot take {task_id} --role {role}` makes it anew"
