@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _JOINERS = "\u034f\u200c\u200d"
 _MARKS = "\u061c\u200e\u200f"  # of direction
 _BREAKS = "\u200b\u2060\ufeff"  # where a word ends or does not
+_SOFT_HYPHEN = "\u00ad"  # within a word, one at a time
+_KHMER_VOWELS = "\u17b4\u17b5"  # that nobody sees: a letter has them by itself
 _FILLERS = "\u115f\u1160\u3164\uffa0"
 _MONGOLIAN_MARKS = "\u180b-\u180f"
 _SELECTORS = "\ufe00-\ufe0f"
@@ -26,7 +28,9 @@ _IDEOGRAPH_SELECTORS = "\U000e0100-\U000e01ef"
 _NEVER = (
     "\u2028\u2029\u2061-\u2065\u206a-\u206f\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
-_CANDIDATE = f"[{_JOINERS}{_MARKS}{_BREAKS}{_FILLERS}{_MONGOLIAN_MARKS}{_SELECTORS}{_NEVER}]+"
+_CANDIDATE = (
+    f"[{_SOFT_HYPHEN}{_KHMER_VOWELS}{_JOINERS}{_MARKS}{_BREAKS}{_FILLERS}{_MONGOLIAN_MARKS}{_SELECTORS}{_NEVER}]+"
+)
 
 _EMOJI = (
     "\xa9\xae\u203c\u2049\u20e3\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf\u2900-\u297f\u2b00-\u2bff"
@@ -87,12 +91,29 @@ def _end_of_needed(text: str, start: int, end: int) -> int:
     if before and _is_needed_selector(before, first):
         before, start = first, start + 1  # a joiner may follow, as in a heart on fire
         before = "\u2764" if _compiled(f"[{_SELECTORS}]").match(first) else before
-    if start < end and end - start <= _MAX_NEEDED and _all_needed(text[start:end], before, behind):
+    if start < end and end - start <= _most_needed(first) and _all_needed(text[start:end], before, behind):
+        return end
+    if start + 1 == end and first in _BREAKS and _is_among_unspaced(text, start):
         return end
     return start
 
 
 _MAX_NEEDED = 2  # a joiner with a mark beside it; more of them carry something
+
+
+def _most_needed(first: str) -> int:
+    return 1 if first == _SOFT_HYPHEN else _MAX_NEEDED
+
+
+_NEAR = 3  # characters: a bracket or quote with a blank beside it
+
+
+def _is_among_unspaced(text: str, at: int) -> bool:
+    """Return whether behind blanks and punctuation the next letter to one side is of a script without blanks."""
+    before, behind = reversed(text[max(at - _NEAR, 0) : at]), text[at + 1 : at + 1 + _NEAR]
+    unspaced = _compiled(f"[{_UNSPACED}]")
+    letters = (next((each for each in side if each.isalnum() or unspaced.match(each)), "") for side in (before, behind))
+    return any(unspaced.match(each) for each in letters)
 
 
 def _is_needed_selector(base: str, char: str) -> bool:
@@ -116,6 +137,8 @@ def _is_needed(char: str, before: str, behind: str) -> bool:
         pattern = _compiled(f"[{characters}]")
         return pattern.match(before) is not None or pattern.match(behind) is not None
 
+    if char == _SOFT_HYPHEN:
+        return before.isalpha() and behind.isalpha()
     if char in _MARKS:
         return beside(_RIGHT_TO_LEFT)
     if char in _BREAKS:
@@ -126,6 +149,8 @@ def _is_needed(char: str, before: str, behind: str) -> bool:
         emoji = _compiled(f"[{_EMOJI}]")
         between = emoji.match(before) is not None and emoji.match(behind) is not None
         return beside(_JOINING) or (char == "\u200d" and between)
+    if char in _KHMER_VOWELS:
+        return beside("\u1780-\u17b3")
     return _compiled(f"[{_MONGOLIAN_MARKS}]").match(char) is not None and beside(_MONGOLIAN)
 
 

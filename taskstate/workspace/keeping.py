@@ -37,8 +37,10 @@ def carry_out(workspace: Workspace, plan: Plan, read: Mapping[str, TaskState] | 
 
     Raises:
         StaleFile: a file is not as the plan expects it; nothing was changed.
-        TaskstateError: the system refuses; code "unsafe": a session, an event or a handoff would get lost.
+        TaskstateError: the system refuses; code "unsafe": a session, an event or a handoff would get lost; code
+            "too-large": no command would read a file again.
     """
+    _require_readable(workspace, plan)
     records = kept.records(workspace.private)[0]
     entries = _entries(workspace, plan, records, read or {})
     quiet = [task_id for task_id in entries if told.is_quiet(workspace, task_id)]
@@ -50,6 +52,18 @@ def carry_out(workspace: Workspace, plan: Plan, read: Mapping[str, TaskState] | 
     for task_id in entries:
         _prune(workspace, records, task_id)
     told.remember_quiet(workspace, quiet)
+
+
+def _require_readable(workspace: Workspace, plan: Plan) -> None:
+    """Refuse to write one of our own files so large that it would not be read any more."""
+    for operation in plan:
+        if not isinstance(operation, transaction.Create | transaction.Replace | transaction.Append):
+            continue
+        stays = files.size(workspace.root / operation.path) if isinstance(operation, transaction.Append) else 0
+        if names.own_file(operation.path) and (stays or 0) + len(operation.data) > files.MAX_TEXT:
+            message = f"{operation.path} would hold more than {files.MAX_TEXT // 1024**2} MiB"
+            help_ = "write what is long into a file of the project, and name that; a long history goes on in a new task"
+            raise TaskstateError(message, help=help_, code="too-large")
 
 
 def let_go(workspace: Workspace, loss: Loss) -> None:

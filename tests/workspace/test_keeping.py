@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.errors import TaskstateError
 from taskstate.storage import files, kept
 from taskstate.workflow.doctor import examine
 from taskstate.workspace import keeping
@@ -169,3 +170,12 @@ def test_a_plan_of_two_state_files_keeps_what_each_of_them_holds(tmp_path: Path)
     blocks = {task_id: entry and [item.place for item in entry.items] for task_id, entry in entries.items()}
     assert "output" in (blocks["101"] or [])
     assert blocks["102"] == []
+
+
+def test_no_file_is_written_that_would_not_be_read_again(place: Place) -> None:
+    """A session that would make the file larger than what is read is refused, and nothing has changed."""
+    before = place.text
+    with pytest.raises(TaskstateError, match="would hold more than 4 MiB") as caught:
+        did(place, "x" * (files.MAX_TEXT + 1))
+    assert caught.value.help
+    assert place.text == before
