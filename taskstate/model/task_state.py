@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 KB = 1024
+_FEATURES, _PROGRESS = "features", "overall_progress"  # keys of the Feature Checklist
 SECTION_LEVEL, PART_LEVEL = 2, 3  # of the headings of sections, and of their parts: subsections, sessions, phases
 _NUMBER = re.compile(r"session\s+#?(\d{1,9})\b(?![.,]\d)", re.IGNORECASE)
 _TIME = re.compile(r"(\d{4}-\d{2}-\d{2})[T ]+(\d{2}:\d{2})")
@@ -55,16 +56,25 @@ class Criterion(NamedTuple):
     mark: Span
 
 
-class Feature(NamedTuple):
-    """An entry of the Feature Checklist; `node` is its node in the json fence."""
-
+class _Feature(NamedTuple):
     id: str
     description: str
     passes: bool
     tested_at: str | None
     evidence: Any
     moved_to: str | None
-    node: Node
+    root: Node
+    number: int
+
+
+class Feature(_Feature):
+    """An entry of the Feature Checklist, with its number from 0 in the json fence whose node is `root`."""
+
+    @property
+    def node(self) -> Node:
+        """Its node in the json fence, which is looked for only now: few features are ever looked at so closely."""
+        node = self.root.get(_FEATURES, self.number)
+        return node or self.root
 
 
 class Checklist(NamedTuple):
@@ -434,10 +444,23 @@ def _checklist(document: Document, section: Section | None, problems: list[Probl
     if isinstance(root, Fault):
         problems.append(Problem(kind="json-invalid", message=root.message, span=root.span))
         return None
-    entries = root.get("features") if root.kind == "mapping" else None
-    features = tuple(feature for node in (entries.items if entries else ()) if (feature := _feature(node)))
-    progress = root.get("overall_progress") if root.kind == "mapping" else None
-    return Checklist(fence=fence, root=root, features=features, progress=progress.text if progress else None)
+    values = root.plain if root.kind == "mapping" else {}
+    entries = values.get(_FEATURES)
+    features = enumerate(entries if isinstance(entries, list) else ())
+    return Checklist(
+        fence=fence,
+        root=root,
+        features=tuple(feature for index, each in features if (feature := _feature(each, root, index))),
+        progress=_progress(values, root),
+    )
+
+
+def _progress(values: Mapping[str, Any], root: Node) -> str | None:
+    progress = values.get(_PROGRESS)
+    if isinstance(progress, str):
+        return progress
+    node = root.get(_PROGRESS) if _PROGRESS in values else None
+    return node.text if node else None  # as it is written, even where it is no string
 
 
 def json_fence(document: Document, span: Span) -> Block | None:
@@ -450,9 +473,8 @@ def is_json_fence(block: Block) -> bool:
     return block.text.lower().split(maxsplit=1)[:1] == ["json"]
 
 
-def _feature(node: Node) -> Feature | None:
-    value = node.value() if node.kind == "mapping" else None
-    if not value or not isinstance(value.get("id"), str):
+def _feature(value: Any, root: Node, number: int) -> Feature | None:  # noqa: ANN401 - any JSON value
+    if not isinstance(value, dict) or not isinstance(value.get("id"), str):
         return None
     moved, tested = value.get("moved_to"), value.get("tested_at")
     return Feature(
@@ -462,5 +484,6 @@ def _feature(node: Node) -> Feature | None:
         tested_at=tested if isinstance(tested, str) else None,
         evidence=value.get("evidence"),
         moved_to=moved if isinstance(moved, str) else None,
-        node=node,
+        root=root,
+        number=number,
     )

@@ -26,6 +26,7 @@ AFTER_THE_END = "stands after the end of the JSON value"
 NEVER_CLOSED = "that begins here is never closed"
 MAX_DEPTH = 100
 _MAX_SHOWN = 40  # characters of the text that a message repeats
+_BLANKS = " \t\n\r"
 _BLANK = re.compile(r"[ \t\n\r]*")
 _NEXT = re.compile(r"[ \t\n\r]*,[ \t\n\r]*(?=[^ \t\n\r\]}])")  # to the next entry
 _STRING_START = re.compile(r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+')
@@ -48,7 +49,15 @@ DECLINED: Final = Declined()
 
 
 def read_json(text: str, start: int, end: int) -> Node | Fault:
-    """Return the span tree of the one JSON value in `text[start:end]`, with absolute spans, or the first fault."""
+    """Return the span tree of the one JSON value in `text[start:end]`, with absolute spans, or the first fault.
+
+    Of a sound object or array the value is read at once, and the places of its parts when somebody asks for one.
+    """
+    source = text[start:end]
+    value = loads(source)
+    if isinstance(value, (dict, list)):
+        begin = start + len(source) - len(source.lstrip(_BLANKS))
+        return _Unread.at(text, Span(begin, start + len(source.rstrip(_BLANKS))), value)
     has_surrogates = "\\u" in text and _SURROGATE_ESCAPE.search(text, start, end) is not None
     try:
         return _Parser(text, start, end, skips=not has_surrogates).document()
@@ -106,21 +115,22 @@ def _too_deep(value: object, limit: int = MAX_DEPTH) -> bool:
 
 
 class _Unread(Node):
-    """A sound object or array in a list; its parts are read when they are asked for, its value when that is."""
+    """A sound object or array, as a whole or in a list; its parts are read when they are asked for."""
 
     @classmethod
-    def at(cls, text: str, span: Span) -> _Unread:
-        """Return the object or array that a span of a text holds."""
+    def at(cls, text: str, span: Span, known: Any = None) -> _Unread:  # noqa: ANN401 - any JSON value
+        """Return the object or array that a span of a text holds; of the whole of a JSON text the value is known."""
         node = cls("mapping" if text[span.start] == "{" else "sequence", span, "json")
-        node.source = text
+        node.source, node.known = text, known
         return node
 
     source: str
+    known: Any
 
     @cached_property
     def _read(self) -> Node:
-        # No part of it is left unread: else each level would be decoded once for each level above it.
-        parser = _Parser(self.source, *self.span, skips=False)
+        # Only parts of the whole are left unread: else each level would be decoded once for each level above it.
+        parser = _Parser(self.source, *self.span, skips=self.known is not None)
         return (parser.mapping if self.kind == "mapping" else parser.sequence)(self.span.start)
 
     @property
@@ -136,6 +146,13 @@ class _Unread(Node):
     def value(self) -> Any:  # noqa: ANN401 - any JSON value
         """Return the plain value, a new one each time: it belongs to the caller."""
         return _DECODER.raw_decode(self.source, self.span.start)[0]
+
+    @property
+    def plain(self) -> Any:  # noqa: ANN401 - any JSON value
+        """The plain value, the same one each time."""
+        if self.known is None:
+            self.known = self.value()
+        return self.known
 
 
 class _Parser:

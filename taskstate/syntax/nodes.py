@@ -94,6 +94,11 @@ class Node(NamedTuple):
             return {entry.key.text: entry.value.value() for entry in self.entries}
         return [item.value() for item in self.items]
 
+    @property
+    def plain(self) -> Any:  # noqa: ANN401 - any YAML or JSON value
+        """The plain value for those who do not change it: where reading has made one, it is that."""
+        return self.value()
+
     def is_string(self) -> bool:
         """Return whether a scalar is quoted, a block scalar, or a JSON string: a string in every schema."""
         return self.style not in {"plain", "json"}

@@ -159,9 +159,12 @@ def test_lines_below_each_other_are_deleted_in_one_round() -> None:
 
 @pytest.mark.parametrize("name", ["features", "proved features"])
 def test_no_feature_is_taken_apart_without_a_finding(name: str) -> None:
-    """The parts of a feature are read only for the place of a finding: its values are at hand without that."""
+    """The parts of a feature are read only for the place of a finding: its values are at hand without that.
+
+    The places in the list as a whole are read twice, in the file and in the one with the right percentage.
+    """
     text = many(name)
-    assert counted(lambda: linted(text))["syntax.json_parser._Unread._read"] == 0
+    assert counted(lambda: linted(text))["syntax.json_parser._Unread._read"] <= 2
 
 
 def test_a_long_line_is_shown_in_part() -> None:

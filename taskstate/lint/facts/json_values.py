@@ -38,7 +38,7 @@ class JsonValue(_JsonValue):
     @cached_property
     def value(self) -> Any:  # noqa: ANN401 - any JSON value
         """The plain value."""
-        return self.root.value()
+        return self.root.plain
 
     @cached_property
     def faults(self) -> tuple[SchemaFault, ...]:
