@@ -62,21 +62,6 @@ class _Shape:
         shape = self._shapes_by_key[key] = self._of(next(schemas))
         return shape
 
-    def inner(self) -> Iterator[_Shape]:
-        """Yield the shapes of all values that one of this shape may hold."""
-        yield from (self._of(schema) for part in self._parts for schema in _schemas_within(part))
-
-    @cached_property
-    def marks_within(self) -> frozenset[str]:
-        """The keywords that mark a value anywhere inside one of this shape; for others, nothing is looked through."""
-        found: dict[int, _Shape] = {}
-        waiting = [self]
-        while waiting:
-            new = [shape for shape in waiting.pop().inner() if id(shape) not in found]
-            found |= {id(shape): shape for shape in new}
-            waiting += new
-        return frozenset(mark for shape in found.values() for mark in shape.marks)
-
     @cached_property
     def _named(self) -> frozenset[str]:
         """The keys that a schema declares by name."""
@@ -100,13 +85,6 @@ def _schemas_of_key(schema: Mapping[str, Any], key: str) -> Iterator[Schema]:
     yield from (each for pattern, each in schema.get("patternProperties", {}).items() if re.search(pattern, key))
     if "additionalProperties" in schema:
         yield schema["additionalProperties"]
-
-
-def _schemas_within(schema: Mapping[str, Any]) -> Iterator[Schema]:
-    """Yield the schemas of all values that a mapping or list may hold."""
-    yield from schema.get("properties", {}).values()
-    yield from schema.get("patternProperties", {}).values()
-    yield from (schema[keyword] for keyword in ("additionalProperties", "items") if keyword in schema)
 
 
 def _schemas_of_others(schema: Mapping[str, Any]) -> Iterator[tuple[Callable[[str], object], Schema]]:
@@ -161,8 +139,6 @@ def _marked(
 ) -> Iterator[tuple[KeyPath, Node]]:
     if node.kind == "scalar" and keyword in shape.marks:
         yield path, node
-    if keyword not in shape.marks_within:
-        return
     for entry in node.entries:
         key = entry.key.text
         yield from _marked(entry.value, shape.entry(key), keyword, wanted, (*path, key))
@@ -173,8 +149,6 @@ def _marked(
 
 def _holds(value: object, shape: _Shape, keyword: str, wanted: Callable[[object], bool]) -> bool:
     """Return whether a JSON value is or holds a scalar with the keyword that is wanted."""
-    if keyword not in shape.marks_within:
-        return keyword in shape.marks and not isinstance(value, (dict, list)) and wanted(value)
     if isinstance(value, dict):
         below = ((each, shape.entry(key)) for key, each in value.items())
         return any(
