@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 
-from taskstate import hashes
 from taskstate.errors import TaskstateError
 from taskstate.lint.cache import CachedResult, freeze, open_cache, thaw
 from taskstate.lint.queries.answers import RepositoryQueries
-from taskstate.model import document_kinds, names
+from taskstate.model import document_kinds, hashes, names
 from taskstate.storage import files, folders
 from taskstate.storage.file_sources import Disk, GitFiles
 from taskstate.storage.git import client as git

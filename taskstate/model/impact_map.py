@@ -10,10 +10,9 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from taskstate import hashes
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
-from taskstate.model import globs
+from taskstate.model import globs, hashes
 from taskstate.model.permanent import ARCHITECTURE, COSMETIC, IMPACT_MAP, INTERFACE, LEVELS
 from taskstate.model.task_state import json_fence
 from taskstate.syntax.document import parse

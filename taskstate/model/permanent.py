@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from taskstate import hashes
+from taskstate.model import hashes
 from taskstate.model.document_kinds import kind, section_key
 from taskstate.model.loose_values import map_of
 from taskstate.model.task_state import json_fence

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from taskstate import hashes
+from taskstate.model import hashes
 
 
 @pytest.mark.parametrize("data", [b"", b"a", "ä\n".encode() * 1_000])
@@ -20,7 +20,10 @@ def test_the_hashes_are_the_usual_ones(data: bytes) -> None:
 
 def test_openssl_is_not_loaded() -> None:
     """Hashing imports neither `hashlib` nor what it loads."""
-    code = "import sys; from taskstate import hashes; hashes.sha256(b''); hashes.fingerprint(b''); print(*sys.modules)"
+    code = (
+        "import sys; from taskstate.model import hashes; "
+        "hashes.sha256(b''); hashes.fingerprint(b''); print(*sys.modules)"
+    )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True).stdout
     assert not {"hashlib", "_hashlib"} & set(loaded.split())
 
@@ -29,7 +32,7 @@ def test_another_interpreter_has_them_from_hashlib() -> None:
     """Where the interpreter has no module of its own for a hash, that of `hashlib` is taken."""
     code = (
         "import sys; sys.modules |= dict.fromkeys(['_sha2', '_sha256', '_blake2']);"
-        " from taskstate import hashes; print(hashes.sha256(b'a'))"
+        " from taskstate.model import hashes; print(hashes.sha256(b'a'))"
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True).stdout
     assert shown.strip() == hashlib.sha256(b"a").hexdigest()
