@@ -93,4 +93,4 @@ def _entry(values: Any) -> CachedResult:  # noqa: ANN401 - whatever the file hol
     mark, digest, recorded, findings = values
     if not (isinstance(mark, str) and isinstance(digest, str)):
         raise TypeError
-    return CachedResult(mark, digest, tuple((tuple(query), answer) for query, answer in recorded), tuple(findings))
+    return CachedResult(mark, digest, tuple([(tuple(query), answer) for query, answer in recorded]), tuple(findings))

@@ -171,16 +171,16 @@ def check_files(paths: Sequence[Path], run: LintRun, progress: Callable[[int, in
     """
     findings: list[Finding] = []
     unreadable: list[str] = []
-    cached = {path: entry for path in paths if (entry := _cached_result(path, run))}
-    stale = [path for path in paths if path not in cached]
+    cached = [_cached_result(path, run) for path in paths]
+    stale = [path for path, entry in zip(paths, cached, strict=True) if entry is None]
     checked: dict[Path, _FileResult] = {}
     for path, result in _check_all(stale, run):
         checked[path] = result
         if progress:
-            progress(len(cached) + len(checked), len(paths))
-    for path in paths:
-        if path in cached:
-            findings += thaw(cached[path].findings, run.name(path)) if cached[path].findings else ()
+            progress(len(paths) - len(stale) + len(checked), len(paths))
+    for path, known in zip(paths, cached, strict=True):
+        if known:
+            findings += thaw(known.findings, run.name(path)) if known.findings else ()
             continue
         result = checked[path]
         if result.entry is None:

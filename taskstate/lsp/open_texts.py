@@ -50,9 +50,9 @@ class OpenTexts(Disk):
         """Return the paths of the open files."""
         return tuple(self._texts)
 
-    def mark(self, path: Path) -> str:
+    def mark(self, path: Path | str) -> str:
         """Return a text that changes whenever the file does."""
-        opened = self._texts.get(path)
+        opened = self._texts.get(Path(path))
         return f"open:{files.digest(_encoded(opened.text))}" if opened else super().mark(path)
 
     def read(self, path: Path) -> bytes:

@@ -52,7 +52,11 @@ def phase_in(name: str) -> str | None:
 def _match(name: str) -> tuple[str, re.Match[str]] | None:
     """Return the type of one of taskstate's own files and the match of its path, or None for any other."""
     path = name.replace("\\", "/")
-    return next(((type_, match) for type_, pattern in _own_files() if (match := pattern.search(path))), None)
+    for type_, pattern in _own_files():
+        match = pattern.search(path)
+        if match:
+            return type_, match
+    return None
 
 
 def is_id(text: str) -> bool:

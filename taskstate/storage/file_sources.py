@@ -6,16 +6,16 @@ stores it need not read a file that has not changed.
 
 from __future__ import annotations
 
+import os
 import time
+from pathlib import Path
 
 from taskstate.errors import TaskstateError
 from taskstate.storage import files, folders
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Mapping
-    from pathlib import Path
 
     from taskstate.storage.git import client as git
 
@@ -37,13 +37,12 @@ def is_settled(status: os.stat_result, now: int) -> bool:
 class Disk:
     """Files as they are on disk."""
 
-    def mark(self, path: Path) -> str:
+    def mark(self, path: Path | str) -> str:
         """Return a text that changes whenever the file does; empty if it cannot be read."""
         try:
-            status = folders.status(path)
+            return _mark(path, self._status(path))
         except (OSError, ValueError):
             return ""
-        return mark_of(status) if is_settled(status, time.time_ns()) else f"sha256:{_digest(path)}"
 
     def read(self, path: Path) -> bytes:
         """Return the content of a file.
@@ -55,12 +54,53 @@ class Disk:
 
     def exists(self, path: Path) -> bool:
         """Return whether there is something at `path`."""
-        return folders.exists(path)
+        try:
+            return bool(self._status(path))
+        except (OSError, ValueError):
+            return False
+
+    def _status(self, path: Path | str) -> os.stat_result:
+        return folders.status(path)
 
 
-def _digest(path: Path) -> str:
+class DiskInRun(Disk):
+    """Files on disk during one run, which are assumed not to change meanwhile: each mark is taken once.
+
+    It holds folders open until it is closed.
+    """
+
+    def __init__(self) -> None:
+        self._lookout = folders.Lookout()
+        self._marks: dict[str, str] = {}
+
+    def mark(self, path: Path | str) -> str:
+        """Return a text that changes whenever the file does; empty if it cannot be read."""
+        name = os.fspath(path)
+        mark = self._marks.get(name)
+        if mark is None:
+            mark = self._marks[name] = super().mark(name)
+        return mark
+
+    def _status(self, path: Path | str) -> os.stat_result:
+        return self._lookout.status(path)
+
+    def forget_file(self, path: Path) -> None:
+        """Forget the mark of a file, which has been written since."""
+        self._marks.pop(os.fspath(path), None)
+
+    def close(self) -> None:
+        """Forget all marks, and let go of the folders; whoever looks again starts anew."""
+        self._marks.clear()
+        self._lookout.close()
+
+
+def _mark(path: Path | str, status: os.stat_result) -> str:
+    return mark_of(status) if is_settled(status, time.time_ns()) else f"sha256:{_digest(path)}"
+
+
+def _digest(path: Path | str) -> str:
     try:
-        return files.digest(files.read(path, files.MAX_BYTES))
+        return files.digest(files.read(Path(path), files.MAX_BYTES))
     except TaskstateError as error:  # reported by whoever reads the file
         return error.code
 
@@ -77,10 +117,11 @@ class GitFiles:
         self._objects = objects
         self.ids = ids
 
-    def _id(self, path: Path) -> str | None:
-        return self.ids.get(path.relative_to(self._root).as_posix()) if path.is_relative_to(self._root) else None
+    def _id(self, path: Path | str) -> str | None:
+        name, root = os.fspath(path), f"{self._root}{os.sep}"
+        return self.ids.get(name.removeprefix(root).replace(os.sep, "/")) if name.startswith(root) else None
 
-    def mark(self, path: Path) -> str:
+    def mark(self, path: Path | str) -> str:
         """Return the file's object id, which is a hash of its content."""
         return self._id(path) or self._disk.mark(path)
 

@@ -30,6 +30,7 @@ _ENTER = _FOLDER | getattr(os, "O_PATH", os.O_RDONLY)
 _LIST = _FOLDER | os.O_RDONLY
 # O_NONBLOCK: opening a FIFO that has taken a file's place must not wait for somebody who writes into it.
 _FILE = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_MOST_HELD = 64  # folders that a `Lookout` holds open
 # Errors of systems that cannot sync a folder (some network and FUSE file systems).
 _SYNC_UNSUPPORTED = {
     *(errno.EACCES, errno.EPERM, errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EISDIR),
@@ -137,25 +138,54 @@ def may(path: Path | str, access: int) -> bool:
         return False
 
 
+class Lookout:
+    """Looks at many files one after the other, and holds the folders open in which they lie.
+
+    So the way to a folder is gone once for all files in it. For as long as nobody makes or replaces a folder.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[str, int | None] = {}  # None: there is no such folder
+
+    def __reduce__(self) -> tuple[type[Lookout], tuple[()]]:
+        return Lookout, ()  # descriptors cannot be pickled: the other process opens its own
+
+    def status(self, path: Path | str) -> os.stat_result:
+        """Return the status of what is at an absolute path: of a link, not of what it names."""
+        folder, _, name = os.fspath(path).rpartition(os.sep)  # thousands: `os.path.split` takes five times as long
+        descriptor = self._held[folder] if folder in self._held else self._hold(folder)
+        if descriptor is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
+        return os.stat(name or os.curdir, dir_fd=descriptor, follow_symlinks=False)
+
+    def _hold(self, folder: str) -> int | None:
+        if len(self._held) >= _MOST_HELD:
+            self.close()
+        try:
+            self._held[folder] = _descend(folder or os.sep, _ENTER)
+        except FileNotFoundError:
+            self._held[folder] = None
+        return self._held[folder]
+
+    def close(self) -> None:
+        """Let go of the folders; whoever looks again opens them again."""
+        while self._held:
+            _, descriptor = self._held.popitem()
+            if descriptor is not None:
+                os.close(descriptor)
+
+
 def statuses(paths: Iterable[str]) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the status of each path at which something is; a folder is opened once for all that follow each other."""
-    here, descriptor = None, -1
+    """Yield each of these absolute paths at which something is, with its status."""
+    lookout = Lookout()
     try:
         for path in paths:
-            folder, _, name = path.rpartition(os.sep)  # thousands of them: `os.path.split` takes five times as long
             try:
-                if folder != here:
-                    if here is not None:
-                        os.close(descriptor)
-                    here = None
-                    descriptor, here = _descend(folder or os.sep, _ENTER), folder
-                found = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+                yield path, lookout.status(path)
             except OSError:  # deleted since it was listed
                 continue
-            yield path, found
     finally:
-        if here is not None:
-            os.close(descriptor)
+        lookout.close()
 
 
 def link_text(path: Path | str) -> bytes:

@@ -53,7 +53,7 @@ def own_files(
     if names is None:
         return paths + _walk(folder, is_wanted, {str(state_root)})
     elsewhere = (os.path.join(folder, name) for name in names if is_wanted(name))
-    return paths + [path for path in elsewhere if folders.exists(path)]  # git also lists deleted files
+    return paths + [path for path, _ in folders.statuses(elsewhere)]  # git also lists deleted files
 
 
 def _walk(top: Path, is_wanted: Callable[[str], bool], excluded: Collection[str]) -> list[str]:

@@ -15,7 +15,7 @@ from taskstate.model.algorithms import DependencyGraph
 from taskstate.model.names import HANDOFF_FOLDER
 from taskstate.storage import files
 from taskstate.storage.cache import Cache
-from taskstate.storage.file_sources import Disk
+from taskstate.storage.file_sources import DiskInRun
 from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from taskstate.model.chain_quotes import Upstream
-    from taskstate.storage.file_sources import GitFiles
+    from taskstate.storage.file_sources import Disk, GitFiles
     from taskstate.syntax.document import Document
     from taskstate.workspace.workspace import Workspace
 
@@ -52,7 +52,8 @@ class RunCache:
 
     def __init__(self, workspace: Workspace) -> None:
         self.workspace = workspace
-        self.source: Disk | GitFiles = Disk()
+        self._disk = DiskInRun()
+        self.source: Disk | GitFiles = self._disk
         self.all_files: tuple[Path, ...] | None = None  # all our own files of the repository, if they are listed anyway
         self.objects = git.Objects(workspace.root)
         self.memo: dict[tuple[str, ...], Any] = {}  # answers that lint's queries have computed already
@@ -68,6 +69,7 @@ class RunCache:
 
     def forget_file(self, path: Path) -> None:
         """Forget what was read of one file, which has been written since."""
+        self._disk.forget_file(path)
         self._documents.pop(path, None)
         self._upstreams.pop(path, None)
 
@@ -76,11 +78,13 @@ class RunCache:
         self.memo.clear()
         self._documents.clear()
         self._upstreams.clear()
+        self._disk.close()
         self.dependencies = DependencyGraph(self._depends_on)
 
     def close(self) -> None:
-        """End the processes of git, and save the dependency cache."""
+        """End the processes of git, let go of what is held open, and save the dependency cache."""
         self.objects.close()
+        self._disk.close()
         if self.dependency_cache:
             self.dependency_cache.save()
 

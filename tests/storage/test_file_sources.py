@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.storage.file_sources import Disk, GitFiles
+from taskstate.storage.file_sources import Disk, DiskInRun, GitFiles
 from taskstate.storage.git import client as git
 from taskstate.storage.git.index import blobs_in_index
 from tests.support.place import refusal
@@ -71,6 +71,23 @@ def test_a_file_that_has_settled_is_marked_without_being_read(tmp_path: Path, mo
     before = Disk().mark(path)
     _written(tmp_path / "other", "b").replace(path)
     assert Disk().mark(path) != before
+
+
+def test_in_a_run_a_mark_is_taken_once(tmp_path: Path) -> None:
+    """What is written meanwhile is seen once its mark is forgotten, alone or with all others."""
+    disk, paths = DiskInRun(), (_written(tmp_path / NAME, "a"), tmp_path / "none" / NAME)
+    marks = [disk.mark(path) for path in paths]
+    assert marks == [Disk().mark(path) for path in paths]
+    assert [disk.exists(path) for path in paths] == [True, False]
+    _written(paths[0], "ab")
+    paths[1].parent.mkdir()
+    _written(paths[1], "b")
+    assert [disk.mark(path) for path in paths] == marks
+    disk.forget_file(paths[0])
+    assert [disk.mark(path) for path in paths] == [Disk().mark(paths[0]), marks[1]]
+    disk.close()
+    assert [disk.mark(path) for path in paths] == [Disk().mark(path) for path in paths]
+    disk.close()
 
 
 def _written(path: Path, text: str) -> Path:

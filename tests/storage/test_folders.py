@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
+import pickle
 import shutil
 import stat
 import subprocess
@@ -170,6 +171,30 @@ def test_looking_is_no_error(tmp_path: Path) -> None:
         assert looks == (False,) * 4
     paths = [str(outside / "a"), str(tmp_path / "link" / "a"), str(outside / "none"), str(outside / "deep" / "b")]
     assert [path for path, _ in folders.statuses(paths)] == [paths[0], paths[3]]
+
+
+def test_lookout_sees_what_is_there_and_follows_no_link(tmp_path: Path) -> None:
+    """In more folders than it holds open, and again after it let go of them; a folder made meanwhile is seen then."""
+    lookout = folders.Lookout()
+    paths = [tmp_path / str(number) / "a" for number in range(70)]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text("x")
+    (tmp_path / "link").symlink_to(tmp_path / "1")
+    assert [lookout.status(path) for path in paths * 2] == [path.stat() for path in paths * 2]
+    with pytest.raises(OSError, match="link"):
+        lookout.status(tmp_path / "link" / "a")
+    late = tmp_path / "late" / "a"
+    with pytest.raises(FileNotFoundError):
+        lookout.status(late)
+    late.parent.mkdir()
+    late.write_text("x")
+    with pytest.raises(FileNotFoundError):
+        lookout.status(late)
+    lookout.close()
+    assert lookout.status(late) == late.stat()
+    assert pickle.loads(pickle.dumps(lookout)).status(late) == late.stat()  # noqa: S301 - our own bytes
+    lookout.close()
 
 
 @pytest.mark.parametrize("name", ["a\0b", "\ud800", "x" * 300])

@@ -50,6 +50,10 @@ MARKS: Mapping[str, Callable[..., str]] = {
 }
 
 
+# Queries whose answer is the same for every file of a run: each is asked once.
+_SHARED = frozenset({"dependency_path", "exists", "is_future", "leads_outside", "missing_commits", "upstream"})
+
+
 class RepositoryQueries(Queries):
     """The answers about one file; `recorded` holds the queries made so far, each with the mark of its answer."""
 
@@ -60,8 +64,14 @@ class RepositoryQueries(Queries):
 
     def mark(self, question: Question) -> str:
         """Return the current mark of a query's answer."""
-        name, *arguments = question
-        return MARKS[name](self.file, *arguments)
+        memo: dict[Question, str] = self.file.repository.memo
+        mark = memo.get(question)
+        if mark is None:
+            name, *arguments = question
+            mark = MARKS[name](self.file, *arguments)
+            if name in _SHARED:
+                memo[question] = mark
+        return mark
 
     def _record(self, *question: str) -> str:
         """Record a query with its mark, and return the mark.
@@ -79,8 +89,8 @@ class RepositoryQueries(Queries):
     # The task: its files, their past, other tasks, commits
 
     def is_future(self, moment: str) -> bool | None:
-        """Compare a timestamp with the time of the run."""
-        return self._record("is_future", moment) == "yes"
+        """Compare a timestamp with the time of the run; what is past stays so, and need not be asked again."""
+        return self.mark(("is_future", moment)) == "yes" and self._record("is_future", moment) == "yes"
 
     def damage(self) -> str | None:
         """Compare the file with what its archive and the last write hold."""

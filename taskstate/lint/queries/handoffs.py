@@ -38,6 +38,8 @@ def documents_mark(file: File) -> str:
 
 def _paths(file: File) -> Iterator[tuple[str, Path]]:
     """Yield each document's path from the state folder, and its full path."""
+    if not file.repository.tasks_with_handoffs:
+        return
     own = names.own_file(file.path.as_posix())  # by the whole path: the folder of a handoff document names its task
     root = file.repository.workspace.state_root
     if own is None or not own.id or f"task-{own.id}" not in file.repository.tasks_with_handoffs:

@@ -40,7 +40,9 @@ def archive(file: File) -> tuple[Document, ...] | None:
 
 def archive_mark(file: File) -> str:
     """Return the mark of the archive file."""
-    return file.repository.source.mark(file.archive_path) if file.archive_path else ""
+    workspace = file.repository.workspace  # as text: among thousands of files, making paths costs more than looking
+    path = f"{workspace.state_root}{os.sep}{workspace.archive_path(file.id)}"
+    return file.repository.source.mark(path) if file.id else ""
 
 
 def damage_mark(file: File) -> str:
@@ -93,7 +95,9 @@ def changed_paths_mark(file: File) -> str:
 
 def same_id_mark(file: File, task_id: str) -> str:
     """List the other state files of a task, one a line; a link to this file is not another one."""
-    paths = (path for path in file.repository.state_files(task_id) if path != file.path)
+    paths = file.repository.state_files(task_id)
+    if paths == (file.path,):  # nearly always
+        return ""
     others = (path for path in paths if os.path.realpath(path) != os.path.realpath(file.path))
     return "\n".join(files.shown(file.repository.workspace.relative(path)) for path in others)
 
