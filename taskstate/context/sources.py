@@ -174,5 +174,5 @@ def _files(root: Path) -> Iterable[str]:
             output = b""
         yield from (os.fsdecode(name) for name in output.split(b"\0") if name)
         return
-    for folder, name in folders.walk(root, lambda _, name: name not in IGNORED_FOLDERS):
-        yield os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
+    for folder, file in folders.walk(root, lambda _, name: name not in IGNORED_FOLDERS):
+        yield os.path.relpath(os.path.join(folder, file.name), root).replace(os.sep, "/")

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-KINDS = ("task", "permanent")
+TASK, PERMANENT = "task", "permanent"
+KINDS = (TASK, PERMANENT)
 HANDOFF = "handoff"  # a kind of document that is not a state file
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)*(?:[.):]\s*|\s+)(?=\S)")
 _CLOSING = r"\s#+\Z"

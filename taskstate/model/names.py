@@ -99,6 +99,8 @@ def parse_feature_id(text: str) -> str:
 def id_key(task_id: str) -> tuple[tuple[tuple[bool, int, str], ...], str]:
     """Return a sort key that orders ids naturally (`9`, `10`, `101`, `101a`); different ids never have equal keys."""
     folded = task_id.casefold()
+    if folded.isascii() and folded.isdigit():  # nearly all ids are numbers
+        return (_part_key(folded),), folded
     parts = (part for part in re.split(_DIGITS, folded) if part)
     return tuple(_part_key(part) for part in parts), folded
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from taskstate.model import hashes
+from taskstate.model import document_kinds, hashes
 from taskstate.model.document_kinds import kind, section_key
 from taskstate.model.loose_values import map_of
 from taskstate.model.task_state import json_fence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Section
 
-PERMANENT = "permanent"
+PERMANENT = document_kinds.PERMANENT
 USER_INTENT, IMPACT_MAP, DECISIONS = "User Intent", "Codebase Impact Map", "Architecture Decisions"
 PHASE_STATUS, CONSTRAINTS, CHANGE_LOG = "Phase Status", "Constraints", "Change Log"
 CONTENT = (USER_INTENT, IMPACT_MAP, DECISIONS, PHASE_STATUS, CONSTRAINTS)  # a change of these raises the version

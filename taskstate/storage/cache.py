@@ -25,6 +25,7 @@ Entry = TypeVar("Entry")
 # Whatever reading a damaged cache may raise, also for valid JSON of another shape.
 _READ_ERRORS = (TaskstateError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
 _MAX_ENTRIES = 100_000
+_PRIME = 4_294_967_291
 
 
 class Cache(Generic[Entry]):
@@ -61,6 +62,13 @@ class Cache(Generic[Entry]):
             return self._read(value)
         except _READ_ERRORS:
             return None
+
+    def all(self) -> dict[str, Entry]:
+        """Return all entries by name; none where one of them is damaged. For thousands of them this is faster."""
+        try:
+            return {name: self._read(value) for name, value in self._entries().items()}
+        except _READ_ERRORS:
+            return {}
 
     def put(self, name: str, entry: Entry) -> None:
         """Store an entry (a value that JSON can hold) as the newest one."""
@@ -122,6 +130,5 @@ def _load(path: Path, rests_on: str) -> dict[str, Any]:
 
 
 def _checksum(rests_on: str) -> str:
-    from zlib import crc32  # only tells the files apart: `_load` compares the full text
-
-    return f"{crc32(rests_on.encode('utf-8', 'backslashreplace')):08x}"
+    # It only tells the files apart, `_load` compares the full text; a module that computes checksums costs more.
+    return f"{int.from_bytes(rests_on.encode('utf-8', 'backslashreplace')) % _PRIME:08x}"

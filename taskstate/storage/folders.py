@@ -15,7 +15,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from taskstate.typed import TYPE_CHECKING
 
@@ -203,23 +203,32 @@ def entries(folder: Path | str) -> list[tuple[str, bool]]:
         return [(each.name, each.is_dir(follow_symlinks=False)) for each in found]
 
 
-def walk(top: Path | str, enters: Callable[[str, str], bool] = lambda _path, _name: True) -> Iterator[tuple[str, str]]:
-    """Yield folder and name of all below `top` that is no folder; `enters` decides by path and name about each folder.
+def walk(
+    top: Path | str, enters: Callable[[str, str], bool] = lambda _path, _name: True
+) -> Iterator[tuple[str, os.DirEntry[str]]]:
+    """Yield the folder and the entry of all below `top` that is no folder; the next one ends what an entry can tell.
 
-    What does not exist, or may not be listed, holds nothing.
+    `enters` decides by path and name about each folder. What does not exist, or may not be listed, holds nothing.
     """
     pending = [os.fspath(top)]
     while pending:
         folder = pending.pop()
+        with suppress(OSError), held(folder, _LIST) as descriptor, os.scandir(descriptor) as found:
+            for each in found:
+                if not each.is_dir(follow_symlinks=False):
+                    yield folder, each
+                elif enters(path := f"{folder}{os.sep}{each.name}", each.name):
+                    pending.append(path)
+
+
+def entry_statuses(found: Iterable[tuple[str, os.DirEntry[str]]]) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield each path with the status of its entry while `walk` is at it: of a link, not of what it names."""
+    for path, entry in found:
         try:
-            found = entries(folder)
-        except OSError:
+            status = entry.stat(follow_symlinks=False)
+        except FileNotFoundError:  # deleted since it was listed
             continue
-        for name, is_folder in found:
-            if not is_folder:
-                yield folder, name
-            elif enters(path := f"{folder}{os.sep}{name}", name):
-                pending.append(path)
+        yield path, status
 
 
 # Open

@@ -8,6 +8,7 @@ many is here, too.
 from __future__ import annotations
 
 import re
+from functools import cache
 from heapq import heapify, heappop, heappush
 
 from taskstate.model.derived_values import session_counts
@@ -94,6 +95,7 @@ class Subtask(NamedTuple):
     depends_on: tuple[str, ...]
 
 
+@cache
 def sizings(most: int) -> tuple[Sizing, ...]:
     """Return the table of what numbers of sessions mean, where more than `most` are too many."""
     ends = (

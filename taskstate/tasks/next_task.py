@@ -6,14 +6,15 @@ tasks wait for it, directly or through others, then tasks in progress first, the
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import names
-from taskstate.model.permanent import PERMANENT
+from taskstate.model.document_kinds import PERMANENT, TASK
 from taskstate.model.statuses import BLOCKED, CLOSED, COMPLETE, DROPPED, IN_PROGRESS
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import open_turns, task_index
-from taskstate.workspace.damage import unread_part
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -63,8 +64,9 @@ def choose(workspace: Workspace, most: int = 1) -> Choice:
     """Choose the task and feature to work on now, with up to `most` ready tasks."""
     busy = {each.task.casefold(): each.words for each in open_turns.elsewhere(workspace)}
     every = task_index.all_tasks(workspace)
-    tasks = [task for task in every if task.id.casefold() not in busy]
-    told = tuple(f"task {task.id}: {busy[task.id.casefold()]}" for task in every if task.id.casefold() in busy)
+    tasks = [task for task in every if task.id.casefold() not in busy] if busy else every
+    away = [task for task in every if task.id.casefold() in busy] if busy else []
+    told = tuple(f"task {task.id}: {busy[task.id.casefold()]}" for task in away)
     unreadable = tuple(f"not counted: {task.problem}" for task in tasks if task.problem)
     order = in_order(tasks, most)
     feature, part = _feature(workspace, order.ready[0].task) if order.ready else (None, "")
@@ -76,7 +78,7 @@ def choose(workspace: Workspace, most: int = 1) -> Choice:
 
 def is_open(task: IndexedTask) -> bool:
     """Return whether a task is an ordinary one that is neither complete nor dropped."""
-    return not task.problem and task.status not in CLOSED and task.kind == "task"
+    return not task.problem and task.status not in CLOSED and task.kind == TASK
 
 
 def in_order(tasks: Iterable[IndexedTask], most: int = 0) -> Order:
@@ -86,16 +88,16 @@ def in_order(tasks: Iterable[IndexedTask], most: int = 0) -> Order:
     """
     by_id = task_index.by_id(tasks)
     complete = {key for key, task in by_id.items() if task.status == COMPLETE}
-    by_priority: dict[str, list[IndexedTask]] = {}
-    dependents: dict[str, list[str]] = {}
+    by_priority: defaultdict[str, list[IndexedTask]] = defaultdict(list)
+    dependents: defaultdict[str, list[str]] = defaultdict(list)
     for key, task in by_id.items():
-        if not is_open(task):
+        if key in complete or not is_open(task):
             continue
-        upstream = task.upstream.casefold().split() if task.upstream else ()
+        upstream = task.upstream.casefold().split()
         for each in upstream:
-            dependents.setdefault(each, []).append(key)
-        if task.status != BLOCKED and complete.issuperset(upstream):
-            by_priority.setdefault(task.priority or _NO_PRIORITY, []).append(task)
+            dependents[each].append(key)
+        if complete.issuperset(upstream) and task.status != BLOCKED:
+            by_priority[task.priority or _NO_PRIORITY].append(task)
     ready: list[Ready] = []
     for rank in sorted(by_priority):
         if not most or len(ready) < most:
@@ -121,12 +123,10 @@ def dependent_counts(tasks: Iterable[IndexedTask], dependents: Mapping[str, Sequ
     counts: dict[str, int] = {}
     steps = 0
     for key in (task.id.casefold() for task in tasks):
-        reached = {key}
-        following = [key]
+        reached, following = {key}, {key}
         while following:
-            more = [each for each in dependents.get(following.pop(), ()) if each not in reached]
-            reached.update(more)
-            following += more
+            following = {each for near in following for each in dependents.get(near, ())} - reached
+            reached |= following
         counts[key] = len(reached) - 1
         steps += len(reached)
         if steps > _MAX_STEPS:
@@ -229,4 +229,8 @@ def _feature(workspace: Workspace, task: IndexedTask) -> tuple[Feature | None, s
         return None, ""
     checklist = loaded.state.checklist
     feature = next((each for each in checklist.counted if not each.passes), None) if checklist else None
+    if not loaded.state.problems:
+        return feature, ""
+    from taskstate.workspace.damage import unread_part
+
     return feature, unread_part(loaded)

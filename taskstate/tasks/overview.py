@@ -1,25 +1,18 @@
-"""Summarises tasks for `show` and `list`, as text and as JSON."""
+"""Summarises a task for `show` and `list`, as text and as JSON."""
 
 from __future__ import annotations
 
-from taskstate.errors import TaskstateError
 from taskstate.handoff import token_count
 from taskstate.model.derived_values import session_counts
 from taskstate.model.document_kinds import kind
-from taskstate.model.names import own_file
 from taskstate.model.permanent import PERMANENT, confirmed, edited_sections, shown_version, version_of
-from taskstate.model.statuses import BLOCKED, CLOSED, COMPLETE
-from taskstate.tasks.decomposition_plan import guidance, sizing
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from typing import Any
 
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace.workspace import Loaded, Workspace
-
-_COLUMNS = ("ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE")
+    from taskstate.workspace.workspace import Loaded
 
 
 def task_shape(loaded: Loaded) -> dict[str, Any]:
@@ -37,12 +30,12 @@ def task_shape(loaded: Loaded) -> dict[str, Any]:
         "size_kb": state.size_kb,
         "priority": state.text("priority"),
         "area": state.text("area"),
-        "depends_on": state.depends_on,
+        "depends_on": [*state.depends_on],
         "sessions": session_counts(state)._asdict(),
         "features": {"passing": checklist.passing if checklist else 0, "all": len(counted)},
         "open_features": [feature.id for feature in counted if not feature.passes],
         "criteria": [{"number": each.number, "text": each.text, "checked": each.checked} for each in state.criteria],
-        "next_steps": state.next_steps,
+        "next_steps": [*state.next_steps],
         "problems": [problem.message for problem in state.problems],
         **(_permanent_shape(state) if state.kind == PERMANENT else {}),
     }
@@ -51,7 +44,7 @@ def task_shape(loaded: Loaded) -> dict[str, Any]:
 def _permanent_shape(state: TaskState) -> dict[str, Any]:
     return {
         "version": version_of(state),
-        "acks": confirmed(state.document.front_matter),
+        "acks": dict(confirmed(state.document.front_matter)),
         "parts": [{"section": name, "tokens": tokens} for name, tokens in _parts(state)],
     }
 
@@ -120,73 +113,8 @@ def _checks(state: TaskState) -> list[str]:
     return lines
 
 
-READY, WAITING = "ready", "waiting"
-
-
-def list_tasks(
-    workspace: Workspace, *, status: str, area: str, ready: bool, blocked: bool = False
-) -> tuple[list[Loaded], dict[str, str]]:
-    """Return the tasks that match, in natural order, and by path a line for each file that is damaged or unreadable.
-
-    `ready` selects tasks that can be worked on now, `blocked` those that are blocked or wait for another task.
-    """
-    from taskstate.workspace.damage import advice, damage_of
-
-    tasks: list[Loaded] = []
-    problems: dict[str, str] = {}
-    for path in workspace.state_files():
-        try:
-            loaded = workspace.load(path)
-            tasks.append(loaded)
-            found = damage_of(workspace, loaded, alone=True)
-            if found:
-                problems[loaded.relative] = f"{found}: {advice(workspace, loaded)}"
-        except TaskstateError as error:
-            problems[workspace.relative(path)] = f"not listed: {error}"
-    complete = {loaded.state.id.casefold() for loaded in tasks if loaded.state.status == COMPLETE}
-    selected = READY if ready else WAITING if blocked else ""
-    matching = [
-        loaded
-        for loaded in tasks
-        if status in ("", loaded.state.status)
-        and area in ("", loaded.state.text("area"))
-        and selected in ("", _standing(loaded.state, complete))
-    ]
-    return matching, problems
-
-
-def _standing(state: TaskState, complete: set[str]) -> str:
-    """Return whether a task is ready or waiting; empty where it is closed, or of a kind that is not worked on."""
-    if state.status in CLOSED or state.kind != "task":
-        return ""
-    upstream_complete = complete.issuperset(each.casefold() for each in state.depends_on)
-    return READY if upstream_complete and state.status != BLOCKED else WAITING
-
-
-def listing(tasks: list[Loaded], most: int, problems: Collection[str] = ()) -> str:
-    """Return the tasks as a table, one line each, followed by the table of session counts.
-
-    `problems` are the paths of damaged files, whose rows are marked.
-    """
-    rows = [_COLUMNS, *(_row(loaded, most, problems) for loaded in tasks)]
-    read = {loaded.relative for loaded in tasks}
-    unread = (own_file(path) for path in problems if path not in read)
-    rows += [((own and own.id) or "?", *("-" for _ in _COLUMNS[2:]), "(damaged)") for own in unread]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return "\n".join([*lines, "", guidance(most)]) if len(rows) > 1 else "no tasks"
-
-
-def _row(loaded: Loaded, most: int, problems: Collection[str]) -> tuple[str, ...]:
-    state = loaded.state
+def progress(state: TaskState) -> str:
+    """Return how many features pass, of how many, in a few characters; of a permanent task the version."""
     if state.kind == PERMANENT:
-        version, title = shown_version(version_of(state)), f"[PERMANENT] {state.title}"
-        marked = f"{title} (damaged)" if loaded.relative in problems else title
-        return state.id, state.status or "?", version, "-", "-", str(state.size_kb), marked
-    features = f"{state.checklist.passing}/{len(state.checklist.counted)}" if state.checklist else "-"
-    sessions = session_counts(state).total
-    size = "-" if state.status in CLOSED else sizing(sessions, most).name
-    is_damaged = loaded.relative in problems
-    unread = "(damaged)" if is_damaged else "(cannot be read fully: run `taskstate lint`)" if state.problems else ""
-    title = f"{state.title} {unread}".strip()
-    return state.id, state.status or "?", features, str(sessions), size, str(state.size_kb), title
+        return shown_version(version_of(state))
+    return f"{state.checklist.passing}/{len(state.checklist.counted)}" if state.checklist else "-"

@@ -151,18 +151,28 @@ def _shortened(workspace: Workspace, loaded: Loaded, *, alone: bool) -> Iterator
     """Yield in what the file, with its archive, holds less than it says."""
     state, values = loaded.state, loaded.document.front_matter
     yield from _without_heading(loaded)
-    counts = values.get(COUNTS)
-    said = counts.get("total") if isinstance(counts, dict) else None
-    is_short = isinstance(said, int) and said > session_counts(state).total
+    said, is_short = _counted(loaded), needs_archive(loaded)
     path = workspace.archive_path(state.id)
     archive = _read(workspace, path) if is_short or (state.archived and not alone) else ""
     if state.archived and not alone and values.get("archive_path"):
         yield from _archive_faults(path, archive, state)
     yield from _archive_gaps(path, archive, state)
-    if is_short and isinstance(said, int):
+    if is_short:
         yield from _sessions_missing(said, archive, state)
     if not alone:
         yield from _sections_missing(workspace, loaded)
+
+
+def needs_archive(loaded: Loaded) -> bool:
+    """Return whether a state file counts more sessions than it accounts for: its archive shows if they are there."""
+    return _counted(loaded) > session_counts(loaded.state).total
+
+
+def _counted(loaded: Loaded) -> int:
+    """Return how many sessions a state file says there are, 0 where it does not say."""
+    counts = loaded.document.front_matter.get(COUNTS)
+    said = counts.get("total") if isinstance(counts, dict) else None
+    return said if isinstance(said, int) else 0
 
 
 def _without_heading(loaded: Loaded) -> Iterator[str]:

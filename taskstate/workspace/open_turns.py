@@ -10,13 +10,9 @@ import json
 from contextlib import suppress
 
 from taskstate.errors import TaskstateError
-from taskstate.model.delta_block import with_turn
-from taskstate.model.write_metadata import blocks_of, set_front_matter
 from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 from taskstate.storage.private import make_folder
-from taskstate.syntax.document import parse
-from taskstate.syntax.edits import apply
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -81,6 +77,11 @@ def elsewhere(workspace: Workspace) -> tuple[OpenTurn, ...]:
 
 def without_turn(text: str) -> str:
     """Return a state file's text without an open turn, as a task that is complete or dropped is left."""
+    from taskstate.model.delta_block import with_turn
+    from taskstate.model.write_metadata import blocks_of, set_front_matter
+    from taskstate.syntax.document import parse
+    from taskstate.syntax.edits import apply
+
     document = parse(text)
     delta = blocks_of(document).delta
     return apply(text, set_front_matter(document, "delta", with_turn(delta, None).values)) if delta.turn else text

@@ -12,7 +12,7 @@ from pathlib import Path
 from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
 from taskstate.model import document_kinds
-from taskstate.model.permanent import PERMANENT
+from taskstate.model.document_kinds import PERMANENT
 from taskstate.model.statuses import CLOSED
 from taskstate.storage import folders
 from taskstate.storage.cache import Cache
@@ -60,18 +60,19 @@ def all_tasks(workspace: Workspace) -> tuple[IndexedTask, ...]:
     """Return all tasks of the repository in no particular order, including those that cannot be read."""
     kinds = " ".join(document_kinds.declared())
     cache = Cache(workspace.private.cache("tasks.json"), IndexedTask._make, rests_on=kinds)
-    now = time.time_ns()
+    known, now = cache.all(), time.time_ns()
     tasks: list[IndexedTask] = []
     read_anew = False
-    for path, status in _state_files(workspace):
+    for path, status in state_files(workspace):
         mark = mark_of(status)
-        task = cache.get(path)
+        task = known.get(path)
         if task is None or task.mark != mark:
             task, read_anew = _read(workspace, path, mark), True
             if is_settled(status, now):  # else it could change again without another mark
                 cache.put(path, task)
         tasks.append(task)
-    cache.keep(task.path for task in tasks)
+    if read_anew or len(tasks) != len(known):
+        cache.keep(task.path for task in tasks)
     if folders.is_folder(workspace.state_root):
         cache.save()
         if (
@@ -91,21 +92,22 @@ def by_id(tasks: Iterable[IndexedTask]) -> Mapping[str, IndexedTask]:
     return indexed
 
 
-def _state_files(workspace: Workspace) -> Iterator[tuple[str, os.stat_result]]:
+def state_files(workspace: Workspace) -> Iterator[tuple[str, os.stat_result]]:
     """Yield the path and file status of each state file of the repository; of a link, its own."""
     start = len(str(workspace.root)) + 1
-    listed = listing.own_files(workspace.root, workspace.state_root, _is_state_file, (f"*{_SUFFIX}",))
     excludes = workspace.config.exclude and workspace.excludes
-    wanted = (path for path in listed if not (excludes and excludes(Path(path))))
-    for path, status in folders.statuses(wanted):
-        yield path[start:], status
+    listed = listing.own_statuses(workspace.root, workspace.state_root, _is_state_file, (f"*{_SUFFIX}",))
+    for path, status in listed:
+        if not (excludes and excludes(Path(path))):
+            yield path[start:], status
 
 
 def _is_state_file(path: str) -> bool:
-    return path.endswith(_SUFFIX) and path.rpartition("/")[2].startswith("task-")
+    return path.endswith(_SUFFIX) and path.startswith("task-", path.rfind("/") + 1)
 
 
-def _id_in(relative: str) -> str:
+def id_in(relative: str) -> str:
+    """Return the id of the task whose state file a path names."""
     return relative.rpartition("/")[2].removeprefix("task-").removesuffix(_SUFFIX)
 
 
@@ -117,7 +119,7 @@ def _read(workspace: Workspace, relative: str, mark: str) -> IndexedTask:
     except TaskstateError as error:
         problem = error.message
     lines = (" ".join(each.split()) for each in (*values, problem))
-    return IndexedTask._make((mark, relative, _id_in(relative), *lines))
+    return IndexedTask._make((mark, relative, id_in(relative), *lines))
 
 
 def _values(text: str, relative: str) -> list[str]:

@@ -15,7 +15,7 @@ import pytest
 from taskstate import VERSION
 from taskstate.cli.main import COMMANDS
 from taskstate.storage import journal
-from taskstate.tasks import overview
+from taskstate.tasks import task_list
 from tests.support.crashing import leave_plan
 from tests.support.place import Place, tree
 
@@ -197,7 +197,7 @@ def test_working_folder_that_is_gone(tmp_path: Path) -> None:
     removed = tmp_path / "gone"
     removed.mkdir()
     command = f"cd {removed} && rmdir {removed} && exec {' '.join(TASKSTATE)} list"
-    environment = os.environ | {"PYTHONPATH": str(Path(overview.__file__).parent.parent)}
+    environment = os.environ | {"PYTHONPATH": str(Path(task_list.__file__).parent.parent)}
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, env=environment)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert "the working folder is gone" in done.stderr
@@ -307,7 +307,7 @@ def test_fault_of_our_own_is_one_line_and_a_log(cli: Cli, monkeypatch: pytest.Mo
     def fail(*_: Any, **__: Any) -> None:  # noqa: ANN401 - a stand-in
         raise RuntimeError("secret \x1b inside")
 
-    monkeypatch.setattr(overview, "list_tasks", fail)
+    monkeypatch.setattr(task_list, "list_tasks", fail)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     result = cli("list")
     assert (result.status, result.out, result.err.count("\n")) == (3, "", 1)

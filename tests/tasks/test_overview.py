@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.model.config import Size
-from taskstate.tasks.decomposition_plan import guidance
-from taskstate.tasks.overview import list_tasks, listing, overview, task_shape
+from taskstate.tasks.overview import overview, task_shape
 from taskstate.tasks.size_warning import warning
 from tests.support.place import TASK, Place
 
@@ -19,11 +18,6 @@ if TYPE_CHECKING:
 def place(tmp_path: Path) -> Place:
     """Return a repository with task 101."""
     return Place(tmp_path / "repository")
-
-
-def ids(place: Place, *, status: str = "", area: str = "", ready: bool = False) -> list[str]:
-    """Return the ids of the tasks that fit."""
-    return [loaded.state.id for loaded in list_tasks(place.workspace, status=status, area=area, ready=ready)[0]]
 
 
 def shape(place: Place) -> dict[str, object]:
@@ -102,68 +96,6 @@ def test_overview_of_a_damaged_task_says_so(place: Place) -> None:
     result = overview(place.workspace.load(place.path))
     assert "  cannot be read: " in result
     assert "1. [ ] Tokens verify" in result
-
-
-def test_tasks_are_listed_in_natural_order(place: Place) -> None:
-    """9 comes before 10, and 101 before 101a."""
-    for task in ("10", "9", "101a", "b", "A-2"):
-        place.new(task)
-    assert ids(place) == ["9", "10", "101", "101a", "A-2", "b"]
-
-
-def test_tasks_are_chosen_by_status_and_area(place: Place) -> None:
-    """Only the tasks of a status and area are listed where one is named."""
-    place.new("2", area="web")
-    place.add()
-    assert ids(place, status="created") == ["2"]
-    assert ids(place, status="in_progress") == ["101"]
-    assert ids(place, area="web") == ["2"]
-    assert ids(place, area="web", status="complete") == []
-
-
-def test_ready_tasks_wait_for_nothing(place: Place) -> None:
-    """A task is ready when it is not complete and all its dependencies are, whatever the case of their ids."""
-    place.new("Up")
-    place.new("2", depends_on=("uP",))
-    place.new("3", depends_on=("2", "UP"))
-    assert ids(place, ready=True) == ["101", "Up"]
-    path = place.workspace.locate("up")
-    path.write_text(path.read_text(encoding="utf-8").replace("status: created", "status: complete"), encoding="utf-8")
-    assert ids(place, ready=True) == ["2", "101"]
-
-
-def test_unreadable_file_hides_no_other(place: Place) -> None:
-    """A file that cannot be read is reported by its name, and the others are listed."""
-    (place.path.parent / "task-7-state.md").write_bytes(b"---\n\xff")
-    (place.path.parent / "task-8-state.md").mkdir()
-    place.new("9")
-    path = place.workspace.locate("9")
-    path.write_text("no front matter at all\n", encoding="utf-8")
-    tasks, problems = list_tasks(place.workspace, status="", area="", ready=False)
-    assert [loaded.state.id for loaded in tasks] == ["9", "101"]
-    unreadable, damaged = sorted(problems)
-    assert "task-7-state.md is not UTF-8: byte 4 is 0xff, so it is damaged" in problems[unreadable]
-    assert "task-9-state.md is damaged: line 1" in problems[damaged]
-    assert "cannot be read fully" in listing(tasks, 20)
-    assert [row.endswith("(damaged)") for row in listing(tasks, 20, problems).split("\n")[1:4]] == [True, False, True]
-
-
-def test_listing_is_a_table(place: Place) -> None:
-    """Each task has a line, under headings."""
-    place.new("7", title="Other", features=())
-    lines = listing(list_tasks(place.workspace, status="", area="", ready=False)[0], 20).split("\n")
-    assert [line.split() for line in lines] == [
-        ["ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE"],
-        ["7", "created", "0/0", "0", "simple", "1", "Other"],
-        ["101", "created", "0/1", "0", "simple", "2", "JWT", "Service"],
-        [],
-        guidance(20).split(),
-    ]
-
-
-def test_no_tasks() -> None:
-    """Where there is none, that is reported."""
-    assert listing([], 20) == "no tasks"
 
 
 def warned(place: Place, **size: int) -> tuple[str, ...]:

@@ -23,16 +23,15 @@ def configure(parser: Parser) -> None:
 
 def run(invocation: Invocation) -> int:
     """List the tasks, and report those that cannot be read."""
-    from taskstate.tasks.overview import list_tasks, listing, task_shape
-    from taskstate.workspace.damage import unread_part
+    from taskstate.tasks.task_list import list_tasks, listing
 
     args = invocation.args
     filters = {"status": args.status or "", "area": args.area or ""}
     tasks, problems = list_tasks(invocation.workspace, **filters, ready=args.ready, blocked=args.blocked)
-    parts = [unread_part(loaded) for loaded in tasks if loaded.relative not in problems]
+    parts = (each.unread for each in tasks if each.shape["path"] not in problems)
     invocation.report_all_damage((*problems.values(), *filter(None, parts)))
     problems |= {each.path: each.message for each in invocation.told if each.damaged}
     return invocation.print_result(
-        [task_shape(loaded) for loaded in tasks],
+        [each.shape for each in tasks],
         listing(tasks, invocation.workspace.config.size.max_sessions, problems),
     )

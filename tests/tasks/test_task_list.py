@@ -1,0 +1,144 @@
+"""The list of all tasks is a table, and is cached from run to run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from taskstate.storage import file_sources
+from taskstate.tasks import task_list
+from taskstate.tasks.decomposition_plan import guidance
+from taskstate.tasks.task_list import list_tasks, listing
+from tests.support.place import Place
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Return a repository with task 101."""
+    return Place(tmp_path / "repository")
+
+
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a file that was just written count as settled, so that it is cached."""
+    monkeypatch.setattr(file_sources, "_COARSEST_NS", -(10**18))
+
+
+def ids(place: Place, *, status: str = "", area: str = "", ready: bool = False) -> list[str]:
+    """Return the ids of the tasks that fit."""
+    return [each.shape["id"] for each in list_tasks(place.workspace, status=status, area=area, ready=ready)[0]]
+
+
+def test_tasks_are_listed_in_natural_order(place: Place) -> None:
+    """9 comes before 10, and 101 before 101a."""
+    for task in ("10", "9", "101a", "b", "A-2"):
+        place.new(task)
+    assert ids(place) == ["9", "10", "101", "101a", "A-2", "b"]
+
+
+def test_tasks_are_chosen_by_status_and_area(place: Place) -> None:
+    """Only the tasks of a status and area are listed where one is named."""
+    place.new("2", area="web")
+    place.add()
+    assert ids(place, status="created") == ["2"]
+    assert ids(place, status="in_progress") == ["101"]
+    assert ids(place, area="web") == ["2"]
+    assert ids(place, area="web", status="complete") == []
+
+
+def test_ready_tasks_wait_for_nothing(place: Place) -> None:
+    """A task is ready when it is not complete and all its dependencies are, whatever the case of their ids."""
+    place.new("Up")
+    place.new("2", depends_on=("uP",))
+    place.new("3", depends_on=("2", "UP"))
+    assert ids(place, ready=True) == ["101", "Up"]
+    path = place.workspace.locate("up")
+    path.write_text(path.read_text(encoding="utf-8").replace("status: created", "status: complete"), encoding="utf-8")
+    assert ids(place, ready=True) == ["2", "101"]
+
+
+def test_unreadable_file_hides_no_other(place: Place) -> None:
+    """A file that cannot be read is reported by its name, and the others are listed."""
+    (place.path.parent / "task-7-state.md").write_bytes(b"---\n\xff")
+    (place.path.parent / "task-8-state.md").mkdir()
+    place.new("9")
+    path = place.workspace.locate("9")
+    path.write_text("no front matter at all\n", encoding="utf-8")
+    tasks, problems = list_tasks(place.workspace, status="", area="", ready=False)
+    assert [each.shape["id"] for each in tasks] == ["9", "101"]
+    unreadable, damaged = sorted(problems)
+    assert "task-7-state.md is not UTF-8: byte 4 is 0xff, so it is damaged" in problems[unreadable]
+    assert "task-9-state.md is damaged: line 1" in problems[damaged]
+    assert "cannot be read fully" in listing(tasks, 20)
+    assert [row.endswith("(damaged)") for row in listing(tasks, 20, problems).split("\n")[1:4]] == [True, False, True]
+
+
+def test_listing_is_a_table(place: Place) -> None:
+    """Each task has a line, under headings."""
+    place.new("7", title="Other", features=())
+    lines = listing(list_tasks(place.workspace, status="", area="", ready=False)[0], 20).split("\n")
+    assert [line.split() for line in lines] == [
+        ["ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE"],
+        ["7", "created", "0/0", "0", "simple", "1", "Other"],
+        ["101", "created", "0/1", "0", "simple", "2", "JWT", "Service"],
+        [],
+        guidance(20).split(),
+    ]
+
+
+def test_no_tasks() -> None:
+    """Where there is none, that is reported."""
+    assert listing([], 20) == "no tasks"
+
+
+@pytest.mark.usefixtures("settled")
+def test_what_has_not_changed_is_not_read_again(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second list is the same and reads no file; what is changed, new or gone is noticed."""
+    place.new("102", depends_on=("101",))
+    place.fill(1, 2)
+
+    def listed() -> tuple[str, list[object]]:
+        tasks, problems = list_tasks(place.workspace, status="", area="", ready=False)
+        assert not problems
+        return listing(tasks, 20), [each.shape for each in tasks]
+
+    before = listed()
+    with monkeypatch.context() as patch:
+        patch.setattr(task_list, "_read", None)
+        assert listed() == before
+    place.text = place.text.replace("title: JWT Service", "title: Another")
+    assert "Another" in listed()[0]
+    (place.workspace.tasks / "task-102-state.md").unlink()
+    assert ids(place) == ["101"]
+    assert "task-102" not in place.cache("list.json").read_text()
+
+
+@pytest.mark.usefixtures("settled")
+def test_what_is_damaged_or_rests_on_an_archive_is_read_again(place: Place) -> None:
+    """An archive that is gone is noticed where a file counts the sessions in it; so is every damaged file."""
+    place.fill(1, 2, 3)
+    place.archive(keep=1)
+    whole = place.text
+    place.text = whole.replace(whole[whole.index("### Archived Summary") : whole.index("### Session 3")], "")
+
+    def problems() -> list[str]:
+        return [*list_tasks(place.workspace, status="", area="", ready=False)[1].values()]
+
+    assert problems() == []
+    archive = place.workspace.state_root / place.workspace.archive_path("101")
+    archive.rename(archive.with_suffix(".away"))
+    found = problems()
+    assert ["it counts 3 sessions, and 1 is there" in each for each in found] == [True]
+    assert problems() == found
+    archive.with_suffix(".away").rename(archive)
+    assert problems() == []
+
+
+def test_what_changed_just_now_is_not_remembered(place: Place) -> None:
+    """A file that was changed just now is not cached: it could change again and keep its times."""
+    assert ids(place) == ["101"]
+    assert not place.cache("list.json").exists()
