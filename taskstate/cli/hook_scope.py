@@ -6,7 +6,7 @@ import os
 
 from taskstate.errors import GitFailed
 from taskstate.storage.git import client as git
-from taskstate.storage.git.index import DISK, INDEX, changes
+from taskstate.storage.git.client import DISK, INDEX
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -62,6 +62,8 @@ def in_commit(workspace: Workspace, paths: Iterable[Path]) -> tuple[Path, ...]:
     Raises:
         GitFailed: git refuses, or the range names no commits.
     """
+    from taskstate.storage.git.index import changes
+
     head = git.head(workspace.root)
     if head is None or not is_commit_hook():
         return tuple(paths)

@@ -12,7 +12,8 @@ from taskstate.model.config import COMMITTED, PUSHED
 from taskstate.storage import files
 from taskstate.storage.cache import Cache
 from taskstate.storage.git import client as git
-from taskstate.storage.git.index import DISK, INDEX, blobs_in_commit, blobs_in_index
+from taskstate.storage.git.client import DISK, INDEX
+from taskstate.storage.git.index import blobs_in_commit, blobs_in_index
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

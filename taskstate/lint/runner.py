@@ -15,7 +15,7 @@ from taskstate.model import document_kinds, hashes, names
 from taskstate.storage import files, folders
 from taskstate.storage.file_sources import Disk, GitFiles
 from taskstate.storage.git import client as git
-from taskstate.storage.git.index import DISK, INDEX
+from taskstate.storage.git.client import DISK, INDEX
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.run_cache import open_dependency_cache
 

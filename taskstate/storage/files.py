@@ -14,6 +14,7 @@ import stat
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from taskstate import hashes
 from taskstate.errors import StaleFile, TaskstateError
 from taskstate.storage import folders
 from taskstate.typed import TYPE_CHECKING
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 64 * 1024**2  # of what is read whole, such as a log
 MAX_TEXT = 4 * 1024**2  # of what is parsed: with the worst of constructs that takes seconds and 70 times the memory
 _CHUNK = 1024 * 1024
+_SHORT = 32 * 1024  # below that, loading OpenSSL takes longer than it saves
 _TEMPORARY_NAME = (".taskstate-", ".tmp")
 _REFUSALS = {
     errno.ENOENT: ("not-found", "it does not exist", "check the name"),
@@ -48,6 +50,8 @@ def shown(path: Path | str) -> str:
 
 def digest(data: bytes) -> str:
     """Return the SHA-256 of `data` in hexadecimal."""
+    if len(data) <= _SHORT:
+        return hashes.sha256(data)
     import hashlib
 
     return hashlib.sha256(data).hexdigest()

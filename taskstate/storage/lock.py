@@ -28,7 +28,7 @@ TIMEOUT_SECONDS = 30.0  # twenty writers in a row take ten on a loaded machine
 _POLL_SECONDS = 0.02
 _HOLDER_BYTES = 400  # of the text that names the holder
 # A command's own name: other arguments may hold anything, also secrets, and must not be shown to another user.
-_COMMAND_WORD = re.compile(r"[a-z][a-z-]{0,20}")
+_COMMAND_WORD = r"[a-z][a-z-]{0,20}"
 
 
 @contextmanager
@@ -128,7 +128,7 @@ def _write_holder(descriptor: int, text: str) -> None:
 
 def _this_process() -> str:
     """Return one line with the actor, process, host, command and time of this process."""
-    words = takewhile(_COMMAND_WORD.fullmatch, sys.argv[1:3])
+    words = takewhile(lambda word: re.fullmatch(_COMMAND_WORD, word), sys.argv[1:3])
     command = " ".join(["taskstate", *words])
     actor = os.environ.get("TASKSTATE_ACTOR", "")
     host = os.uname().nodename

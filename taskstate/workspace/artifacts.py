@@ -8,8 +8,6 @@ they are written when the change has passed all checks, and removed again if wri
 
 from __future__ import annotations
 
-import struct
-import zlib
 from contextlib import suppress
 
 from taskstate.errors import TaskstateError
@@ -179,6 +177,9 @@ def require_not_own(workspace: Workspace, path: Path) -> None:
 
 def gzipped(data: bytes) -> bytes:
     """Compress `data` as a gzip file without name and time, so that equal content gives equal bytes."""
+    import struct
+    import zlib
+
     packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     body = packer.compress(data) + packer.flush()
     return _GZIP_HEADER + body + struct.pack("<LL", zlib.crc32(data), len(data) & 0xFFFFFFFF)
@@ -190,6 +191,8 @@ def gunzipped(data: bytes, name: str) -> bytes:
     Raises:
         TaskstateError: code "artifact-broken": it is not a gzip file, is cut short, or holds more than `MAX_BYTES`.
     """
+    import zlib
+
     reader = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
     try:
         content = reader.decompress(data, files.MAX_BYTES)  # a small file can expand to gigabytes

@@ -15,7 +15,6 @@ from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
 from taskstate.model import document_kinds, names
 from taskstate.model.config import Config, matches
-from taskstate.model.config_reader import parse_config
 from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 from taskstate.storage.private import Private, find_private
@@ -247,6 +246,8 @@ def _find(start: Path, *, root: str, config_file: str) -> Workspace:
             f"there is no folder {files.shown(root)}", help="name the repository's root with --root", code="not-found"
         )
     if config_file:
+        from taskstate.model.config_reader import parse_config
+
         path = Path(config_file).resolve()
         config = parse_config(_read_text(path), path.name)
         return Workspace(root=Path(root).resolve() if root else path.parent, config=config or Config())
@@ -294,6 +295,8 @@ def _configs_in(folder: Path) -> Iterator[tuple[str, Config]]:
     for name in CONFIG_FILES:
         found = folders.find(folder / name)
         if found and not stat.S_ISDIR(found.st_mode):
+            from taskstate.model.config_reader import parse_config  # many repositories have no configuration
+
             config = parse_config(_read_text(files.resolved(folder, name)), name)
             if config:
                 yield name, config

@@ -10,7 +10,7 @@ import pytest
 from taskstate.lint.compared_commits import Trees, Wanted, open_history
 from taskstate.lint.compared_revision import ComparedRevision, CurrentFiles
 from taskstate.storage.git import client as git
-from taskstate.storage.git.index import DISK, INDEX
+from taskstate.storage.git.client import DISK, INDEX
 from taskstate.workspace.listing import is_own
 from tests.support.place import Place
 

@@ -20,13 +20,15 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["MINIMUM_VERSION", "OWN_PATTERNS", "GitFolders", "Objects", "folders", "head", "hook", "index_path"]
-__all__ += ["is_bare", "is_partial", "is_shallow", "merge_heads", "printable", "resolve_commit", "run", "start"]
-__all__ += ["start_listing", "toplevel", "user_name", "version"]
+__all__ = ["DISK", "INDEX", "MINIMUM_VERSION", "OWN_PATTERNS", "GitFolders", "Objects", "folders", "head", "hook"]
+__all__ += ["index_path", "is_bare", "is_partial", "is_shallow", "merge_heads", "printable", "resolve_commit", "run"]
+__all__ += ["start", "start_listing", "toplevel", "user_name", "version"]
 
+DISK, INDEX = "", ":"  # where files are now; instead of these, a commit's id
 MINIMUM_VERSION = (2, 30)  # the first whose `rev-parse` knows `--end-of-options`
 _OBJECT_ID = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"
 _VERSION = r"git version (\d+(?:\.\d+)*)"
+_REFTABLE = "refs/heads/.invalid"  # in HEAD where references are kept in another form
 _MERGE_HEAD_PREFIX = "GITHEAD_"  # of the variables in which `git merge` passes its commits to hooks
 # These match the names of all our own files (schemas/kinds/files.json), and of some others.
 OWN_PATTERNS = ("*-state.md", "*-archive.md", "*-impact-map.json", "*-handoff-*.md", "*-progress.json")
@@ -88,9 +90,9 @@ def head(root: Path) -> str | None:
         return None
     folder = git_folder(top)
     commit = _read_head(folder) if folder else None
-    if commit:
+    if commit or (folder and _has_no_commit(folder)):
         return commit
-    try:  # no commit yet, or a form that `_read_head` does not know (a branch that is a symbolic reference, a reftable)
+    try:  # a form that `_read_head` does not know (a branch that is a symbolic reference, a reftable)
         output = run(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], top)
     except GitFailed:
         return None
@@ -99,6 +101,12 @@ def head(root: Path) -> str | None:
 
 def user_name(root: Path) -> str | None:
     """Return the configured `user.name`, or None if it is not set."""
+    from taskstate.storage.git import settings
+
+    at = folders(root)
+    usual = settings.user_name(at.common_dir) if at else ""
+    if usual:
+        return printable(usual) or None
     try:
         name = run(["config", "--get", "user.name"], root)
     except GitFailed:
@@ -180,6 +188,15 @@ def _read_head(folder: Path) -> str | None:
         if re.fullmatch(_OBJECT_ID, commit):
             return commit
     return _read_packed_reference(common / "packed-refs", reference)
+
+
+def _has_no_commit(folder: Path) -> bool:
+    """Return whether HEAD names a branch that nothing has been committed to; False also where only git can tell."""
+    branch = first_line(folder / "HEAD").removeprefix("ref: ").strip()
+    common = folder / (first_line(folder / "commondir") or ".")
+    if not branch.startswith("refs/heads/") or ".." in branch or branch == _REFTABLE:
+        return False
+    return not any(map(os.path.lexists, (folder / branch, common / branch, common / "packed-refs")))
 
 
 def _read_packed_reference(path: Path, reference: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 
-from taskstate.storage.git.client import OWN_PATTERNS, folders, index_path, run, start
+from taskstate.storage.git.client import DISK, INDEX, OWN_PATTERNS, folders, index_path, run, start
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -96,9 +96,6 @@ class ChangedFile(NamedTuple):
     status: str
     path: str
     origin: str = ""
-
-
-DISK, INDEX = "", ":"  # where files are now; instead of these, a commit's id
 
 
 def changes(root: Path, commit: str, now: str = DISK) -> tuple[ChangedFile, ...]:

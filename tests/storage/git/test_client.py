@@ -330,6 +330,65 @@ def test_user_name_may_be_unknown(repository: Path, tmp_path: Path, request: pyt
     assert git.user_name(repository) is None
 
 
+@pytest.mark.parametrize(
+    ("own", "users"),
+    [
+        ("[user]\n\tname = Somebody Else\n", ""),
+        ("\ufeff[core]\n  bare = false\n[User]\r\n name=Ä B\r\n\temail = a@b\n", ""),
+        ("[user]\n\tname = A\n[core]\n\tx = 1\n[user]\n\tNAME = B\n", "[user]\n\tname = C\n"),
+        ('[user "x"]\n\tname = A\n', "# mine\n[user]\n\tname = C\n"),
+    ],
+)
+def test_user_name_in_the_usual_form_needs_no_git(
+    repository: Path, tmp_path: Path, own: str, users: str, request: pytest.FixtureRequest
+) -> None:
+    """It is read from the repository's configuration, else the user's, and is what git says."""
+    _configure(repository, tmp_path, own, users, request)
+    said = call(repository, "config", "--get", "user.name")
+    request.getfixturevalue("no_git")
+    assert git.user_name(repository) == said
+
+
+@pytest.mark.parametrize(
+    ("own", "users"),
+    [
+        ('[user]\n\tname = "A B"\n', ""),
+        ("[user]\n\tname = A # B\n", ""),
+        ("[user]\n\tname = A \\\nB\n", ""),
+        ("[user]\n\tname = A\n[user] name = B\n", ""),
+        ("[user]\n\tname = A\n[include]\n\tpath = more\n", ""),
+        ("[core]\n\tx = 1\n", "[user]\n\tname = A\n[include]\n\tpath = more\n"),
+        ("[user]\n\tname = A\n[extensions]\n\tworktreeConfig = true\n", ""),
+    ],
+)
+def test_user_name_in_another_form_is_asked_of_git(
+    repository: Path, tmp_path: Path, own: str, users: str, request: pytest.FixtureRequest
+) -> None:
+    """Quotes, comments, continued lines and other files are understood by git alone."""
+    _configure(repository, tmp_path, own, users, request)
+    for folder in (repository / ".git", tmp_path):
+        (folder / "more").write_text("[user]\n\tname = Included\n", encoding="utf-8")
+    (repository / ".git" / "config.worktree").write_text("[user]\n\tname = Of the worktree\n", encoding="utf-8")
+    said = call(repository, "config", "--get", "user.name")
+    assert git.user_name(repository) == said
+    request.getfixturevalue("no_git")
+    assert git.user_name(repository) is None
+
+
+def _configure(repository: Path, folder: Path, own: str, users: str, request: pytest.FixtureRequest) -> None:
+    """Write the repository's configuration and the user's."""
+    (repository / ".git" / "config").write_bytes(own.encode())
+    (folder / "users").write_bytes(users.encode())
+    request.getfixturevalue("monkeypatch").setenv("GIT_CONFIG_GLOBAL", str(folder / "users"))
+
+
+def test_user_name_of_the_environment_counts_most(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As `git -c user.name=B` hands it to what it starts."""
+    for name, value in (("COUNT", "1"), ("KEY_0", "user.name"), ("VALUE_0", "B")):
+        monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
+    assert git.user_name(repository) == "B"
+
+
 def test_version_is_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The version is a tuple of numbers, whatever a vendor adds to it, and None where git is missing or is none."""
     found = git.version()
