@@ -50,6 +50,7 @@ QUESTIONS = (
     Question("lint of 50 files, cold", "fifty", ("lint", "--no-cache", "--jobs", "1")),
     Question("lint of 50 files, nothing changed", "fifty", ("lint", "--jobs", "1"), again=True),
     Question("next among 300 tasks", "many", ("next",), again=True),
+    Question("list among 300 tasks", "many", ("list",), again=True),
     Question("brief among 300 tasks", "many", ("brief", "150"), again=True),
     Question("hook at the start of a session", "many", ("hook", "session-start"), again=True, given=_BEGIN),
     Question("snapshot verify", "changed", ("snapshot", "verify", "1", "--role", "implementer")),

@@ -1,4 +1,4 @@
-"""Measures `next` among ten thousand tasks that depend on each other, with a warm cache."""
+"""Measures `next`, `list` and `brief` among ten thousand tasks that depend on each other, with a warm cache."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NEAR = 50  # a task depends on tasks at most this far before it
 
 
 def next_task(folder: Path) -> Iterator[Measurement]:
-    """Measure choosing a task, as a whole process; the warm-up run fills the cache."""
+    """Measure each command as a whole process; the warm-up run fills the cache."""
     root = repository(folder)
     ((_, data),) = corpus.generate(corpus.Corpus(name="next", files=1, least=4, most=4, total="4 KB"))
     chance = random.Random(1)  # noqa: S311 - test data, not a secret
@@ -37,6 +37,7 @@ def next_task(folder: Path) -> Iterator[Measurement]:
         for old, new in replacements.items():
             text = text.replace(old, new.encode(), 1)
         (root / ".taskstate" / "tasks" / f"task-{number}-state.md").write_bytes(text)
-    command = (str(Path(sys.executable).with_name("taskstate")), "next")
-    taken = interleaved({"ours": program(command, root), "reference": python(("-c", "pass"), root)})
-    yield Compared(f"`next` among {_TASKS:,} tasks, warm", "`python -c pass`", 8.0).by(taken)
+    taskstate = str(Path(sys.executable).with_name("taskstate"))
+    for command in (("next",), ("list",), ("brief", str(_TASKS // 2))):
+        taken = interleaved({"ours": program((taskstate, *command), root), "reference": python(("-c", "pass"), root)})
+        yield Compared(f"`{command[0]}` among {_TASKS:,} tasks, warm", "`python -c pass`", 8.0).by(taken)

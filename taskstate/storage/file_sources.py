@@ -76,7 +76,7 @@ class DiskInRun(Disk):
 
     def mark(self, path: Path | str) -> str:
         """Return a text that changes whenever the file does; empty if it cannot be read."""
-        name = os.fspath(path)
+        name = str(path)
         mark = self._marks.get(name)
         if mark is None:
             mark = self._marks[name] = super().mark(name)
@@ -87,7 +87,7 @@ class DiskInRun(Disk):
 
     def forget_file(self, path: Path) -> None:
         """Forget the mark of a file, which has been written since."""
-        self._marks.pop(os.fspath(path), None)
+        self._marks.pop(str(path), None)
 
     def close(self) -> None:
         """Forget all marks, and let go of the folders; whoever looks again starts anew."""

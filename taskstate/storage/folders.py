@@ -152,10 +152,10 @@ class Lookout:
 
     def status(self, path: Path | str) -> os.stat_result:
         """Return the status of what is at an absolute path: of a link, not of what it names."""
-        folder, _, name = os.fspath(path).rpartition(os.sep)  # thousands: `os.path.split` takes five times as long
+        folder, _, name = str(path).rpartition(os.sep)  # thousands: `os.path.split` takes five times as long
         descriptor = self._held[folder] if folder in self._held else self._hold(folder)
         if descriptor is None:
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
         return os.stat(name or os.curdir, dir_fd=descriptor, follow_symlinks=False)
 
     def _hold(self, folder: str) -> int | None:
