@@ -213,9 +213,9 @@ def _candidates(text: str) -> Iterator[tuple[Span, list[tuple[int, str]]]]:
     However many prefilters match in it, each part is yielded once, or twice in a word that is longer than any token:
     otherwise a text of repeated prefixes would take quadratic time.
     """
-    matches = sorted(
-        (match.start(), _first_char(each)) for each in PREFILTERS for match in compiled(each).finditer(text)
-    )
+    # Most texts are short and lack most of these characters: compiling a pattern takes longer than searching them.
+    possible = [(each, char) for each in PREFILTERS if (char := _first_char(each)) in text]
+    matches = sorted((match.start(), char) for each, char in possible for match in compiled(each).finditer(text))
     part, hits, covered = Span(0, 0), list[tuple[int, str]](), 0
     for at, char in matches:
         if at >= covered:
@@ -311,7 +311,8 @@ def _is_web_token(value: str) -> bool:
 
 def _assigned(text: str) -> Iterator[Secret]:
     """Yield the random-looking values behind `=` or `:` after a name such as `password`."""
-    signs = [[match.end() for match in compiled(sign).finditer(text)] for sign in _SIGNS]
+    possible = (sign for sign in _SIGNS if sign[0] in text)
+    signs = [[match.end() for match in compiled(sign).finditer(text)] for sign in possible]
     for places in signs:
         for match in _values_at(text, places, _ASSIGNED):
             name = _name_before(text, match)
@@ -378,6 +379,8 @@ def _opens_database(text: str, match: re.Match[str], at: int) -> bool:
 
 def _in_headers(text: str) -> Iterator[Secret]:
     """Yield the credentials in HTTP headers: `Bearer …` and `Basic …`."""
+    if "Bearer " not in text and "Basic " not in text:
+        return
     for match in compiled(_HEADER).finditer(text):
         if is_login(match["login"]) if match["login"] else looks_random(match["token"], quoted=True):
             yield Secret(Span(*match.span(match.lastgroup or 0)), IN_HEADER)
