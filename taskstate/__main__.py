@@ -7,9 +7,9 @@ import gc
 import os
 import sys
 
-# Objects that are made before the garbage collector looks for cycles. Importing makes tens of thousands that all stay:
-# with Python's own 700 it looks at them again and again, in vain.
-_GARBAGE = 100_000
+# Objects that are made before the garbage collector looks for cycles. Importing makes tens of thousands that all stay,
+# and so does reading a large file: with Python's own 700 it looks at them again and again, in vain.
+_GARBAGE = 1_000_000
 
 
 def run() -> None:

@@ -71,8 +71,8 @@ class _Reader:
         last: BodyPart | None = None
         for section in self.document.sections:
             part = self.part(section, is_first=last is None)
-            if part.frozen and not part.heading and last and last.frozen and not last.heading:
-                part = part._replace(joined=True)
+            if part.frozen and not part.joined and not part.heading and last and last.frozen and not last.heading:
+                part = BodyPart(section, frozen=True, joined=True)
             yield part
             last = part
 

@@ -6,6 +6,7 @@ A comment directly above a heading, list or fence stays there, because it refers
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 
 from taskstate.formatting.markdown import format_part
 from taskstate.formatting.parts import body_parts
@@ -45,10 +46,13 @@ class _Spacing:
         """Yield the edits of the whole body, in order."""
         all_parts = body_parts(self.document)
         yield from self.preamble(all_parts[0].section.span.start if all_parts else len(self.text))
-        for part in all_parts:
+        for part, following in zip_longest(all_parts, all_parts[1:]):
             if not part.joined:
                 yield from self.gap(part.section.span.start)
-            yield from self.frozen(part) if part.frozen else self.part(part)
+            if not part.frozen:
+                yield from self.part(part)
+            elif following is None or not following.joined:  # every byte stays, and blank lines behind it are formatted
+                self.at = end_of_content(self.text, Span(part.section.span.start, part.section.own.end))
         yield from self.replace(self.at, len(self.text), self.newline)
 
     def preamble(self, end: int) -> Iterator[Edit]:
@@ -69,11 +73,6 @@ class _Spacing:
         while end and self.text[end - 1] in " \t":
             end -= 1
         return end in self.comments
-
-    def frozen(self, part: BodyPart) -> Iterator[Edit]:
-        """Yield nothing: every byte stays, and only the blank lines behind it are formatted."""
-        self.at = end_of_content(self.text, Span(part.section.span.start, part.section.own.end))
-        yield from ()
 
     def part(self, part: BodyPart) -> Iterator[Edit]:
         """Yield the edits for the blank line below a heading, and for the text that follows."""
