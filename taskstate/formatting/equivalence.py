@@ -6,8 +6,7 @@ sessions and frozen parts byte for byte, the values of json fences, and all othe
 
 from __future__ import annotations
 
-import re
-
+from taskstate.formatting.markdown import compiled
 from taskstate.formatting.parts import body_parts
 from taskstate.model.derived_values import COUNTS, PROGRESS, SIZE
 from taskstate.model.document_kinds import section_key
@@ -51,7 +50,7 @@ def _read_values(document: Document) -> tuple[object, ...]:
     """Return the criteria, sessions and summary that a reader finds in a document."""
     state = read_state(document)
     return (
-        [(re.compile(_BLANK).sub(" ", each.text).strip(), each.checked) for each in state.criteria],
+        [(compiled(_BLANK).sub(" ", each.text).strip(), each.checked) for each in state.criteria],
         [(each.number, each.time, _body(document, each.section)) for each in state.sessions],
         (state.summary.first, state.summary.last) if state.summary else None,
     )
@@ -61,7 +60,7 @@ def _preamble(document: Document) -> str:
     """Return the text before the first heading, without blanks."""
     span = document.front_matter.span
     end = document.sections[0].span.start if document.sections else len(document.text)
-    return re.compile(_BLANK).sub("", document.text[span.end if span else 0 : end])
+    return compiled(_BLANK).sub("", document.text[span.end if span else 0 : end])
 
 
 def _contents(document: Document, part: BodyPart) -> tuple[object, ...]:
@@ -77,7 +76,7 @@ def _contents(document: Document, part: BodyPart) -> tuple[object, ...]:
         value.pop(PROGRESS, None)
     own, text = section.own, document.text
     prose = text[own.start : fence.content.start] + text[fence.content.end : own.end] if fence else own.of(text)
-    return section.level, _title(part), value, re.compile(_BLANK).sub("", re.compile(_MARKER).sub(r"\1\2-", prose))
+    return section.level, _title(part), value, compiled(_BLANK).sub("", compiled(_MARKER).sub(r"\1\2-", prose))
 
 
 def _body(document: Document, section: Section) -> str:

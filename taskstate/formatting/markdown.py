@@ -7,6 +7,7 @@ tells code, comments and lists apart, and shows afterwards that only the form ha
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from taskstate.syntax.spans import with_newlines
 from taskstate.typed import TYPE_CHECKING
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from markdown_it.token import Token
+
+compiled = cache(re.compile)  # `re.compile` takes a microsecond to find what it has compiled, for each of many parts
 
 _MARK = r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)"
 _FENCE = r" {0,3}(?:`{3}|~{3})"
@@ -41,7 +44,7 @@ def format_part(text: str, *, fences: tuple[tuple[int, int], ...], newline: str,
     """
     if with_newlines(text, newline) == text and not _is_suspect(text, fences, listed=listed):
         return text
-    if re.compile(_DEEP).search(text):
+    if compiled(_DEEP).search(text):
         return text
     for marks in (True, False) if listed else (False,):
         layout = _Layout(text, newline, marks=marks)
@@ -55,7 +58,7 @@ def _is_suspect(text: str, fences: tuple[tuple[int, int], ...], *, listed: bool)
     at = 0
     for start, end in (*fences, (len(text), len(text))):
         before = with_newlines(text[at:start], "\n")
-        if re.compile(_SUSPECT).search(before) or (listed and re.compile(_FOREIGN_MARK).search(before)):
+        if compiled(_SUSPECT).search(before) or (listed and compiled(_FOREIGN_MARK).search(before)):
             return True
         if (start < len(text) and before and not before.endswith("\n\n")) or (at and before and before[:2] != "\n\n"):
             return True
@@ -71,7 +74,7 @@ class _Layout:
 
     def __init__(self, text: str, newline: str, *, marks: bool) -> None:
         self.lines, self.ends = zip(
-            *re.compile(_LINES).findall(text)[: len(with_newlines(text, "\n").split("\n"))], strict=True
+            *compiled(_LINES).findall(text)[: len(with_newlines(text, "\n").split("\n"))], strict=True
         )
         self.newline = newline
         self.marks = marks
@@ -116,7 +119,7 @@ class _Layout:
         last = len(self.lines) - 1
         for number, line in enumerate(self.lines):
             new = line if number in self.unchanged else _bare(line) if number in self.broken else line.rstrip(" \t")
-            new = re.compile(_MARKER).sub(r"\1-", new, count=1) if number in self.marked else new
+            new = compiled(_MARKER).sub(r"\1-", new, count=1) if number in self.marked else new
             if number in self.unchanged or new or above:
                 if number in self.apart and above and new and number:
                     yield self.newline

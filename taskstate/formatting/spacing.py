@@ -5,10 +5,9 @@ A comment directly above a heading, list or fence stays there, because it refers
 
 from __future__ import annotations
 
-import re
 from itertools import zip_longest
 
-from taskstate.formatting.markdown import format_part
+from taskstate.formatting.markdown import compiled, format_part
 from taskstate.formatting.parts import body_parts
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.spans import Span, end_of_content, trimmed
@@ -64,7 +63,7 @@ class _Spacing:
 
     def gap(self, until: int) -> Iterator[Edit]:
         """Yield the edit that leaves one blank line up to `until`."""
-        adjacent = len(re.compile(_LINE_END).findall(self.text, self.at, until)) == 1 and self.ends_with_comment()
+        adjacent = len(compiled(_LINE_END).findall(self.text, self.at, until)) == 1 and self.ends_with_comment()
         yield from self.replace(self.at, until, self.newline * (1 if adjacent else 2))
 
     def ends_with_comment(self) -> bool:
@@ -98,6 +97,6 @@ class _Spacing:
 
 def _content_start(text: str, start: int, end: int) -> int:
     """Return the start of the first line that is not blank."""
-    match = re.compile(_BLANK_LINES).match(text, start, end)
+    match = compiled(_BLANK_LINES).match(text, start, end)
     at = match.end() if match else start
     return end if not text[at:end].strip(_BLANKS) else at
