@@ -49,12 +49,17 @@ class Preview(NamedTuple):
     more: int = 0
 
 
+# Findings of one rule in one file that a report for people shows: thousands have one cause, and nobody reads them.
+MOST_SHOWN = 100
+
+
 class Finding(NamedTuple):
     """A diagnostic located in a file.
 
     Lines and columns are counted from 1; the end is the position behind the last character. `source` is the first line,
-    `before` and `after` are the lines around it, `preview` shows what its fix changes. Of a long line only a part is
-    kept, and `cut` counts the characters before that of `source`: ten thousand findings may stand in one line.
+    `before` and `after` are the lines around it, `preview` shows what its fix changes: all three are left out beyond
+    the first `MOST_SHOWN` of a rule. Of a long line only a part is kept, and `cut` counts the characters before that of
+    `source`: ten thousand findings may stand in one line.
     """
 
     path: str

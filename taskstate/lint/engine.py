@@ -12,7 +12,7 @@ from bisect import bisect_right, insort
 from collections import Counter
 from functools import cache
 
-from taskstate.lint.diagnostics import ERROR, Diagnostic, Finding
+from taskstate.lint.diagnostics import ERROR, MOST_SHOWN, Diagnostic, Finding
 from taskstate.lint.facts.file_facts import Facts
 from taskstate.lint.facts.signs import Signs
 from taskstate.lint.queries.interface import NO_QUERIES
@@ -239,10 +239,13 @@ class _Locator:
         self.document, self.path, self.shown = document, path, shown
         self.preview = _each_once(lambda fix: preview(document, fix, shown))
         self.line = cache(self._line)  # findings in lines below each other quote each line three times
+        self.counts = Counter[str]()
 
     def finding(self, diagnostic: Diagnostic) -> Finding:
         """Return a finding located in the file."""
         start, end = map(self.document.position, diagnostic.span)
+        self.counts[diagnostic.code] += 1
+        is_shown = self.counts[diagnostic.code] <= MOST_SHOWN
         cut = max(start.column - _LONGEST // 2, 0)
         return Finding(
             path=self.path,
@@ -252,9 +255,9 @@ class _Locator:
             end_column=end.column + 1,
             diagnostic=diagnostic,
             source=self._line(start.line, cut) if cut else self.line(start.line),
-            before=self.line(start.line - 1) if start.line else "",
-            after=self.line(start.line + 1) if start.line + 1 < len(self.document.starts) else "",
-            preview=self.preview(diagnostic.fix) if diagnostic.fix else None,
+            before=self.line(start.line - 1) if is_shown and start.line else "",
+            after=self.line(start.line + 1) if is_shown and start.line + 1 < len(self.document.starts) else "",
+            preview=self.preview(diagnostic.fix) if is_shown and diagnostic.fix else None,
             cut=cut,
         )
 

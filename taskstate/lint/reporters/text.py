@@ -2,14 +2,14 @@
 
 The marker is placed in terminal columns: a tab reaches to the next tab stop, a wide character takes two columns, a
 combining one none. Of a long line only the part with the fault is shown, and of the findings of one rule in one file
-the first hundred: thousands have one cause, and nobody reads them. How many more there are is said.
+the first hundred. How many more there are is said.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 
-from taskstate.lint.diagnostics import ERROR, WARNING
+from taskstate.lint.diagnostics import ERROR, MOST_SHOWN, WARNING
 from taskstate.lint.reporters import colors
 from taskstate.lint.reporters.colors import Painter
 from taskstate.lint.reporters.concise import headline, one_line
@@ -26,7 +26,6 @@ WIDTH = 100  # columns of a source line that are shown
 _BEFORE = 40  # columns shown before a fault that stands far to the right
 _TAB = 4
 _CUT = "…"
-MOST_OF_A_RULE = 100  # findings of one rule in one file that are shown
 
 
 def report(findings: Sequence[Finding], run: Run) -> str:
@@ -44,12 +43,12 @@ def _blocks(findings: Sequence[Finding], colours: Painter) -> Iterator[str]:
     for finding in findings:
         kind = finding.path, finding.diagnostic.code
         counts[kind] += 1
-        if counts[kind] <= MOST_OF_A_RULE:
+        if counts[kind] <= MOST_SHOWN:
             yield _shown(finding, colours)
     for (path, code), count in counts.items():
-        if count > MOST_OF_A_RULE:
+        if count > MOST_SHOWN:
             place = colours(one_line(path), colors.STRONG)
-            yield f"{place}: … and {count - MOST_OF_A_RULE} more of {code} (`--output-format concise` shows all)"
+            yield f"{place}: … and {count - MOST_SHOWN} more of {code} (`--output-format concise` shows all)"
 
 
 def summary(findings: Sequence[Finding], *, files: int) -> str:

@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Finding, Fix, Preview
+from taskstate.lint.diagnostics import ERROR, MOST_SHOWN, WARNING, Diagnostic, Finding, Fix, Preview
 from taskstate.lint.reporters import FORMATS, Run, reporter
-from taskstate.lint.reporters.text import MOST_OF_A_RULE, WIDTH
+from taskstate.lint.reporters.text import WIDTH
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.spans import CONTROLS, Span
 
@@ -98,10 +98,10 @@ def test_text_shows_the_lines_around_and_what_the_fix_changes() -> None:
 
 def test_what_is_not_shown_of_one_rule_in_one_file_is_counted() -> None:
     """Of more than a hundred findings of a rule in a file the rest is a number; lines and JSON have them all."""
-    many = [finding(line=line) for line in range(1, MOST_OF_A_RULE + 8)]
-    others = [finding(path="b", line=line) for line in range(1, MOST_OF_A_RULE + 1)]
+    many = [finding(line=line) for line in range(1, MOST_SHOWN + 8)]
+    others = [finding(path="b", line=line) for line in range(1, MOST_SHOWN + 1)]
     lines = text(*many, *others).splitlines()
-    assert sum("TS101 front-matter-schema" in line for line in lines) == 2 * MOST_OF_A_RULE
+    assert sum("TS101 front-matter-schema" in line for line in lines) == 2 * MOST_SHOWN
     assert [line for line in lines if "more" in line] == [
         "tasks/task-1-state.md: … and 7 more of TS101 (`--output-format concise` shows all)"
     ]
