@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import cache
 from itertools import accumulate
 
 from taskstate.syntax.nodes import scalars
@@ -45,6 +46,12 @@ _ALIKE = rf"taskstate\b[ \t:=-]*(?:{_WORDS})[\w-]*[^\r\n]{{0,200}}?\bTSP?[0-9]"
 _ALIKE_IN_BODY = rf"(?i)(?:<!--|#)[ \t]*{_ALIKE}[^\r\n]*"
 _ALIKE_IN_FRONT_MATTER = rf"(?i)(?<=[ \t\r\n])#[ \t]*{_ALIKE}[^\r\n]*"
 _NO_BODY_LINE = r" {0,3}>|[ ]{4}|\t"  # a quote, or what may be code
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Return a pattern, compiled once: a file may have ten thousand directives."""
+    return re.compile(pattern, re.IGNORECASE)
 
 
 class Directive(NamedTuple):
@@ -230,8 +237,8 @@ def _no_directive(match: re.Match[str], opening: str) -> Directive:
 
 def _directive(document: Document, match: re.Match[str], target: tuple[Span, ...]) -> Directive:
     at = match.start("rest")
-    codes = re.compile(_CODES, re.IGNORECASE).match(document.text, at, match.end("rest"))
-    matches = re.compile(_CODE, re.IGNORECASE).finditer(document.text, at, codes.end() if codes else at)
+    codes = _compiled(_CODES).match(document.text, at, match.end("rest"))
+    matches = _compiled(_CODE).finditer(document.text, at, codes.end() if codes else at)
     return Directive(
         span=Span(*match.span("comment")),
         lines=(_full_line(document, match.start("comment")),),
@@ -241,7 +248,7 @@ def _directive(document: Document, match: re.Match[str], target: tuple[Span, ...
 
 
 def _line(document: Document, offset: int) -> int:
-    return document.position(offset).line
+    return bisect_right(document.starts, offset) - 1
 
 
 def _full_line(document: Document, offset: int) -> Span:
