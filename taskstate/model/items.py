@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from functools import lru_cache
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted
@@ -91,6 +92,7 @@ def session_item(session: Session) -> Item:
     return entry_item(session.entry)
 
 
+@lru_cache(maxsize=20_000)  # nearly all sessions of a file are there before a change and after it
 def entry_item(entry: str) -> Item:
     """Return the item of a session, given its text in the log or in the archive, where its heading is a level higher.
 

@@ -340,9 +340,7 @@ def session_of(document: Document, section: Section) -> Session | None:
         return None
     time = _TIME.search(section.title)
     text = f"{time[1]} {time[2]}" if time else None
-    return Session(
-        document=document, section=section, number=number, time=text, span=trimmed(document.text, section.span)
-    )
+    return Session(document, section, number, text, trimmed(document.text, section.span))
 
 
 def labelled_fields(document: Document, section: Section) -> Mapping[str, Field]:
