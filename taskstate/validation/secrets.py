@@ -338,7 +338,8 @@ def _values_at(text: str, places: Sequence[int], pattern: str) -> Iterator[re.Ma
 def _name_before(text: str, value: re.Match[str]) -> re.Match[str] | None:
     """Return the name that a value is assigned to; the sign stands between them."""
     sign = value.start() - 1
-    return compiled(_NAME).search(text, max(sign - _MAX_NAME, 0), sign)
+    begin = max(sign - _MAX_NAME, 0)
+    return compiled(_NAME).search(text, max(text.rfind("\n", begin, sign) + 1, begin), sign)  # each place is tried
 
 
 def _is_explicit(text: str, name: re.Match[str], *, spaced: bool) -> bool:
