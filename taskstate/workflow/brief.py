@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import accumulate, pairwise, takewhile
 
 from taskstate.handoff import protocol, token_count
-from taskstate.messages import counted
+from taskstate.messages import counted, one_line
 from taskstate.model import roles
 from taskstate.model.config import export_drop
 from taskstate.model.derived_values import session_counts
@@ -32,6 +32,7 @@ _HUNDREDTHS = 100
 _BACKGROUND = 85  # percent of the usual budget, up to which background is taken in
 _DETAILS = 1  # priority of the descriptions of open features; their ids are always kept
 _HUGE, _LAST = 4_000, 100  # a unit of over 4,000 characters comes last, or it would keep all others out
+_MAX_TITLE = 80  # characters of a heading in the list of what is left out
 _FACTS = ("priority", "area", "epic", "prd", "repository", "agent")  # keys of the front matter that a brief repeats
 _ELSEWHERE = frozenset({FINDINGS, SHARED})  # what a brief shows in its head, or as a list of its own
 _FOR_EVERY_ROLE = frozenset({"description"})  # fields that some exports leave out: nobody judges what he was not told
@@ -251,7 +252,8 @@ def _missing_text(section: BriefSection, indices: list[int], missing: set[int]) 
         if len(numbers) == 1:
             return f"session {numbers[0]}{' (in part)' if partly else ''}"
         return f"sessions {numbers[0]}-{numbers[-1]}{f' ({partly} in part)' if partly else ''}"
-    return section.title if len(missing) == len(indices) else f"{section.title} ({len(missing)} of {len(indices)})"
+    title = one_line(section.title, _MAX_TITLE)  # a heading may take all the budget
+    return title if len(missing) == len(indices) else f"{title} ({len(missing)} of {len(indices)})"
 
 
 def _notes(cut: tuple[Cut, ...]) -> tuple[str, ...]:

@@ -151,6 +151,14 @@ def test_a_huge_piece_comes_last(place: Place) -> None:
     assert [tuple(each) for each in found.cut] == [("Task Description (1 of 3)", 'taskstate show 101 --section "NAME"')]
 
 
+def test_a_huge_heading_is_named_in_part(place: Place) -> None:
+    """A heading that would take the whole budget is shown cut short where it is left out."""
+    place.text += f"\n## {'words and ' * 20_000}\n\nText.\n"
+    found = told(place)
+    assert "- words and words and" in found.text
+    assert len(found.text) < 50_000
+
+
 def test_usual_brief_has_as_many_sessions_as_archiving_keeps(place: Place) -> None:
     """The default is 1,000 tokens and the newest sessions; with a given budget all that fits."""
     place.configure("[size]\nkeep-sessions = 2\n")
