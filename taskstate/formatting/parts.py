@@ -111,7 +111,8 @@ class _Reader:
             return self.freeze(section)
         heading = f"### {_canonical_title(spec, section.title) or ' '.join(section.title.split())}"
         if session_number(section.title) is not None:
-            return self.freeze(section)._replace(heading=heading)
+            self.frozen = section.level
+            return BodyPart(section, heading=heading, frozen=True)
         self.listed = spec.name.casefold() in LISTS
         schema = spec.fence.schema if spec.fence else ""
         return BodyPart(section, heading=heading, listed=self.listed, schema=schema)
