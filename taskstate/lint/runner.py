@@ -11,11 +11,12 @@ import os
 from taskstate.errors import TaskstateError
 from taskstate.lint.cache import CachedResult, freeze, open_cache, thaw
 from taskstate.lint.queries.answers import RepositoryQueries
-from taskstate.model import document_kinds, hashes, names
+from taskstate.model import document_kinds, names
 from taskstate.storage import files, folders
 from taskstate.storage.file_sources import Disk, GitFiles
 from taskstate.storage.git import client as git
 from taskstate.storage.git.client import DISK, INDEX
+from taskstate.syntax import hashes
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.run_cache import open_dependency_cache
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from taskstate.model import hashes
+from taskstate.syntax import hashes
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -12,9 +12,10 @@ from functools import cache
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
-from taskstate.model import globs, hashes
+from taskstate.model import globs
 from taskstate.model.permanent import ARCHITECTURE, COSMETIC, IMPACT_MAP, INTERFACE, LEVELS
 from taskstate.model.task_state import json_fence
+from taskstate.syntax import hashes
 from taskstate.syntax.document import parse
 from taskstate.syntax.json_input import read_object
 from taskstate.syntax.spans import Span

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 
-from taskstate.model import document_kinds, hashes
+from taskstate.model import document_kinds
 from taskstate.model.document_kinds import kind, section_key
 from taskstate.model.loose_values import map_of
 from taskstate.model.task_state import json_fence
+from taskstate.syntax import hashes
 from taskstate.syntax.nodes import Fault
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 

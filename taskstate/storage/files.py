@@ -14,9 +14,9 @@ import stat
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from taskstate import hashes
 from taskstate.errors import StaleFile, TaskstateError
 from taskstate.storage import folders
+from taskstate.syntax import hashes
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
