@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # so that a line of many blanks costs no more than its length. It begins with the end of the line above: a pattern that
 # begins with one certain character is found many times as fast.
 _LINE = (
-    r"(?i)\n(?:#{1,6}[^\S\r\n]*+|(?P<bold>\*\*|__))(?P<title>session[^\S\r\n]++#?\d++\b[^\r\n*_]*+)"
+    r"(?i)\n(?:#{1,6}(?![ \t])[^\S\r\n]*+|(?P<bold>\*\*|__))(?P<title>session[^\S\r\n]++#?\d++\b[^\r\n*_]*+)"
     r"(?(bold)(?P=bold):?[^\S\r\n]*+)(?=[\r\n]|\Z)"
 )
 _DATE = r"\d{4}-\d{2}-\d{2}"
