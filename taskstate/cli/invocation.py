@@ -149,8 +149,10 @@ class Invocation:
     def print_problems(self, lines: tuple[str, ...]) -> None:
         """Print problems on standard error, even with `--quiet`."""
         if lines:
+            from taskstate.validation.secrets import masked
+
             self._said += "\n".join(lines)
-            _print("\n".join(lines), sys.stderr)
+            _print(masked("\n".join(lines)), sys.stderr)  # a problem may quote what stands in a file
 
     def print_told(self) -> None:
         """Print what is gone or damaged, but for the files of which the command has said something itself."""

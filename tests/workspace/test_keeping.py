@@ -176,6 +176,6 @@ def test_no_file_is_written_that_would_not_be_read_again(place: Place) -> None:
     """A session that would make the file larger than what is read is refused, and nothing has changed."""
     before = place.text
     with pytest.raises(TaskstateError, match="would hold more than 4 MiB") as caught:
-        did(place, "x" * (files.MAX_TEXT + 1))
+        place.add("x" * (files.MAX_TEXT + 1))
     assert caught.value.help
     assert place.text == before

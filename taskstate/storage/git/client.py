@@ -13,7 +13,7 @@ from pathlib import Path
 
 from taskstate.errors import GitFailed
 from taskstate.storage.git.contents import Objects
-from taskstate.storage.git.discovery import discover, first_line, git_folder
+from taskstate.storage.git.discovery import discover, first_line, git_folder, small_file
 from taskstate.storage.git.program import is_partial, printable, run, start
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -201,10 +201,8 @@ def _has_no_commit(folder: Path) -> bool:
 
 def _read_packed_reference(path: Path, reference: str) -> str | None:
     """Return the object id of a reference in the file `packed-refs`, or None."""
-    if not path.is_file():
-        return None
     try:
-        lines = os.fsdecode(path.read_bytes())
+        lines = os.fsdecode(small_file(path) or b"")
     except OSError:
         return None
     match = re.search(rf"^({_OBJECT_ID}) {re.escape(reference)}\r?$", lines, re.MULTILINE)

@@ -8,6 +8,7 @@ import re
 from taskstate.errors import GitFailed
 from taskstate.storage.files import MAX_TEXT
 from taskstate.storage.git.program import FETCH_ALL, is_partial, open_pipes, printable, run
+from taskstate.storage.git.waiting import wait_for_output
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -81,9 +82,8 @@ class Objects:
         """
         from hashlib import sha256
 
-        stdin, stdout = self._pipes("--batch")
         for name in names:  # one by one: while a large one is read, git must not wait with the next
-            self._ask(stdin, [name])
+            stdout = self._ask("--batch", [name])
             size = _parse_object_line(stdout.readline())[1]
             if size is None:
                 self._require_absent(name)
@@ -108,8 +108,7 @@ class Objects:
 
     def _answers(self, names: Sequence[str]) -> Iterator[_Found]:
         """Yield what git answers, up to the first object that is too large, which is not waited for."""
-        stdin, stdout = self._pipes("--batch")
-        self._ask(stdin, [name for name in names if _is_askable(name)])
+        stdout = self._ask("--batch", [name for name in names if _is_askable(name)])
         for name in names:
             size = _parse_object_line(stdout.readline())[1] if _is_askable(name) else None
             if size is None:
@@ -129,12 +128,11 @@ class Objects:
 
         The type of an abbreviated id that fits several objects is "ambiguous".
         """
-        stdin, stdout = self._pipes("--batch-check")
         kinds: dict[str, str | None] = {}
         askable = [name for name in names if _is_askable(name)]
         for at in range(0, len(askable), _BATCH):
             chunk = askable[at : at + _BATCH]
-            self._ask(stdin, chunk)
+            stdout = self._ask("--batch-check", chunk)
             kinds.update((name, _parse_object_line(stdout.readline())[0]) for name in chunk)
         return [kinds.get(name) for name in names]
 
@@ -146,13 +144,20 @@ class Objects:
                 process.communicate()
         self._processes.clear()
 
-    def _ask(self, stdin: IO[bytes], names: Sequence[str]) -> None:
-        """Send names to git, one a line."""
+    def _ask(self, mode: str, names: Sequence[str]) -> IO[bytes]:
+        """Send names to git, one a line, and return the stream with the answers as soon as there is one."""
+        # By process id: a forked child that used its parent's pipes would take answers meant for the parent.
+        process = self._processes.get((os.getpid(), mode)) or self._start(mode)
+        if process.stdin is None or process.stdout is None:
+            raise GitFailed("git cat-file has no pipes")
         try:
-            stdin.write("".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape"))
-            stdin.flush()
+            process.stdin.write("".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape"))
+            process.stdin.flush()
         except OSError as error:
             raise GitFailed(f"git cat-file ended in {printable(str(self._root))}: {error.strerror}") from error
+        if names:
+            wait_for_output(process, "cat-file")
+        return process.stdout
 
     def _require_absent(self, name: str) -> None:
         """Refuse to go on without an object that the repository has, but not this partial clone of it."""
@@ -166,13 +171,6 @@ class Objects:
             return
         message = f"{printable(name)} ({found.decode('ascii', 'replace')[:10]}) is not in {printable(str(self._root))}"
         raise GitFailed(message, code="partial-clone", help=FETCH_ALL)
-
-    def _pipes(self, mode: str) -> tuple[IO[bytes], IO[bytes]]:
-        # By process id: a forked child that used its parent's pipes would take answers meant for the parent.
-        process = self._processes.get((os.getpid(), mode)) or self._start(mode)
-        if process.stdin is None or process.stdout is None:
-            raise GitFailed("git cat-file has no pipes")
-        return process.stdin, process.stdout
 
     def _start(self, mode: str) -> subprocess.Popen[bytes]:
         process = open_pipes(["cat-file", mode], self._root, self._env, errors=False)

@@ -9,6 +9,8 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+_MOST_BYTES = 64 * 1024**2
+
 
 def discover(path: Path) -> Path | None:
     """Return the nearest folder at or above `path` that is the root of a working tree."""
@@ -36,3 +38,16 @@ def first_line(path: Path) -> str:
             return os.fsdecode(stream.readline(4096)).rstrip("\r\n")
     except OSError:
         return ""
+
+
+def small_file(path: Path) -> bytes | None:
+    """Return the content of a file of git's; None if there is no such plain file, or it is too large to be looked at.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if not path.is_file():  # opening a FIFO would block
+        return None
+    with path.open("rb") as stream:
+        data = stream.read(_MOST_BYTES + 1)
+    return None if len(data) > _MOST_BYTES else data

@@ -17,7 +17,8 @@ from contextlib import suppress
 
 from taskstate.errors import GitFailed
 from taskstate.storage.files import MAX_BYTES
-from taskstate.storage.git.discovery import discover, first_line, git_folder
+from taskstate.storage.git.discovery import discover, first_line, git_folder, small_file
+from taskstate.storage.git.waiting import wait_for_output
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def run(
             is the error's code, for a caller that knows what the failure means. Code "too-large": its output is longer
             than `files.MAX_BYTES`.
     """
-    status, output, said = _outcome(open_pipes(args, cwd, env, errors=True), stdin)
+    status, output, said = _outcome(open_pipes(args, cwd, env, errors=True), stdin, _name_of(args))
     if len(output) > MAX_BYTES:
         message = f"git {_name_of(args)} says more than {MAX_BYTES // 1024**2} MiB in {printable(str(cwd))}"
         raise GitFailed(message, code="too-large", help=_MUCH)
@@ -97,7 +98,7 @@ def open_pipes(
         raise _not_started(error, cwd) from error
 
 
-def _outcome(process: subprocess.Popen[bytes], stdin: bytes) -> tuple[int, bytes, bytes]:
+def _outcome(process: subprocess.Popen[bytes], stdin: bytes, name: str) -> tuple[int, bytes, bytes]:
     """Return exit status, standard output and the beginning of standard error; git is ended where it says too much.
 
     A repository decides how much git says, so what is read into memory has a bound.
@@ -113,23 +114,30 @@ def _outcome(process: subprocess.Popen[bytes], stdin: bytes) -> tuple[int, bytes
     else:
         process.stdin.close()
     with process:
+        for each in beside:
+            each.start()
         try:
-            for each in beside:
-                each.start()
-            output = _read_up_to(process.stdout, MAX_BYTES + 1)
+            output = _read_up_to(process, MAX_BYTES + 1, name)
+            if len(output) > MAX_BYTES:
+                process.kill()
         except BaseException:  # Ctrl-C ends git, too
             process.kill()
             raise
-        if len(output) > MAX_BYTES:
-            process.kill()
-        for each in beside:
-            each.join()
+        finally:
+            for each in beside:
+                each.join()
     return process.returncode, output, b"".join(said)
 
 
-def _read_up_to(stream: IO[bytes], most: int) -> bytes:
+def _read_up_to(process: subprocess.Popen[bytes], most: int, name: str) -> bytes:
+    if process.stdout is None:
+        return b""
     pieces: list[bytes] = []
-    while most > 0 and (piece := stream.read(min(most, _CHUNK))):
+    while most > 0:
+        wait_for_output(process, name)
+        piece = os.read(process.stdout.fileno(), min(most, _CHUNK))
+        if not piece:
+            break
         pieces.append(piece)
         most -= len(piece)
     return b"".join(pieces)
@@ -215,6 +223,6 @@ def is_partial(path: Path) -> bool:
         return False
     try:
         config = folder / (first_line(folder / "commondir") or ".") / "config"
-        return re.search(_PARTIAL, config.read_bytes()) is not None
+        return re.search(_PARTIAL, small_file(config) or b"") is not None
     except OSError:
         return False

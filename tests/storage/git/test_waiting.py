@@ -1,0 +1,78 @@
+"""Git that hangs does not make a command hang; git that works may take its time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from taskstate.storage.git import client as git
+from taskstate.storage.git import waiting
+from tests.support.git_place import GitPlace
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="only /proc says what a process does")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> GitPlace:
+    """Return a git repository with task 101."""
+    return GitPlace(tmp_path / "repository")
+
+
+def as_ignore_file(place: GitPlace) -> None:
+    """Put a FIFO where git reads what it ignores."""
+    ignored = place.root / "folder" / ".gitignore"
+    ignored.parent.mkdir()
+    os.mkfifo(ignored)
+
+
+def as_exclude_file(place: GitPlace) -> None:
+    """Put a FIFO in the place of `info/exclude`."""
+    exclude = place.root / ".git" / "info" / "exclude"
+    exclude.parent.mkdir(exist_ok=True)
+    exclude.unlink(missing_ok=True)
+    os.mkfifo(exclude)
+
+
+def as_included_file(place: GitPlace) -> None:
+    """Let git's configuration include a FIFO."""
+    place.git("config", "include.path", str(place.root / "pipe"))
+    os.mkfifo(place.root / "pipe")
+
+
+def as_configuration(place: GitPlace) -> None:
+    """Put a FIFO in the place of git's configuration."""
+    (place.root / ".git" / "config").unlink()
+    os.mkfifo(place.root / ".git" / "config")
+
+
+@pytest.mark.parametrize(
+    ("put", "words"),
+    [
+        (as_ignore_file, ("list",)),
+        (as_included_file, ("lint",)),
+        (as_configuration, ("list",)),
+        (as_exclude_file, ("start", "101")),
+    ],
+)
+def test_a_pipe_where_git_reads_a_file_hangs_no_command(place: GitPlace, put: object, words: tuple[str, ...]) -> None:
+    """The command ends with one line that says what to do."""
+    assert callable(put)
+    put(place)
+    done = subprocess.run(
+        [sys.executable, "-m", "taskstate", *words], cwd=place.root, capture_output=True, timeout=120, check=False
+    )
+    assert done.returncode == 2, done.stderr
+    assert b"waits for a file that says nothing: remove the pipes" in done.stderr
+
+
+def test_git_that_works_without_a_word_is_waited_for(place: GitPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that git has started may take longer than git itself may do nothing."""
+    monkeypatch.setattr(waiting, "_PATIENCE", 20)
+    place.git("config", "filter.slow.clean", "sleep 0.5; cat")
+    (place.root / ".gitattributes").write_text("*.x filter=slow\n", encoding="utf-8")
+    (place.root / "a.x").write_text("x", encoding="utf-8")
+    assert git.run(["hash-object", "--path=a.x", "a.x"], place.root).strip()
