@@ -102,6 +102,7 @@ def install_merge_driver(workspace: Workspace, *, dry_run: bool = False) -> tupl
     """
     if git.toplevel(workspace.root) is None or _configured_driver(workspace):
         return ()
+    _require_own_configuration(workspace, f"git config {DRIVER_KEY} '{DRIVER}'")
     if not dry_run:
         git.run(["config", "--local", _DRIVER_NAME, "taskstate: by meaning"], workspace.root)
         git.run(["config", "--local", DRIVER_KEY, DRIVER], workspace.root)
@@ -115,7 +116,15 @@ def remove_merge_driver(workspace: Workspace) -> None:
         GitFailed: the configuration cannot be written.
     """
     if git.toplevel(workspace.root) is not None and _configured_driver(workspace) == DRIVER:
-        git.run(["config", "--local", "--remove-section", DRIVER_KEY.rpartition(".")[0]], workspace.root)
+        section = DRIVER_KEY.rpartition(".")[0]
+        _require_own_configuration(workspace, f"git config --remove-section {section}")
+        git.run(["config", "--local", "--remove-section", section], workspace.root)
+
+
+def _require_own_configuration(workspace: Workspace, command: str) -> None:
+    at = git.folders(workspace.root)
+    if at is not None:
+        git.require_own_file(at.common_dir / "config", command)
 
 
 def merge_driver_state(workspace: Workspace) -> MergeDriver:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -212,3 +213,17 @@ def test_partial_clone_says_what_is_missing(tmp_path: Path, trap: Trap) -> None:
     repo.git("config", "remote.origin.url", f"file://{tmp_path / 'origin'}")
     repo.git("fetch", "-q", "--refetch", "--no-filter")
     assert repo.run("lint", "--against", "HEAD~1").status in {0, 1}
+
+
+def test_configuration_that_is_a_link_is_not_written_through(tmp_path: Path) -> None:
+    """Where `.git/config` is a link, as an unpacked archive may have it, `init` leaves what it leads to as it is."""
+    root, outside = tmp_path / "repository", tmp_path / "outside"
+    subprocess.run(["git", "init", "--quiet", str(root)], check=True)
+    outside.write_text("", encoding="utf-8")
+    (root / ".git" / "config").unlink()
+    (root / ".git" / "config").symlink_to(outside)
+    done = subprocess.run(
+        [sys.executable, "-m", "taskstate", "init"], cwd=root, capture_output=True, check=False, timeout=60
+    )
+    assert b"is a link, and git would write where it leads: look at it, then run `git config" in done.stderr
+    assert outside.read_text(encoding="utf-8") == ""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DISK", "INDEX", "MINIMUM_VERSION", "OWN_PATTERNS", "GitFolders", "Objects", "folders", "head", "hook"]
 __all__ += ["index_path", "is_bare", "is_partial", "is_shallow", "merge_heads", "printable", "resolve_commit", "run"]
-__all__ += ["start", "start_listing", "toplevel", "user_name", "version"]
+__all__ += ["require_own_file", "start", "start_listing", "toplevel", "user_name", "version"]
 
 DISK, INDEX = "", ":"  # where files are now; instead of these, a commit's id
 MINIMUM_VERSION = (2, 30)  # the first whose `rev-parse` knows `--end-of-options`
@@ -67,6 +67,19 @@ def folders(path: Path) -> GitFolders | None:
         git_dir = top / os.fsdecode(run(["rev-parse", "--absolute-git-dir"], top)).removesuffix("\n")
     common = git_dir / (first_line(git_dir / "commondir") or ".")
     return GitFolders(top, git_dir, Path(os.path.normpath(common)))
+
+
+def require_own_file(path: Path, written: str) -> None:
+    """Refuse to let git write a file of its own that is a link: git follows it, also out of the repository.
+
+    `written` is the command that a person can run instead.
+
+    Raises:
+        GitFailed: code "is-link".
+    """
+    if path.is_symlink():
+        message = f"{printable(str(path))} is a link, and git would write where it leads"
+        raise GitFailed(message, help=f"look at it, then run `{written}` yourself", code="is-link")
 
 
 def index_path(at: GitFolders) -> Path:

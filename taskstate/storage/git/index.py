@@ -5,7 +5,16 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 
-from taskstate.storage.git.client import DISK, INDEX, OWN_PATTERNS, folders, index_path, run, start
+from taskstate.storage.git.client import (
+    DISK,
+    INDEX,
+    OWN_PATTERNS,
+    folders,
+    index_path,
+    require_own_file,
+    run,
+    start,
+)
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -81,9 +90,12 @@ def stage(root: Path, paths: Sequence[str]) -> None:
     """Stage these files, and no others, as they are on disk; a deleted file is removed from the index.
 
     Raises:
-        GitFailed: git refuses, as it does for an ignored file.
+        GitFailed: git refuses, as it does for an ignored file; or its index is a link.
     """
     if paths:
+        at = folders(root)
+        if at is not None:
+            require_own_file(index_path(at), "git add")
         run(["add", "--all", "--", *(f":(literal){path}" for path in paths)], root)
 
 

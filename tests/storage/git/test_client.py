@@ -10,6 +10,7 @@ import pytest
 
 from taskstate.errors import GitFailed
 from taskstate.storage.git import client as git
+from taskstate.storage.git import index
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -500,3 +501,14 @@ def test_folders_of_gits_are_told(repository: Path, tmp_path: Path) -> None:
     assert (found.top, found.git_dir.name) == (tmp_path / "linked", "linked")
     assert found.common_dir.resolve() == (repository / ".git").resolve()
     assert git.folders(tmp_path) is None
+
+
+def test_an_index_that_is_a_link_is_not_written_through(repository: Path, tmp_path: Path) -> None:
+    """Staging would write the file that the link leads to, so it is refused."""
+    outside = tmp_path / "outside"
+    (repository / "a").write_text("a", encoding="utf-8")
+    (repository / ".git" / "index").unlink(missing_ok=True)
+    (repository / ".git" / "index").symlink_to(outside)
+    with pytest.raises(GitFailed, match="is a link, and git would write where it leads"):
+        index.stage(repository, ["a"])
+    assert not outside.exists()
