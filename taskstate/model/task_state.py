@@ -291,8 +291,17 @@ def _state(document: Document, kind: str) -> TaskState:
         checklist=_checklist(document, parts.get(section_key("Feature Checklist")), problems),
         sessions=sessions,
         summary=summary,
-        problems=tuple(problems),
+        problems=_without_secrets(problems),
     )
+
+
+def _without_secrets(problems: list[Problem]) -> tuple[Problem, ...]:
+    """Return problems whose messages, which quote the text, are safe to show."""
+    if not problems:
+        return ()
+    from taskstate.validation.secrets import masked
+
+    return tuple(each._replace(message=masked(each.message)) for each in problems)
 
 
 def section_of(document: Document, name: str) -> Section | None:

@@ -109,6 +109,20 @@ def test_no_error_quotes_a_secret(cli: Cli, arguments: tuple[str, ...]) -> None:
         assert BODY[:8] not in result.out + result.err
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(("list",), ("list", "--format", "json"), ("status", "101"), ("status", "101", "--format", "json")),
+        *(("brief", "101"), ("next",), ("doctor",), ("lint",), ("fmt", "--check"), ("start", "101")),
+    ],
+)
+def test_no_problem_of_a_file_quotes_a_secret(cli: Cli, arguments: tuple[str, ...]) -> None:
+    """What is wrong with a file is said without the credential that stands there."""
+    cli.place.text = cli.place.text.replace('"features": [', f'"features" {TOKEN} [')
+    done = cli(*arguments)
+    assert TOKEN not in done.out + done.err
+
+
 def test_the_log_of_a_fault_holds_no_secret(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A fault of our own quotes what it was about: the log of it has stars there."""
 
