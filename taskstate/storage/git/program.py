@@ -15,10 +15,9 @@ import os
 import re
 from contextlib import suppress
 
-from taskstate.errors import GitFailed
+from taskstate.errors import GitFailed, TaskstateError
 from taskstate.storage.files import MAX_BYTES
 from taskstate.storage.git.discovery import discover, first_line, git_folder, small_file
-from taskstate.storage.git.waiting import wait_for_output
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -53,6 +52,7 @@ _DROPPED = (
     "GIT_EXTERNAL_DIFF",  # a program that would make the diffs
 )
 _CHUNK = 64 * 1024
+_PATIENCE = 2_000  # milliseconds; twice as long without any work is in vain
 _MAX_MESSAGE = 300
 _MUCH = "list what is no part of the project in .gitignore, or set `root` in taskstate.toml to a smaller part of it"
 _PARTIAL = rb"(?im)^\s*(?:promisor\s*(?:=\s*true\s*)?$|partialclone\s*=)"
@@ -141,6 +141,36 @@ def _read_up_to(process: subprocess.Popen[bytes], most: int, name: str) -> bytes
         pieces.append(piece)
         most -= len(piece)
     return b"".join(pieces)
+
+
+def wait_for_output(process: subprocess.Popen[bytes], name: str) -> None:
+    """Return as soon as git says something on standard output, or ends; `name` is how messages call it.
+
+    Git hangs where a FIFO stands in the place of a file such as .gitignore. It may also work for minutes without a
+    word, so no time limit would do. But git that does nothing and has started nothing waits in vain: what it reads
+    from taskstate is there already. This is seen where the system has `/proc`.
+
+    Raises:
+        TaskstateError: code "git-waits": it does nothing; it was ended. This is no `GitFailed`: a command that goes on
+            without git's answer would wait again, for the next one.
+    """
+    import select
+
+    if process.stdout is None:
+        return
+    poller = select.poll()
+    poller.register(process.stdout, select.POLLIN | select.POLLHUP)
+    before = None
+    while not poller.poll(_PATIENCE):
+        from taskstate.storage.git.waiting import work_while_idle
+
+        now = work_while_idle(process.pid)
+        if now is not None and now == before:
+            process.kill()
+            message = f"git {name} waits for a file that says nothing"
+            help_ = "remove the pipes that `find . -type p` lists; git's configuration may name one, too"
+            raise TaskstateError(message, help=help_, code="git-waits")
+        before = now
 
 
 def _read_beginning(stream: IO[bytes], said: list[bytes]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from taskstate.storage.git import client as git
-from taskstate.storage.git import waiting
+from taskstate.storage.git import program
 from tests.support.git_place import GitPlace
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="only /proc says what a process does")
@@ -71,7 +71,7 @@ def test_a_pipe_where_git_reads_a_file_hangs_no_command(place: GitPlace, put: ob
 
 def test_git_that_works_without_a_word_is_waited_for(place: GitPlace, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that git has started may take longer than git itself may do nothing."""
-    monkeypatch.setattr(waiting, "_PATIENCE", 20)
+    monkeypatch.setattr(program, "_PATIENCE", 20)
     place.git("config", "filter.slow.clean", "sleep 0.5; cat")
     (place.root / ".gitattributes").write_text("*.x filter=slow\n", encoding="utf-8")
     (place.root / "a.x").write_text("x", encoding="utf-8")
