@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from importlib.util import find_spec
 
 from taskstate.cli.arguments import usage_error
@@ -45,7 +46,13 @@ def run(invocation: Invocation) -> int:
     if args.http:
         from taskstate.mcp_server.http import serve_http
 
-        serve_http(place, args.port or 0, lambda line: invocation.print_problems((line,)))
+        serve_http(place, args.port or 0, _tell)
     else:
         anyio.run(serve_stdio, place)
     return 0
+
+
+def _tell(line: str) -> None:
+    """Print a line about the server as it is: the one with the token is not to be masked."""
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()
