@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 
 from taskstate.formatting.schema_order import SchemaNode, in_order, schema_root
-from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse_head
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import is_pinned, last_leaf
@@ -65,6 +64,8 @@ def same_values(document: Document, edits: Sequence[Edit]) -> bool:
     """Return whether the front matter has the same values after `edits`."""
     if not edits:
         return True
+    from taskstate.model.write_metadata import front_matter_values  # what a sound file does not need
+
     after = parse_head(apply(document.text, edits))
     return after.front_matter.node is not None and front_matter_values(document) == front_matter_values(after)
 

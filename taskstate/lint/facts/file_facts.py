@@ -18,7 +18,6 @@ from taskstate.lint.facts.phases import Phase, phases_of
 from taskstate.lint.queries.interface import NO_QUERIES, Queries
 from taskstate.model import document_kinds
 from taskstate.model.document_kinds import section_key
-from taskstate.model.older_sections import is_older
 from taskstate.model.static_context import is_sealed
 from taskstate.model.task_state import TaskState, json_fence, read_state
 from taskstate.model.tool_blocks import ToolBlocks, read_tool_blocks
@@ -80,6 +79,8 @@ class Facts(_Facts):
         if earlier is None:
             return None
         if self.document.front_matter:  # what was migrated since is no rewriting: an older form counts as empty
+            from taskstate.model.older_sections import is_older
+
             earlier = tuple(parse("") if not each.front_matter and is_older(each) else each for each in earlier)
         # Equal texts share their facts, so that nothing is computed twice, and rules can compare by identity.
         return tuple(self if each.text == text else self._replace(document=each) for each in earlier)

@@ -13,7 +13,6 @@ from functools import cached_property
 from taskstate.lint.facts.session_lines import session_lines
 from taskstate.model.algorithms import longest_rising, out_of_order
 from taskstate.model.document_kinds import section_key
-from taskstate.model.lost_headings import lost_contents
 from taskstate.model.misplaced_sessions import LOG, misplaced_sessions
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
@@ -182,7 +181,11 @@ class Outline(_Outline):
     @cached_property
     def lost(self) -> dict[str, LostContent]:
         """The contents of absent sections that stand without their heading, by the key of these."""
-        found = lost_contents(self.document, self.kind) if self.absent else ()
+        if not self.absent:
+            return {}
+        from taskstate.model.lost_headings import lost_contents
+
+        found = lost_contents(self.document, self.kind)
         return {each.spec.key: each for each in found if each.spec.key not in self.hidden}
 
     @cached_property
