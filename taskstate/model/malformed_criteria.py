@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # Nothing but criteria, with continuation lines: so are nearly all files, and nothing in them needs a closer look.
 _USUAL = r"(?:(?:[-*+] \[[ xX]\][ \t][^\r\n]*|[ \t]{2,}[^-*+\d\[\s][^\r\n]*|[ \t]*)(?:\r\n?|\n|\Z))*"
+_PLAIN = ("- [ ] ", "- [x] ")
 # Something in brackets that is no link, reference or word: `[]`, `[ x]`, `[-]`, `\[ ]`, `[ ]two`.
 _BRACKETS = r"\\?\[[ \t]*(?P<mark>[xX]|[^\w\s\]\[\\])?[ \t]*\\?\](?![(\[:])[ \t]*"
 _SYMBOL = r"(?P<symbol>[\u2610-\u2612\u2705\u2713\u2714\u274c])\ufe0f?[ \t]*"
@@ -43,12 +44,18 @@ class MalformedCriterion(NamedTuple):
 def malformed_criteria(state: TaskState) -> tuple[MalformedCriterion, ...]:
     """Return what looks like an acceptance criterion of a state file and is read as none, in order."""
     document, section = state.document, state.subsection("Static Context", "Acceptance Criteria")
-    if section is None or re.compile(_USUAL).fullmatch(document.text, *section.body):
+    if section is None or _are_usual(section.body.of(document.text)):
         return ()
     if kind_of(state.kind).is_placeholder(section.body.of(document.text)):
         return ()
     parts = [section, *document.children(section)]
     return tuple(each for part in parts for each in _in_part(document, part, is_list=part is section))
+
+
+def _are_usual(body: str) -> bool:
+    """Return whether a text has nothing but criteria; of most texts the beginnings of the lines tell that."""
+    is_plain = "\r" not in body and all(not line or line.startswith(_PLAIN) for line in body.split("\n"))
+    return is_plain or re.compile(_USUAL).fullmatch(body) is not None
 
 
 def mended_text(state: TaskState) -> str:

@@ -29,18 +29,16 @@ _FEATURES, _PROGRESS = "features", "overall_progress"  # keys of the Feature Che
 SECTION_LEVEL, PART_LEVEL = 2, 3  # of the headings of sections, and of their parts: subsections, sessions, phases
 _NUMBER = re.compile(r"session\s+#?(\d{1,9})\b(?![.,]\d)", re.IGNORECASE)
 _TIME = re.compile(r"(\d{4}-\d{2}-\d{2})[T ]+(\d{2}:\d{2})")
-_SUMMARY = re.compile(
-    r"archived summary\b(?:\s*\(sessions?\s+(\d{1,9})(?:\s*[-\u2013]\s*(\d{1,9}))?\))?", re.IGNORECASE
-)
+# Compiled where they are used, which most files do not come to.
+_SUMMARY = r"(?i)archived summary\b(?:\s*\(sessions?\s+(\d{1,9})(?:\s*[-\u2013]\s*(\d{1,9}))?\))?"
 # The look-behind for the line end follows the `**`: a pattern that begins with a literal is found 20 times as fast.
 _LABEL = re.compile(r"\*\*(?<=[\r\n]\*\*)([^*\r\n:]+):\*\*[ \t]*")
 CRITERION = re.compile(r"\[([ xX])\](?:[ \t]+|\Z|(?=[\r\n]))")
 # `**Next steps**:` and `__Next steps:__` look the same when rendered. Only of the labels that every session has: other
 # words in bold are prose.
-_OTHER_LABEL = re.compile(
-    r"(?:(?:\*\*|__)(?<=[\r\n]..))(what i did|issues(?: encountered)?|current state|next steps)"
-    r"(?::(?:\*\*|__)|(?:\*\*|__):)[ \t]*",
-    re.IGNORECASE,
+_OTHER_LABEL = (
+    r"(?i)(?:(?:\*\*|__)(?<=[\r\n]..))(what i did|issues(?: encountered)?|current state|next steps)"
+    r"(?::(?:\*\*|__)|(?:\*\*|__):)[ \t]*"
 )
 _USUAL_LABELS = 4  # of a session: what was done, issues, current state, next steps
 _FIELDS = {"issues": "issues encountered"}  # a second name for the same field
@@ -319,7 +317,7 @@ def session_number(title: str) -> int | None:
 
 def is_summary(title: str) -> bool:
     """Return whether a heading of the Progress Log is that of the Archived Summary."""
-    return bool(_SUMMARY.match(title))
+    return bool(re.compile(_SUMMARY).match(title))
 
 
 def _text(front_matter: FrontMatter, key: str) -> str:
@@ -334,7 +332,7 @@ def _log(document: Document, log: Section) -> tuple[tuple[Session, ...], Summary
         session = session_of(document, child)
         if session:
             sessions.append(session)
-        elif summary is None and (match := _SUMMARY.match(child.title)):
+        elif summary is None and (match := re.compile(_SUMMARY).match(child.title)):
             first = int(match[1] or 0)
             summary = Summary(
                 section=child, first=first, last=int(match[2] or first), span=trimmed(document.text, child.span)
@@ -378,7 +376,9 @@ def _labels(document: Document, body: Span) -> list[re.Match[str]]:
     text = document.text
     labels = list(_LABEL.finditer(text, *body))
     if len(labels) < _USUAL_LABELS:
-        others = [each for each in _OTHER_LABEL.finditer(text, *body) if not _LABEL.match(text, each.start())]
+        others = [
+            each for each in re.compile(_OTHER_LABEL).finditer(text, *body) if not _LABEL.match(text, each.start())
+        ]
         labels = sorted([*labels, *others], key=lambda match: match.start())
     starts, ends = document.derived(_opaque, None)
     first = bisect_left(starts, body.start)

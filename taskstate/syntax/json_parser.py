@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cached_property
+from functools import cache, cached_property
 
 from taskstate.syntax.nodes import Fault, MapEntry, Node, Stopped, is_encodable
 from taskstate.syntax.spans import Span
@@ -27,14 +27,20 @@ NEVER_CLOSED = "that begins here is never closed"
 MAX_DEPTH = 100
 _MAX_SHOWN = 40  # characters of the text that a message repeats
 _BLANKS = " \t\n\r"
-_BLANK = re.compile(r"[ \t\n\r]*")
-_NEXT = re.compile(r"[ \t\n\r]*,[ \t\n\r]*(?=[^ \t\n\r\]}])")  # to the next entry
-_STRING_START = re.compile(r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+')
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
-_WORD = re.compile(r"""[^ \t\n\r,:\[\]{}"]+""")
-_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+# Compiled on first use: sound JSON is read by the C decoder, and needs none of them.
+_BLANK = r"[ \t\n\r]*"
+_NEXT = r"[ \t\n\r]*,[ \t\n\r]*(?=[^ \t\n\r\]}])"  # to the next entry
+_STRING_START = r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+'
+_NUMBER = r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?"
+_WORD = r"""[^ \t\n\r,:\[\]{}"]+"""
+_SURROGATE_ESCAPE = r"\\u[dD][89a-fA-F]"
 _WORDS = frozenset({"true", "false", "null"})
 _CONSTANTS = frozenset({"NaN", "Infinity", "-Infinity"})
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 class Declined:
@@ -58,7 +64,7 @@ def read_json(text: str, start: int, end: int) -> Node | Fault:
     if isinstance(value, (dict, list)):
         begin = start + len(source) - len(source.lstrip(_BLANKS))
         return _Unread.at(text, Span(begin, start + len(source.rstrip(_BLANKS))), value)
-    has_surrogates = "\\u" in text and _SURROGATE_ESCAPE.search(text, start, end) is not None
+    has_surrogates = "\\u" in text and _compiled(_SURROGATE_ESCAPE).search(text, start, end) is not None
     try:
         return _Parser(text, start, end, skips=not has_surrogates).document()
     except Stopped as stopped:
@@ -71,7 +77,7 @@ def loads(text: str) -> Any | Declined:  # noqa: ANN401 - any JSON value
         value = _DECODER.decode(text)
     except (ValueError, RecursionError):  # the C decoder recurses with the nesting of the text
         return DECLINED
-    if "\\u" in text and _SURROGATE_ESCAPE.search(text):
+    if "\\u" in text and _compiled(_SURROGATE_ESCAPE).search(text):
         return DECLINED
     return DECLINED if _too_deep(value) else value
 
@@ -252,7 +258,7 @@ class _Parser:
 
     def next_one(self, at: int, start: int) -> tuple[int, bool]:
         """Return the offset of the next entry or of the closing bracket, and whether there is a next entry."""
-        usual = _NEXT.match(self.text, at, self.end)
+        usual = _compiled(_NEXT).match(self.text, at, self.end)
         if usual:
             return usual.end(), True
         closing = "}" if self.text[start] == "{" else "]"
@@ -282,14 +288,14 @@ class _Parser:
         content = source[1:-1]
         if "\\" in content:
             content = json.loads(source)
-            if _SURROGATE_ESCAPE.search(source) and not is_encodable(content):
+            if _compiled(_SURROGATE_ESCAPE).search(source) and not is_encodable(content):
                 message = "half of a surrogate pair is escaped here, which is no character"
                 raise self.stopped(at, end, message, "surrogate")
         return Node("scalar", Span(at, end), "double", content)
 
     def string_end(self, at: int) -> int:
         """Return the offset of the closing quote of the string at `at`, or of the first character not allowed in it."""
-        match = _STRING_START.match(self.text, at, self.end)
+        match = _compiled(_STRING_START).match(self.text, at, self.end)
         return match.end() if match else at
 
     def word(self, at: int) -> Node:
@@ -307,7 +313,7 @@ class _Parser:
         word = self.text[at:end]
         if word in _CONSTANTS:
             raise self.stopped(at, end, f"{word} is no JSON value; write null or a number", "constant")
-        if not _NUMBER.fullmatch(word):
+        if not _compiled(_NUMBER).fullmatch(word):
             raise self.stopped(at, end, _word_problem(word))
         if not any(sign in word for sign in ".eE"):
             try:
@@ -344,7 +350,7 @@ class _Parser:
 
     def skip(self, at: int) -> int:
         """Return the offset of the first character at or after `at` that is not blank."""
-        match = _BLANK.match(self.text, at, self.end)
+        match = _compiled(_BLANK).match(self.text, at, self.end)
         return match.end() if match else at
 
     def char(self, at: int) -> str:
@@ -353,7 +359,7 @@ class _Parser:
 
     def word_end(self, at: int) -> int:
         """Return the end of the word, or of the single punctuation mark, that begins at `at`."""
-        match = _WORD.match(self.text, at, self.end)
+        match = _compiled(_WORD).match(self.text, at, self.end)
         return match.end() if match else min(at + 1, self.end)
 
     def shown(self, at: int) -> str:
