@@ -19,7 +19,7 @@ from taskstate.lint.engine import findings, fix
 from taskstate.lint.reporters import Run
 from taskstate.lint.reporters.text import report
 from taskstate.model.config_reader import read_config
-from taskstate.syntax.document import forget_parsed
+from taskstate.syntax.document import forget_parsed, parse
 from taskstate.workflow.brief import brief
 from tests.support.place import Place
 
@@ -45,6 +45,9 @@ WORST = (
     "conflict markers",
     "features",
     "proved features",
+    "sections",
+    "sessions",
+    "keys",
 )
 LEAST = {"one key": 2}  # with the second key of a name the front matter cannot be read: many rules have nothing to do
 
@@ -94,7 +97,10 @@ def test_work_grows_with_the_size(name: str) -> None:
     assert grown(lint, name) < 1.25 * MANY / FEW
 
 
-@pytest.mark.parametrize("name", ["sections", "sessions", "underlined headings", "features", "keys", "directives"])
+@pytest.mark.parametrize(
+    "name",
+    ["sections", "sessions", "underlined headings", "features", "keys", "nested keys", "directives", "chain inputs"],
+)
 def test_formatting_grows_with_the_size(name: str) -> None:
     """The formatter makes five times as many calls for five times as much of a construct, or a little more."""
     assert grown(lambda text: format_text(text, "task-1-state.md"), name) < 1.25 * MANY / FEW
@@ -120,6 +126,39 @@ def test_formatting_reads_a_text_once(name: str) -> None:
     assert called["formatting.parts._parts"] <= texts
     assert called["model.task_state._state"] <= texts
     assert called["formatting.fences._format"] <= texts
+
+
+@pytest.mark.parametrize("name", ["keys", "nested keys"])
+def test_front_matter_is_typed_once_for_each_text(name: str) -> None:
+    """However many passes look at the values of the front matter, they are read once for each text."""
+    text = many(name)
+    called = counted(lambda: format_text(text, "task-1-state.md"))
+    texts = 3  # as above
+    assert called["validation.typed_values.typed_value"] <= texts
+    assert called["formatting.key_order._editable_root"] <= texts
+
+
+@pytest.mark.parametrize("name", ["conflict markers", "carriage returns", "underlined headings", "comments"])
+def test_the_fast_scanner_reads_it(name: str) -> None:
+    """What takes the reference parser a second in ten thousand is not given to it."""
+    called = counted(lambda: parse(many(name)))
+    assert called["syntax.markdown_blocks._tokens"] == 0
+
+
+def test_a_front_matter_is_read_no_further_than_its_limits() -> None:
+    """Of hundreds of anchors a hundred are read, and keys that are given twice are found without the reference."""
+    assert counted(lambda: parse(many("anchors")))["syntax.yaml_parser._Builder.scalar"] < MANY
+    assert counted(lambda: parse(many("one key")))["syntax.yaml_parser.read_yaml"] == 0
+
+
+def test_a_new_session_reads_the_file_three_times(tmp_path: Path) -> None:
+    """As it was, with the session, and with the write metadata; each older session is made an item once."""
+    place = Place(tmp_path / "repository")
+    place.configure("[size]\nmax-kb = 10000\n")
+    place.text = many("session without number").replace('task_id: "1"', 'task_id: "101"')
+    called = counted(lambda: place.add("read it"))
+    assert called["syntax.document._parsed"] == 3
+    assert called["model.task_state._state"] == 3
 
 
 def test_a_format_under_the_lock_is_not_made_anew(tmp_path: Path) -> None:
