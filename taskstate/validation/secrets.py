@@ -339,7 +339,9 @@ def _name_before(text: str, value: re.Match[str]) -> re.Match[str] | None:
     """Return the name that a value is assigned to; the sign stands between them."""
     sign = value.start() - 1
     begin = max(sign - _MAX_NAME, 0)
-    return compiled(_NAME).search(text, max(text.rfind("\n", begin, sign) + 1, begin), sign)  # each place is tried
+    for blank in "\n ":  # none stands in a name, and one behind it: each place from here on is tried
+        begin = max(begin, text.rfind(blank, begin, sign - 1) + 1)
+    return compiled(_NAME).search(text, begin, sign)
 
 
 def _is_explicit(text: str, name: re.Match[str], *, spaced: bool) -> bool:
