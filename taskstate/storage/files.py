@@ -16,7 +16,6 @@ from pathlib import Path
 
 from taskstate.errors import StaleFile, TaskstateError
 from taskstate.storage import folders
-from taskstate.syntax import hashes
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -51,6 +50,8 @@ def shown(path: Path | str) -> str:
 def digest(data: bytes) -> str:
     """Return the SHA-256 of `data` in hexadecimal."""
     if len(data) <= _SHORT:
+        from taskstate.syntax import hashes
+
         return hashes.sha256(data)
     import hashlib
 
