@@ -7,7 +7,12 @@ tests/cases/secrets.
 
 from __future__ import annotations
 
-from taskstate.typed import NamedTuple
+from functools import cache
+
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class TokenPattern(NamedTuple):
@@ -27,10 +32,108 @@ WEB_TOKEN = "a JSON Web Token"  # noqa: S105 - the name of a kind, not a secret
 _HEX, _ANY = "[a-f0-9]", "[A-Za-z0-9_-]"
 _UUID = f"{_HEX}{{8}}(?:-{_HEX}{{4}}){{3}}-{_HEX}{{12}}"
 _NO_BASE64 = "(?<![A-Za-z0-9+][+/])"  # before short prefixes, which occur by chance in base64
+_A_DIGIT = "[A-Za-z_.%-]{0,40}[0-9]"
 _AGE = "[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]"
 
+# Tokens that a prefix tells: their kind, the prefixes, and what follows: `%W` is a letter, a digit, `_` or `-`, `%A` a
+# letter or digit, `%H` a hexadecimal digit, `%U` a UUID. Lengths are lower bounds where services have several.
+_PREFIXED = r"""
+a 1Password secret key | A3- | [A-Z0-9]{6}-[A-Z0-9-]{27,32}
+an Adafruit key | aio_ | %A{28}
+an Adobe secret | p8e- | %H{32}
+an Amazon key | amzn.mws. | %U
+an Amazon secret | amzn1.oa2-cs.v1. | %H{64}
+an Apify token | apify_api_ | %A{34,38}
+an Arcjet key | ajkey_ | %A{26,}
+an Atlassian token | ATSTT3 | [A-Za-z0-9_=-]{100,}
+an AWS Bedrock key | bedrock-api-key- | [A-Za-z0-9+/]{60,}
+a Braintree or PayPal token | access_token$production$ access_token$sandbox$ | %A{16}\$%H{32}
+a Brevo key | xkeysib- xsmtpsib- | %H{64}-%A{12,}
+a Browserbase key | bb_live_ bb_test_ | %W{20,}
+a Cal.com key | cal_live_ | %A{30,}
+a Cfx.re key | cfxk_ | %A{20,}
+a Cerebras key | csk- | [a-z0-9]{48}
+a CockroachDB key | CCDB1_ | %A{20,}_%A{40,}
+a CodeRabbit key | cr- | %H{50,}
+a Coze token | pat_ | %A{64}
+a Cursor key | key_ crsr_ | %H{28,130}
+a Defined Networking token | dnkey- | %W{26}-%W{52}
+a Dependency Track key | odt_ | %A{32,}
+a Devin key | cog_ apk_ apk_user_ | %A{40,}
+a Dropbox token | sl. | (?:u\.)?%W{110,}
+a Duffel token | duffel_live_ duffel_test_ | %W{40,}
+an E2B key | e2b_ | %H{40}
+an EasyPost key | EZTK | %A{54}
+an ElevenLabs key | sk_ | %H{48}
+a Firecrawl key | fc- | %H{32}
+a Fireworks key | fw_ | %A{22,}
+a Fleetbase key | flb_live_ flb_test_ | %A{20,}
+a Flutterwave key | FLWSECK- FLWSECK_TEST- FLWSECK_LIVE- | %A{12,}(?:-X)?
+a Frame.io token | fio-u- | %W{64}
+a Friendli token | flp_ | %A{46}
+a Greptile key | grpt_ | %A{40,}
+a Harness key | pat. sat. | %W{20,24}\.%A{24}\.%A{20}
+an Infracost key | ico- | %A{32}
+an Intra42 secret | s-s4t2ud- s-s4t2af- | %H{64}
+an Ionic token | ion_ | %A{42}
+a Jina key | jina_ | %A{50,}
+a Langfuse key | sk-lf- | %U
+a LaunchDarkly key | api- sdk- | %U
+a Lob key | live_ test_ | %H{35}(?![A-Za-z0-9])
+a Mercado Pago token | APP_USR- | [0-9]{16}-[0-9]{6}-%H{32}-[0-9]{6,10}
+a Mergify key | mergify_application_key_ | %W{40,}
+a MongoDB key | mdb_sa_sk_ | %W{40}
+a New Relic key | NRII- NRJS- NRAA- NRIQ- NRSP- NRRA- NRBR- NRAL- | %W{18,}
+an Nvidia key | nvapi- | %W{60,}
+an Octopus key | API- | [A-Z0-9]{24,}
+an OpenAI key | sk-None- sk-proj- sk-svcacct- sk-admin- | %W{40,}
+an OpenShift token | sha256~ | %W{43}
+a Paystack key | sk_test_ | %H{40}
+a Pinecone key | pcsk_ | %W{50,}
+a Plaid token | access-sandbox- access-development- access-production- | %U
+a Polar token | polar_oat_ polar_pat_ polar_at_ | %W{30,}
+a PostHog key | phx_ phs_ | %W{40,}
+a Prefect key | pnu_ pnb_ | %A{36}
+a Pterodactyl key | ptla_ ptlc_ | %A{43}
+a PubNub key | sec-c- pub-c- | [A-Za-z0-9]{8}-%W{24,}
+a Razorpay key | rzp_live_ rzp_test_ | %A{14,}
+a ReadMe key | rdme_ | %A{70}
+a Riot key | RGAPI- | [A-Za-z0-9]{8}-%W{27}
+a RunPod key | rpa_ | %A{40,}
+a Scale key | live_ live_auth_ | %H{32}(?![A-Za-z0-9])
+a Scalingo token | tk-us- tk-eu- tk-fr- | %W{48}
+a Segment key | sgp_ | %W{40,}
+a Sentry token | sntrya_ sntryi_ | %H{64}
+a Settlemint token | sm_pat_ sm_aat_ sm_sat_ | %A{16}
+a Shippo token | shippo_live_ shippo_test_ | %A{40}
+a Snyk token | snyk_uat. snyk_sat. | %W{20,}\.%W{20,}
+a Sourcegraph token | slk_ | %H{64}
+a Stytch secret | secret-live- secret-test- | %W{30,}
+a Supabase token | sbp_ | %A{40}
+a Tailscale key | tskey- | [a-z]{2,10}-%W{20,}
+a Tavily key | tvly- tvly-dev- tvly-prod- | %A{30,}
+a Tencent Cloud key id | AKID | %A{32}(?![A-Za-z0-9+/=])
+a Together key | tgp_v1_ | %W{40,}
+a Trigger.dev key | tr_dev_ tr_prod_ tr_stg_ tr_pat_ | %A{20,}
+a Twitter token | AAAAAAAAAAAAAA | [A-Za-z0-9%_-]{60,}
+a Typeform token | tfp_ | [A-Za-z0-9_.=-]{40,}
+an Ubidots key | BBFF- | %A{30,}
+an Unkey key | unkey_ | %A{20,}
+a Val Town token | vtwn_ | %A{27,}
+a Vercel token | vercel_blob_rw_ | %A{16,}_%A{16,}
+a Voyage key | pa- | %W{43}
+a WakaTime key | waka_ | %U
+a WooCommerce key | ck_ cs_ | %H{40}
+an Xata key | xau_ | %A{30,}
+a Zoho token | 1000. | %H{32}\.%H{32}
+a Zuplo key | zpka_ | %A{32}_%H{8}
+"""
+_ALPHABETS = (("%W", "[A-Za-z0-9_-]"), ("%A", "[A-Za-z0-9]"), ("%H", "[A-Fa-f0-9]"), ("%U", _UUID))
+PREFIXED = "a key with a telling prefix"
+
+
 # Of two matches that overlap the earlier one counts, and of two at one position the row that comes first.
-TOKEN_PATTERNS = (
+_PATTERNS = (
     # Code, packages, continuous integration
     TokenPattern(
         "a GitHub token",
@@ -55,7 +158,7 @@ TOKEN_PATTERNS = (
     TokenPattern(
         "a Docker Swarm token",
         "SWMTKN- SWMKEY-",
-        r"SWMTKN-1-[a-z0-9]{50}-[a-z0-9]{25}|SWMKEY-1-[A-Za-z0-9+/]{43}",
+        r"SWMTKN-1-[a-z0-9]{50}-[a-z0-9]{25}|SWMKEY-1-[A-Za-z0-9+/]{40,}",
     ),
     TokenPattern(
         "a Buildkite token",
@@ -74,6 +177,7 @@ TOKEN_PATTERNS = (
     TokenPattern(
         "an Azure key", "AccountKey= AccessKey=", r"AccountKey=[A-Za-z0-9+/]{86}==|SharedAccessKey=[A-Za-z0-9+/]{43}="
     ),
+    TokenPattern("an Azure DevOps token", "QQJ", r"(?<!\\)[A-Za-z0-9]{50,56}QQJ[A-Za-z0-9]{8,30}AZDO[A-Za-z0-9]{4,5}"),
     TokenPattern("an Azure signature", "sig=", r"sig=[A-Za-z0-9%]{43,63}%3[Dd]"),
     TokenPattern("an Alibaba Cloud key id", "LTAI", rf"{_NO_BASE64}LTAI[A-Za-z0-9]{{17,21}}(?![A-Za-z0-9+/=])"),
     TokenPattern("a DigitalOcean token", "_v1_", rf"do[opr]_v1_{_HEX}{{64}}"),
@@ -92,7 +196,7 @@ TOKEN_PATTERNS = (
     TokenPattern("a Vercel token", "vcp_ vca_ vci_ vcr_ vck_", rf"vc[pairk]_{_ANY}{{56}}"),
     TokenPattern("a Netlify token", "nfp_", r"nfp_[A-Za-z0-9]{36}"),
     TokenPattern("a Render key", "rnd_", r"rnd_[A-Za-z0-9]{28,32}"),
-    TokenPattern("a Supabase token", "sbp_ sb_secret_", rf"sbp_{_HEX}{{40}}|sb_secret_{_ANY}{{31}}"),
+    TokenPattern("a Supabase token", "sb_secret_", rf"sb_secret_{_ANY}{{31}}"),
     TokenPattern("a Neon key", "napi_", r"napi_[a-z0-9]{64}"),
     TokenPattern(
         "a PlanetScale token", "pscale_tkn_ pscale_pw_ pscale_oauth_", r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_=.-]{32,64}"
@@ -105,18 +209,23 @@ TOKEN_PATTERNS = (
         "s.",
         r"s\.(?=[A-Za-z]*[0-9]+[A-Za-z]+[0-9])(?=[a-z0-9]*[A-Z])(?=[A-Z0-9]*[a-z])[A-Za-z0-9]{24}(?![A-Za-z0-9_.(-])",
     ),
-    TokenPattern("a HashiCorp Vault token", "s.", r"s\.[A-Za-z0-9]{24}(?![A-Za-z0-9_.(-])", "vault"),
+    TokenPattern("a HashiCorp Vault token", "s.", r"s\.(?=[A-Za-z]*[0-9])[A-Za-z0-9]{24}(?![A-Za-z0-9_.(-])", "vault"),
     TokenPattern("a Terraform token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,70}"),
+    TokenPattern(
+        "an Alchemy or Infura key",
+        "/v2/ /v3/",
+        rf"(?:infura\.io|alchemyapi\.io|alchemy\.com)/(?:ws/)?v[23]/{_ANY}{{32}}(?!{_ANY})",
+    ),
     TokenPattern("a Pulumi token", "pul-", rf"pul-{_HEX}{{40}}"),
     TokenPattern(
         "a Doppler token", "dp.", r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,40}\.)?[A-Za-z0-9]{40,44}"
     ),
-    TokenPattern("a Tailscale key", "tskey-", r"tskey-[a-z]{2,10}-[A-Za-z0-9]{6,20}-[A-Za-z0-9]{20,}"),
     TokenPattern("a 1Password token", "ops_eyJ", r"ops_eyJ[A-Za-z0-9+/=_-]{100,}"),
     # Monitoring
     TokenPattern(
-        "a Grafana token", "glsa_ glc_", rf"glsa_[A-Za-z0-9]{{32}}_{_HEX}{{8}}|glc_eyJ[A-Za-z0-9+/]{{40,}}={{0,2}}"
+        "a Grafana token", "glsa_ glc_", rf"glsa_[A-Za-z0-9]{{32}}_{_HEX}{{8}}|glc_[A-Za-z0-9+/]{{40,}}={{0,2}}"
     ),
+    TokenPattern("a Grafana token", "eyJrIjoi", r"eyJrIjoi[A-Za-z0-9+/]{60,}={0,2}"),
     TokenPattern("a New Relic key", "NRAK-", r"NRAK-[A-Z0-9]{27}"),
     TokenPattern("a Sentry token", "sntryu_ sntrys_", rf"sntryu_{_HEX}{{64}}|sntrys_eyJ[A-Za-z0-9+/=_-]{{40,}}"),
     TokenPattern("a Dynatrace token", "dt0c01. dt0s01.", r"dt0[cs]01\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
@@ -124,12 +233,12 @@ TOKEN_PATTERNS = (
     TokenPattern(
         "a Slack token",
         "xoxa- xoxb- xoxc- xoxd- xoxe- xoxe. xoxo- xoxp- xoxr- xoxs- xapp-",
-        r"xox[abcdeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,}|xapp-[0-9]-[A-Za-z0-9-]{20,}",
+        r"xox[abcdeoprs](?:\.xox[bp])?-[A-Za-z0-9-]{10,}|xoxd-[A-Za-z0-9%/+_-]{40,}|xapp-[0-9]-[A-Za-z0-9-]{20,}",
     ),
     TokenPattern(
         "a Slack webhook",
-        "hooks.slack.com/services/",
-        r"hooks\.slack\.com/services/T[A-Za-z0-9]+/B[A-Za-z0-9]+/[A-Za-z0-9]{16,}",
+        "hooks.slack.com/services/ hooks.slack.com/workflows/ hooks.slack.com/triggers/",
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/]{40,}",
     ),
     TokenPattern(
         "a Discord webhook", "/api/webhooks/", rf"discord(?:app)?\.com/api/webhooks/[0-9]{{17,20}}/{_ANY}{{60,}}"
@@ -137,17 +246,27 @@ TOKEN_PATTERNS = (
     TokenPattern(
         "a Discord bot token", ".", rf"[MNO]{_ANY}{{23,27}}\.{_ANY}{{6}}\.{_ANY}{{27,38}}(?!{_ANY})", "discord"
     ),
-    TokenPattern("a Telegram bot token", ":AA", rf"(?:bot)?[0-9]{{8,10}}:AA{_ANY}{{33}}(?!{_ANY})"),
+    TokenPattern("a Telegram bot token", ":A", rf"(?:bot)?[0-9]{{8,10}}:A{_ANY}{{34}}(?!{_ANY})"),
     TokenPattern("a Twilio key", "SK", rf"SK{_HEX}{{32}}(?![A-Za-z0-9])", "twilio"),
     TokenPattern("a SendGrid key", "SG.", rf"SG\.{_ANY}{{22}}\.{_ANY}{{43}}"),
     TokenPattern("a Mailgun key", "key-", rf"(?<![.-])key-{_HEX}{{32}}(?![A-Za-z0-9-])"),
     TokenPattern("a Mailgun key", "-", rf"{_HEX}{{32}}-{_HEX}{{8}}-{_HEX}{{8}}", "mailgun"),
     TokenPattern("a Mailchimp key", "-us", rf"{_HEX}{{32}}-us[0-9]{{1,2}}(?![A-Za-z0-9-])"),
-    TokenPattern("a Brevo key", "xkeysib-", rf"xkeysib-{_HEX}{{64}}-[A-Za-z0-9]{{16}}"),
     TokenPattern("a Resend key", "re_", r"re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}"),
     TokenPattern("a HubSpot token", "pat-", rf"pat-(?:na|eu|ap)[0-9]-{_UUID}"),
     TokenPattern("a Contentful token", "CFPAT-", rf"CFPAT-{_ANY}{{43}}"),
     TokenPattern("an Atlassian token", "ATATT3 ATCTT3", r"AT(?:ATT|CTT)3[A-Za-z0-9_=-]{100,}"),
+    TokenPattern(
+        "a Microsoft Teams webhook",
+        "/webhook/ /webhookb2/",
+        r"(?:outlook|webhook)\.office(?:365)?\.com/webhook(?:b2)?/[A-Za-z0-9-]{36}@[A-Za-z0-9-]{36}/IncomingWebhook/[A-Za-z0-9]{32}",
+    ),
+    TokenPattern("a Salesforce token", "!", r"00D[A-Za-z0-9]{12,15}![A-Za-z0-9._-]{60,}"),
+    TokenPattern(
+        "an Authress key",
+        ".acc",
+        r"(?<!\\)[a-z]{2,8}_[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,}",
+    ),
     TokenPattern("a Linear key", "lin_api_ lin_oauth_", rf"lin_api_[A-Za-z0-9]{{40}}|lin_oauth_{_HEX}{{64}}"),
     TokenPattern(
         "a Notion token", "ntn_ secret_", r"ntn_[0-9]{11}[A-Za-z0-9]{35}|secret_[A-Za-z0-9]{43}(?![A-Za-z0-9])"
@@ -180,7 +299,14 @@ TOKEN_PATTERNS = (
     TokenPattern("a Hugging Face token", "hf_ api_org_", r"(?:hf|api_org)_[A-Za-z]{34}(?![A-Za-z0-9_])"),
     # Open standards
     TokenPattern("an age key", "AGE-SECRET-KEY-", rf"AGE-SECRET-KEY-1{_AGE}{{58}}|AGE-SECRET-KEY-PQ-1{_AGE}{{58,}}"),
+    TokenPattern("a Fernet token", "gAAAAA", r"gAAAAA[A-Za-z0-9_-]{90,4000}={0,2}"),
     TokenPattern(WEB_TOKEN, "eyJ", rf"eyJ{_ANY}{{8,255}}\.eyJ{_ANY}{{4,}}\.{_ANY}*"),
+    # Prefixes of services that the table does not know; what follows must look as if a machine had made it.
+    TokenPattern(
+        PREFIXED,
+        "live_ prod_ sk_ pat_ api_ key_ secret_ token_ sec_ live- prod- sk- pat- api- secret- token-",
+        r"(?<![\\-])[a-z][a-z0-9]{1,15}[_-](?:live|prod|sk|pat|api|key|secret|token|sec)[_-][A-Za-z0-9]{20,200}(?![A-Za-z0-9])",
+    ),
 )
 
 # Prefilters: where a token may be. Each begins with one rare character, to which the regular expression engine jumps;
@@ -188,19 +314,41 @@ TOKEN_PATTERNS = (
 PREFILTERS = (
     r"A[A-Za-z0-9.-][A-Za-z0-9_+/=-]{18}",
     r"_(?=[A-Za-z0-9]{16}|(?=[A-Za-z_+/=-]{0,40}[0-9])[A-Za-z0-9_+/=-]{27})",
-    r"J(?<=eyJ)[A-Za-z0-9_-]{8}",
+    r"J(?:(?<=eyJ)[A-Za-z0-9_-]{8}|(?<=QQJ)[A-Za-z0-9]{12})",
     r"-(?<=[A-Za-z0-9]-)(?=(?=[A-Za-z_-]{0,40}[0-9])[A-Za-z0-9_-]{9}[A-Za-z0-9_+/=-]{5}|us[0-9])",
     r"\.[A-Za-z0-9_-]{22}",
     r"=(?<=Key=|sig=)[A-Za-z0-9+/%]{43}",
-    r"/(?<=/)(?:services/T[A-Za-z0-9]+/B|webhooks/[0-9]{17}|/(?<=1//)0[A-Za-z0-9_-]{40})",
-    r":(?<=[0-9]:)AA[A-Za-z0-9_-]{33}",
+    (
+        r"/(?<=/)(?:(?:services|workflows|triggers)/[A-Za-z0-9/]{40}|v[23]/[A-Za-z0-9_-]{32}"
+        r"|webhook(?:s/[0-9]{17}|(?:b2)?/[A-Za-z0-9-]{36}@)|/(?<=1//)0[A-Za-z0-9_-]{40})"
+    ),
+    r":(?<=[0-9]:)A[A-Za-z0-9_-]{34}",
     r"Q(?<=[0-9]Q)~[A-Za-z0-9_~.-]{31}",
     r"K(?<=SK)[0-9a-f]{32}",
     r"G(?<=G)R1348941",
     r"L(?<=L)TAI[A-Za-z0-9]{17}",
-    r"E[AZ]A[A-Za-z0-9_-]{41}",
+    r"E[AZ][AT][A-Za-z0-9_-]{41}",
     r"2(?<=oy2)[a-z0-9]{43}",
     r"p(?<=dap)i[0-9a-f]{32}",
     r"c(?<=c)io[A-Za-z0-9]{32}",
+    r"~(?<=6~)[A-Za-z0-9_-]{43}",
+    r"!(?<=[A-Za-z0-9]!)[A-Za-z0-9._-]{60}",
+    r"\$(?<=n\$)[A-Za-z0-9]{16}\$",
 )
-LOOK_BACK = 48  # characters that a token may begin before the match of a prefilter
+LOOK_BACK = 72  # characters that a token may begin before the match of a prefilter
+
+
+@cache
+def token_patterns() -> tuple[TokenPattern, ...]:
+    """Return all patterns; those of `_PREFIXED` are made when they are first needed, not at every start."""
+    return (*_PATTERNS, *_prefixed())
+
+
+def _prefixed() -> Iterator[TokenPattern]:
+    """Yield the pattern of each row of `_PREFIXED`."""
+    for row in _PREFIXED.strip().splitlines():
+        kind, prefixes, rest = row.split(" | ")
+        for name, alphabet in _ALPHABETS:
+            rest = rest.replace(name, alphabet)
+        starts = "|".join(prefix.replace(".", r"\.").replace("$", r"\$") for prefix in prefixes.split())
+        yield TokenPattern(kind, prefixes, f"{_NO_BASE64}(?<![.])(?:{starts})(?={_A_DIGIT}){rest}")

@@ -16,14 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 # How the value of a place is judged: as a password that somebody chose, as random, or as the base64 of something.
-CHOSEN, RANDOM, LOGIN, KEY_TEXT, ANY_TEXT, FIXED, STRONG, TOKEN = (
+CHOSEN, RANDOM, LOGIN, KEY_TEXT, ANY_TEXT, FIXED, TOKEN = (
     "chosen",
     "random",
     "login",
     "key",
     "text",
     "fixed",
-    "strong",
     "token",
 )
 
@@ -92,7 +91,6 @@ PLACES = (
         r"(?:PrivateKey|Pre[sS]haredKey)[ \t]{0,8}=[ \t]{0,8}(?P<value>[A-Za-z0-9+/]{43}=)",
         FIXED,
     ),
-    Place("a Fernet token", ("gAAAAA",), r"(?<![A-Za-z0-9_-])(?P<value>gAAAAA[A-Za-z0-9_-]{90,4000}={0,2})", FIXED),
     Place("a Fernet key", ("Fern", "FERN"), r"(?i)fernet[^\r\n]{0,40}[=:(\s\"'](?P<value>[A-Za-z0-9_-]{43}=)", FIXED),
     Place(
         "a value of a Kubernetes secret",
@@ -156,7 +154,7 @@ PLACES = (
     ),
     Place(
         "a password on a command line",
-        ("curl",),
+        (" -u", " -U", " -a", " --user", " --auth", " --proxy-user"),
         rf"\b(?:curl|wget|https?(?=[ \t]))\b{_REST}{{0,400}}?[ \t\n](?:-u|--user|-U|--proxy-user|-a|--auth)"
         rf"[ \t=]{{0,8}}{_QUOTE}?\{{?"
         rf"[^\s:\"'`<>$(){{}}\[\]]{{0,80}}[\"'}}]{{0,2}}:[\"'{{]{{0,2}}(?P<value>(?![$\[]){_WORD}{{6,200}})",
@@ -167,21 +165,8 @@ PLACES = (
             "uthorization",
             "UTHORIZATION",
         ),
-        r"(?i)\bauthorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?:(?:api-?)?(?:token|key)[ \t]{1,4}|apikey"
-        r"[ \t]{1,4}|bot[ \t]{1,4})?"
+        r"(?i)\bauthorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?:[a-z-]{1,20}[ \t]{1,4}(?:token=)?)?"
         r"[\"']?(?P<value>[\w=~@.+/-]{16,512})",
-        TOKEN,
-    ),
-    Place(
-        "a credential in a header",
-        (
-            "--header",
-            "-H",
-            "-Key",
-        ),
-        r"(?i)(?:(?:-H|--header)[ \t=]{0,4}[\"']|\bX-)[a-z-]{0,40}(?:key|token|secret|auth|password)[\"']?"
-        r"[ \t]{0,4}:[ \t]{0,4}[\"']?"
-        r"(?P<value>[\w=~@.+/-]{8,512})",
         TOKEN,
     ),
     Place(

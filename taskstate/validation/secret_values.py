@@ -6,11 +6,16 @@ import re
 from functools import cache
 from itertools import pairwise
 
-from taskstate.validation.secret_places import ANY_TEXT, CHOSEN, FIXED, KEY_TEXT, LOGIN, RANDOM, STRONG, TOKEN
+from taskstate.validation.secret_places import ANY_TEXT, CHOSEN, FIXED, KEY_TEXT, LOGIN, RANDOM, TOKEN
 
 _MIN_BYTES = 6  # of a decoded value
 HARMLESS = (
-    r"(?i)example|placeholder|sample|change[-_ ]?me|redacted|dummy|your[-_]|insert[-_]|my[-_]?(?:secret|token|password)"
+    r"(?i)example|placeholder|sample|(?:change|replace)[-_ ]?(?:me|this)|(?:goes|token|key|password)[-_]?here|redacted"
+    r"|dummy|your[-_]|insert[-_]|my[-_]?(?:secret|token|password)|(?:public|private|access|api|auth)[-_]?(?:key|token)s?$"
+    r"|^(?:argon2|bcrypt|scrypt|pbkdf2|md[45]|sha[0-9]|aes|rsa|ed25519|base(?:32|64)|utf-?8|oauth2|pkcs|hs256|x509)"
+    r"|[|](?:min|max)|here$|\#{4}"
+    # What is encrypted or hashed already, and names of algorithms.
+    r"|^(?-i:ENC\(|U2FsdGVkX1|SCRAM-|PBE|HS[0-9]|vault:v[0-9]|\$(?:2[aby]|argon2|pbkdf2|[156])\$|\{[A-Z0-9]+\})"
     r"|x{4}|\*{3}|\.{3}|\u2026|0{6}|1{6}|^sha(?:1|256|512)[:-]|^[0-9]+-[0-9a-f]{8}$"
 )
 
@@ -33,7 +38,9 @@ _MIN_ENTROPY_QUOTED, _MIN_ENTROPY_BARE = 2.8, 3.3  # bits per character
 _MIN_RUN, _DIGIT_RUNS = 12, 3
 
 
-_MIN_PICKED = 8  # characters
+_JUMBLE = r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])[A-Za-z0-9_-]{20,}"
+_BASE64 = r"[A-Za-z0-9+/]{40,}={0,2}|[A-Za-z0-9_-]{24,}"
+_MIN_MADE, _MIN_OF_ONE_CASE, _MIN_LONG = 16, 20, 32  # characters
 
 
 _MIN_DISTINCT = 12
@@ -80,20 +87,51 @@ def is_login(value: str) -> bool:
     return bool(name and colon and name.isprintable()) and not compiled(HARMLESS).search(password)
 
 
-def _is_chosen(value: str) -> bool:
+def is_chosen(value: str) -> bool:
     """Return whether a value may be a password that somebody chose: no placeholder, and no plain word."""
     if compiled(HARMLESS).search(value) or compiled(_PLACEHOLDER).fullmatch(value):
         return False
     return not value.isalpha() or looks_random(value, quoted=True) or _is_shuffled(value)
 
 
-def _is_random(value: str) -> bool:
+def is_machine_made(value: str) -> bool:
+    """Return whether a value is a long run of letters and digits that nobody would write, as keys and tokens are."""
+    if compiled(HARMLESS).search(value) or compiled(UUID).fullmatch(value):
+        return False
+    if compiled(_BASE64).fullmatch(value) and is_mixed(value) and _is_of_no_words(value):
+        return True
+    run = max(re.findall(_ALNUM_RUN, value), key=len, default="")
+    if len(run) < _MIN_MADE or not compiled("[0-9][A-Za-z]").search(run) or _entropy(run) < _MIN_ENTROPY_QUOTED:
+        return False
+    of_one_case = len(run) >= _MIN_OF_ONE_CASE and run.upper() in {run, run.swapcase()}
+    is_odd = of_one_case or len(run) >= _MIN_LONG or _letters_of_words(run) * 2 < len(run)
+    return is_odd or len(re.findall("[0-9]+", run)) >= _DIGIT_RUNS
+
+
+def is_jumbled(value: str) -> bool:
+    """Return whether a value is a long mix of capitals and small letters, with hardly any words among them."""
+    if not compiled(_JUMBLE).fullmatch(value) or compiled(HARMLESS).search(value):
+        return False
+    return _is_of_no_words(value) and compiled(UUID).fullmatch(value) is None
+
+
+def _is_of_no_words(value: str) -> bool:
+    return _letters_of_words(value) * 3 < len(value) and _entropy(value) >= _MIN_ENTROPY_BARE
+
+
+def _letters_of_words(value: str) -> int:
+    """Return how many letters of a value are in pieces that may be words."""
+    return sum(map(len, re.findall("[A-Z]?[a-z]{3,}", value)))
+
+
+def is_random(value: str) -> bool:
+    """Return whether a value looks random and is no UUID."""
     return looks_random(value, quoted=True) and compiled(UUID).fullmatch(value) is None
 
 
 def _is_token(value: str) -> bool:
     """Return whether a value looks random; a UUID does, which elsewhere names something and is no secret."""
-    return _is_random(value) or (compiled(UUID).fullmatch(value) is not None and not compiled(HARMLESS).search(value))
+    return is_random(value) or (compiled(UUID).fullmatch(value) is not None and not compiled(HARMLESS).search(value))
 
 
 def _is_shuffled(value: str) -> bool:
@@ -107,10 +145,10 @@ def is_picked(value: str) -> bool:
     has_both = compiled("[A-Za-z]").search(value) and compiled("[0-9]").search(value)
     if _is_shuffled(value):
         return True
-    return has_both is not None and len(value) >= _MIN_PICKED and _is_chosen(value) and not re.search("[,:]", value)
+    return has_both is not None and len(value) >= _MIN_BYTES and is_chosen(value) and not re.search("[,:]", value)
 
 
-def _is_strong(value: str) -> bool:
+def is_strong(value: str) -> bool:
     """Return whether a value is made as sites ask for passwords: of letters, digits and other characters."""
     if compiled(HARMLESS).search(value) or compiled(_PLACEHOLDER).fullmatch(value):
         return False
@@ -147,12 +185,11 @@ def compiled(pattern: str) -> re.Pattern[str]:
 
 
 JUDGES = {
-    CHOSEN: _is_chosen,
-    RANDOM: _is_random,
+    CHOSEN: is_chosen,
+    RANDOM: is_random,
     LOGIN: is_login,
     KEY_TEXT: _is_private_key,
     ANY_TEXT: _is_encoded_text,
     FIXED: _is_fixed,
-    STRONG: _is_strong,
     TOKEN: _is_token,
 }

@@ -15,15 +15,15 @@ from functools import cache, lru_cache
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import linear_patterns
-from taskstate.validation.secret_patterns import LOOK_BACK, PREFILTERS, TOKEN_PATTERNS, WEB_TOKEN
-from taskstate.validation.secret_places import RANDOM, STRONG, places_in
+from taskstate.validation.secret_names import assigned_values
+from taskstate.validation.secret_patterns import LOOK_BACK, PREFILTERS, PREFIXED, WEB_TOKEN, token_patterns
+from taskstate.validation.secret_places import places_in
 from taskstate.validation.secret_values import (
     HARMLESS,
     JUDGES,
-    UUID,
     compiled,
     is_login,
-    is_mixed,
+    is_machine_made,
     is_picked,
     looks_random,
 )
@@ -51,33 +51,13 @@ _BEGIN_KEY = r"-{4,5} ?BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)? ?-{4
 _END_KEY = r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
 _KEY_LINES = r"(?:(?:\\[nr]|[\s>])*[A-Za-z0-9+/=]{16,})*"
 _REST_OF_KEY = rf"(?:(?:(?!-----BEGIN)[\s\S]){{0,16384}}?{_END_KEY}|{_KEY_LINES})"
+_EMPTY_KEY = rf"{_BEGIN_KEY}(?:(?![A-Za-z0-9+/]{{16}})[^-]){{0,200}}{_END_KEY}"
 _PUTTY = "PuTTY-User-Key-File-[0-9]:"
 _PUTTY_KEY = rf"{_PUTTY}(?:(?:(?!{_PUTTY})[\s\S]){{0,16384}}?Private-Lines: [0-9]{{1,4}}{_KEY_LINES})?"
 _JWK = r'"d"\s{0,8}:\s{0,8}"(?P<value>[A-Za-z0-9_-]{40,1024})"'
 _NON_BLANKS = r"\S{0,2048}"  # no token contains a blank
 _MAX_TOKEN = 1024  # characters of a token
 _MAX_NAME = 48
-_VALUE = r"(?P<open>\\?[\"'])?(?P<value>[^\s\"'`<>{}$()\[\],;\\]{10,200})(?P<close>\\?[\"'])?"
-_NAME_END = "[rRsSwWeEA][dDsSeEtTnNyY]"  # the last letters of the names in `_NAME`: a cheap first test
-# The sign behind such a name, with as much behind it on its line as any value has. Only there is a value looked for.
-_SIGNS = tuple(
-    rf"{sign}(?:(?<={_NAME_END}{sign})|(?<={_NAME_END}[\"'` ]{sign})|(?<={_NAME_END}[\"'\\][ \"']{sign}))"
-    r"(?=[^\r\n]{10})"
-    for sign in ":="
-)
-_ASSIGNED = rf"[=>]?[ \t]*{_VALUE}"
-_QUOTED = (
-    r"[=>]?[ \t]*@?(?P<quote>[\"'])"
-    r"(?P<value>(?![$%<{#(*\[])(?:(?!(?P=quote)|\$\{|\{\{|\$\(|#\{|%\()[^\s\\<>]){8,200})(?P=quote)"
-)
-_WORD_BEFORE = r"(?P<before>[?&;])?[ ]?(?P<name>[A-Za-z0-9_]{1,64})\Z"
-_NAME = (
-    r"(?i)(?<!public)(?<!public[_-])(?<!publickey)(?<!public_key_)"
-    r"(?:(?P<strong>pass(?:w(?:or)?d|phrase)?|pwd|secret|api[_-]?key)|token"
-    r"|(?:access|account|app|application|auth|client|consumer|cookie|deploy|encryption|fernet|hmac|integration|jwt|license"
-    r"|master|private|service|session|shared|signing|ssh|storage|webhook)[_-]?key|(?-i:(?<=[A-Z]_)(?:KEY|PAT)))"
-    r"(?:[_-]?access)?(?:[_-]?key)?(?:[_-]?base)?\\?[\"'`]? ?\Z"
-)
 _URL_LOGIN = r"[a-z]://[^\s/:@\"'`<>]{0,64}:(?P<value>[^\s/@\"'`<>]{6,200})\Z"  # ends before an `@`
 _MAX_LOGIN = 300
 # The address of a database that is not this machine's own: whatever its password is, somebody uses it.
@@ -86,7 +66,11 @@ _DATABASE = (
 )
 _OWN_HOST = r"(?i)@(?:localhost|127\.|\[?::1|(?:[a-z0-9-]+\.)*(?:example|invalid|test)\b|[^a-z0-9\[])"
 _HEADER = r"B(?<=B)(?:earer (?P<token>[A-Za-z0-9._~+/-]{20,512}=*)|asic (?P<login>[A-Za-z0-9+/]{16,512}={0,2}))"
-_EXAMPLE = r"EXAMPLE|[eE]xample|xxxx|XXXX|0000000|\*\*\*\*|(?i:placeholder|redacted|your[-_]?(?:api|key|secret|token))"
+_EXAMPLE = (
+    r"EXAMPLE|[eE]xample|xxxx|XXXX|0000000|\*\*\*\*|Here$|HERE$|(?:1234567890){3}|abcdefghijklmnopqrstuvwxyz"
+    r"|(?i:placeholder|redacted|your[-_]?(?:api|key|secret|token))"
+)
+_CUT_OR_MASKED = r"\.\.\.|\u2026|[*#]{3}"  # stands behind a value of which only the beginning is shown
 _SAMPLE_SUBJECT = b'"1234567890"'  # of the sample token in the documentation of JSON Web Tokens
 _SAMPLE_SIGNATURES = ("SflKxwRJSMeKKF2QT4fwpM", "TJVA95OrM7E2cBab30RMHr", "XbPfbIHMI6arZ3Y922BhjW")
 _LINE_REACH = 120  # characters before and behind a token in which its line must hold the `nearby` word
@@ -105,8 +89,8 @@ def find(text: str, allow: tuple[str, ...] = ()) -> tuple[Secret, ...]:
 
     Left out is what a comment on the same line allows, and values in which a regular expression of `allow` matches.
     """
-    secrets = [*_private_keys(text), *_tokens(text), *_assigned(text)]
-    secrets += [*_in_urls(text), *_in_headers(text), *_in_places(text)]
+    secrets = [*_private_keys(text), *_tokens(text), *_in_urls(text), *_in_headers(text)]
+    secrets += [*_in_places(text), *_assigned(text)]  # of two in one place the first says more
     return _without_allowed(text, secrets, allow) if secrets else ()
 
 
@@ -196,13 +180,15 @@ def _private_keys(text: str) -> Iterator[Secret]:
     for marker, pattern in zip(MULTILINE_MARKERS, (_BEGIN_KEY + _REST_OF_KEY, _PUTTY_KEY, _JWK), strict=True):
         if marker in text:
             for match in re.finditer(pattern, text):
+                if re.fullmatch(_EMPTY_KEY, match[0]):
+                    continue  # a sample without a key in it
                 yield Secret(Span(*match.span(match.lastgroup or 0)), PRIVATE_KEY)
 
 
 def _tokens(text: str) -> Iterator[Secret]:
     for part, hits in _candidates(text):
         patterns = {id(row): row for at, char in hits for row in _patterns_at(text, part, at, char)}
-        for pattern in patterns.values():
+        for pattern in sorted(patterns.values(), key=lambda row: row.kind == PREFIXED):
             if not pattern.nearby or _is_in_line(text, part, pattern.nearby):
                 yield from _matches(text, pattern, part)
 
@@ -249,7 +235,7 @@ _MAX_KEYWORD = 16
 
 @cache
 def _keywords() -> tuple[tuple[str, TokenPattern], ...]:
-    return tuple((keyword, pattern) for pattern in TOKEN_PATTERNS for keyword in pattern.keywords.split())
+    return tuple((keyword, pattern) for pattern in token_patterns() for keyword in pattern.keywords.split())
 
 
 @cache
@@ -275,7 +261,7 @@ def _first_char(prefilter: str) -> str:
 
 def _matches(text: str, pattern: TokenPattern, part: Span) -> Iterator[Secret]:
     for match in compiled(f"{_WORD_START}(?:{pattern.regex})").finditer(text, part.start, part.end):
-        if _is_real(match[0], pattern.kind):
+        if _is_real(match[0], pattern.kind) and not compiled(_CUT_OR_MASKED).match(text, match.end()):
             yield Secret(Span(*match.span()), pattern.kind)
 
 
@@ -289,6 +275,8 @@ def _is_in_line(text: str, span: Span, word: str) -> bool:
 def _is_real(value: str, kind: str) -> bool:
     """Return whether a token is not just an example of its format."""
     if compiled(_EXAMPLE).search(value):
+        return False
+    if kind == PREFIXED and not is_machine_made(value):
         return False
     return len(set(value[6:])) > _FEW_DISTINCT and (kind != WEB_TOKEN or _is_web_token(value))
 
@@ -310,49 +298,9 @@ def _is_web_token(value: str) -> bool:
 
 
 def _assigned(text: str) -> Iterator[Secret]:
-    """Yield the random-looking values behind `=` or `:` after a name such as `password`."""
-    possible = (sign for sign in _SIGNS if sign[0] in text)
-    signs = [[match.end() for match in compiled(sign).finditer(text)] for sign in possible]
-    for places in signs:
-        for match in _values_at(text, places, _ASSIGNED):
-            name = _name_before(text, match)
-            if name and (name["strong"] or not compiled(UUID).fullmatch(match["value"])):
-                yield from _assigned_value(text, match, name)
-    for places in signs:
-        for match in _values_at(text, places, _QUOTED):
-            name = _name_before(text, match)
-            if name and name["strong"] and JUDGES[STRONG](match["value"]):
-                yield Secret(Span(*match.span("value")), ASSIGNED)
-
-
-def _values_at(text: str, places: Sequence[int], pattern: str) -> Iterator[re.Match[str]]:
-    """Yield the values behind some signs, but for a sign that stands in the value before it."""
-    done = 0
-    for at in places:
-        match = compiled(pattern).match(text, at) if at > done else None
-        if match:
-            done = match.end()
-            yield match
-
-
-def _name_before(text: str, value: re.Match[str]) -> re.Match[str] | None:
-    """Return the name that a value is assigned to; the sign stands between them."""
-    sign = value.start() - 1
-    begin = max(sign - _MAX_NAME, 0)
-    for blank in "\n ":  # none stands in a name, and one behind it: each place from here on is tried
-        begin = max(begin, text.rfind(blank, begin, sign - 1) + 1)
-    return compiled(_NAME).search(text, begin, sign)
-
-
-def _is_explicit(text: str, name: re.Match[str], *, spaced: bool) -> bool:
-    """Return whether a name is an environment's, as in `DD_APP_KEY=…`, or one in an address or a connection string.
-
-    `spaced` is whether a blank stands before the value: then only a connection string's counts, or it may be code.
-    """
-    word = compiled(_WORD_BEFORE).search(text, max(name.start() - _MAX_NAME, 0), name.end())
-    if word is None:
-        return False
-    return word["before"] is not None or (word["name"].isupper() and not spaced)
+    """Yield the random-looking values behind a name such as `password`."""
+    for span, of_aws in assigned_values(text):
+        yield Secret(span, AWS_SECRET if of_aws else ASSIGNED)
 
 
 def _in_urls(text: str) -> Iterator[Secret]:
@@ -395,16 +343,3 @@ def _in_places(text: str) -> Iterator[Secret]:
         for match in compiled(place.regex).finditer(text, *part):
             if JUDGES[place.judged](match["value"]):
                 yield Secret(Span(*match.span("value")), place.kind)
-
-
-def _assigned_value(text: str, match: re.Match[str], name: re.Match[str]) -> Iterator[Secret]:
-    quoted = bool(match["open"] and match["close"] == match["open"])
-    value = match["value"] if quoted else match["value"].rstrip("|")  # ends a table's cell
-    spaced = text[match.start() - 1] == "=" and text[match.start()] in " \t"
-    span = Span(match.start("value"), match.start("value") + len(value))
-    if compiled(r"[A-Za-z0-9+/]{40}").fullmatch(value) and not compiled(HARMLESS).search(value) and is_mixed(value):
-        yield Secret(span, AWS_SECRET)
-    elif quoted or not match["open"]:
-        plain = (quoted or not spaced) and looks_random(value, quoted=quoted)
-        if plain or (not quoted and _is_explicit(text, name, spaced=spaced) and JUDGES[RANDOM](value)):
-            yield Secret(span, ASSIGNED)

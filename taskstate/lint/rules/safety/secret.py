@@ -2,11 +2,13 @@
 
 ## What
 
-Reported are, by their form, some eighty kinds of keys and tokens (AWS, GitHub, GitLab, Slack, Google, Stripe, npm,
-PyPI, JSON Web Tokens …), and private keys with any header; also a value behind a name such as `password` or `api_key`,
-in an address or in an `Authorization` header, if it looks random. Hashes, UUIDs, placeholders, variables and documented
-examples (such as AWS's own, which end in `EXAMPLE`) are not reported. The value is masked in all output, in this
-finding and in others about the same line.
+Reported are, by their form, some hundred and sixty kinds of keys and tokens (AWS, GitHub, GitLab, Slack, Google,
+Stripe, npm, PyPI, JSON Web Tokens …), and private keys with any header; also a value behind a name such as
+`password`, `api_key` or `ACME_TOKEN`, in an address or in an `Authorization` header, if it looks random. It does not
+matter how name and value are joined: `name = value`, `"name": "value"`, `<name>value</name>`, `--name value`, `name
+:= value`, a YAML block, a pair of `name:` and `value:`, an argument or a default. Hashes, placeholders, variables,
+keys of caches and tables, and documented examples (such as AWS's own, which end in `EXAMPLE`) are not reported. The
+value is masked in all output, in this finding and in others about the same line.
 
 ## Why
 

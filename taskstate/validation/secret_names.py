@@ -1,0 +1,235 @@
+"""Finds the values behind names such as `password`, `api_key` or `VENDOR_TOKEN`, in whatever syntax they are given.
+
+Where one of a few words occurs, one pattern is tried: the rest of the name, what joins it with its value (an equals
+sign, a colon, a tag, a blank, an argument's comma …), and the value. The value is then judged by what the name promises
+and by how it stands there: a bare word behind `token =` may be code, a quoted one is not. All repetitions are bounded.
+"""
+
+from __future__ import annotations
+
+from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.validation.secret_values import (
+    HARMLESS,
+    UUID,
+    compiled,
+    is_chosen,
+    is_jumbled,
+    is_machine_made,
+    is_mixed,
+    is_picked,
+    is_random,
+    is_strong,
+    looks_random,
+)
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
+
+# The words are searched for by a character, to which the engine jumps: that is as fast as looking for one of them.
+_SEARCHES = ("k(?:ey|en(?<=token))", "p(?:ass|w|at(?<=_pat))", "c(?<=sec)ret")
+# What such a search finds: how much of the word stands before it, and with which small letters a name may go on there.
+_FOUND = {"key": (0, ""), "ken": (2, "akv"), "pass": (0, "wpc"), "pw": (0, "d"), "pat": (1, ""), "cret": (2, "akv")}
+
+# What may stand between the word and the sign: `_ACCESS_KEY`, `_BASE`, `_PROD`, `2`.
+_TAIL = (
+    r"(?:[_.-]?(?:access|auth|key|value|text|string|base|prod(?:uction)?|staging|stage|dev|test|live|default|primary"
+    r"|secondary|v?[0-9]{1,2})(?![a-z])){0,3}(?: [0-9]{1,2}(?=:))?"
+)
+_NAME = (
+    r"(?:(?P<password>pass(?:w(?:or)?d|wort|phrase|code)?|pwd?)|(?P<secret>secret)|(?P<token>token)|(?P<key>key)"
+    rf"|_pat){_TAIL}(?![a-z0-9])"
+)
+# What stands behind most of these words: another word of the sentence, or the sentence's end.
+_PROSE = r"[ \t]{1,4}(?!(?:is|or|string|str|String)\b)[A-Za-z]{1,24}[\s.,;:)]"
+_BLANKS, _NEVER = " \t", ";)?!%&/@#"
+_CLOSE = r"(?P<close>(?:\\{0,3}[\"'`\]]|\*){0,4})"  # of a quoted, indexed or bold name
+_TYPE = r"(?:[ \t]{0,4}:[ \t]{0,4}[a-z_][\w.<>\[\]?*]{0,20}|[ \t]{1,4}(?:string|str))"
+_BLOCK = r":[ \t]{0,4}[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,40}"  # a YAML block
+_PAIR = r",?[ \t]{0,4}(?:\{|\r?\n)?\s{0,40}\\?[\"']?(?:value|default)\\?[\"']?[ \t]{0,8}[:=]"  # `name: X, value: Y`
+_JOINT = (
+    rf"(?:(?P<block>{_BLOCK})|(?P<pair>{_PAIR})|(?P<sign>{_TYPE}?[ \t]{{0,20}}(?:[?+.|<]|:{{0,3}})=[=>]?|[ \t]{{0,20}}"
+    r":-?>?\*{0,2}|[ \t]{0,4}->)|(?P<comma>[ \t]{0,4},)|(?P<tag>(?:[ \t][^<>\r\n]{0,60})?>\s{0,40})|(?P<call>\()"
+    r"|(?P<cell>[ \t]{0,20}\|)|(?P<other>[ \t]{1,4}(?:\|\||\?\?|or)[ \t])|(?P<blank>(?=[ \t])(?:[ \t]{1,4}is\b)?))"
+    r"(?:[ \t]{0,20}|[ \t]{0,4}\r?\n[ \t]{0,40}(?=[\"']))"
+)
+_BARE = r"[^\s\"'`<>{}$()\[\],;\\|]"
+_VALUE = (
+    r"(?:[@bru]?(?P<quote>\\{0,3}[\"'`])(?P<inner>[\"']?) ?"
+    r"(?P<quoted>(?![$%#(*\[])(?:(?!\$\(|%\()[^\s\\<>{}\"'`]|(?!(?P=quote))[\"'`]){6,400}) ?(?P=inner)(?P=quote)"
+    rf"|(?P<bare>(?={_BARE}{{0,60}}[0-9]|{_BARE}{{20}}){_BARE}{{6,400}})(?!{_BARE}|[({{$\[]))"
+)
+_ASSIGNED = rf"(?i){_NAME}{_CLOSE}{_JOINT}{_VALUE}"
+_BEFORE = r"(?:[A-Za-z0-9_.-]{1,24} )?[A-Za-z0-9_.-]{0,48}\Z"
+_MAX_BEFORE = 72
+
+# Names whose keys and tokens are no secrets: of databases, caches, parsers, pages, what is public.
+_HARMLESS_NAMES = (
+    r"(?:\b|(?<=_)|(?<=[a-z])(?=[A-Z]))(?i:public|pub|publishable|primary|foreign|cach(?:e|ing)|sort|partition|row"
+    r"|idempotency|dedupe?|object|unique|composite|index|hash|map|group|lookup|query|route|translation|i18n|label|message"
+    r"|hot|shortcut|short|arrow|shift|ctrl|meta|search|data|json|s3|file|asset|state|store|event|job|task|lock|resource"
+    r"|entity|item|record|known|gpg|pgp|content|registry|parent|child|node|edge|tree|block|property|field|column|setting"
+    r"|feature|flag|issue|thread|cursor|snapshot|build|bucket|image|upload|download|document|page|next|prev(?:ious)?"
+    r"|sync|continu[a-z]{1,8}|end|start|eos|bos|pad|cancel[a-z]{0,8}|special|stop|unk|mask|max|min|num|id|selector"
+    r"|dict|reverse|react|range|version|commit|checksum|digest|under|over|by|com|tres|sur|mon|don|hoc|tur|jo|whis)"
+    r"[_.-]?(?i:(?:api|key)[_-]?)?\Z"
+)
+# Before `key`: what makes it the key of somebody's account or of a cipher, and not of a table or a dictionary.
+_QUALIFIED = (
+    r"(?i)(?:api|access|account|app|application|auth|client|consumer|cookie|deploy|encryption|fernet|hmac|integration"
+    r"|jwt|license|master|private|priv|secret|service|session|shared|signing|ssh|storage|webhook|unseal|security|admin"
+    r"|token|user|subscription|server|rest|write|read|ingest|project|personal)[ _.-]?\Z"
+)
+_API = r"(?i)api[ _.-]?\Z"
+_CODE = r"[=()\[\]].*[A-Za-z0-9]"
+_PICKED = r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z]).{6,64}"  # with letters and digits
+# A password that somebody chose: with letters and digits, or with a letter written as another character.
+_CHOSEN = r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9!@#$%^&*?+~]{6,64}|\w{1,20}[$!]\w{1,20}"
+_OF_REQUEST = r"(?i)(?:session|request|csrf|xsrf|trace|device|push|reset|invite|state|correlation|id)[_.-]?\Z"
+
+
+class _Found(NamedTuple):
+    """A value behind a name: the text before the name's word, the word, what joins name and value, and the value."""
+
+    before: str
+    word: str
+    joint: str
+    span: Span
+    value: str
+    quoted: bool
+
+
+def assigned_values(text: str) -> Iterator[tuple[Span, bool]]:
+    """Yield the span of each value that its name and its form show to be secret, and whether it is a key of AWS."""
+    end = 0
+    for at in _positions(text):
+        match = compiled(_ASSIGNED).match(text, at)
+        if match and match.start(_group(match)) >= end:
+            found = _found(text, match)
+            if _is_aws(found) or _is_secret(text, match, found):
+                end = found.span.end
+                yield found.span, _is_aws(found)
+
+
+def _positions(text: str) -> list[int]:
+    """Return where one of the words occurs that may be the end of a name, in any case."""
+    lowered = text.replace("\u0130", "I").lower()  # the one letter that is two in lower case
+    positions, prose = list[int](), compiled(_PROSE).match
+    for search in _SEARCHES:
+        for match in compiled(search).finditer(lowered):
+            before, goes_on = _FOUND[match[0]]
+            end = match.end()
+            behind = text[end : end + 1]
+            if behind in _BLANKS:
+                if not prose(text, end):
+                    positions.append(match.start() - before)
+            elif behind not in _NEVER and (not behind.islower() or behind in goes_on):
+                positions.append(match.start() - before)
+    return sorted(positions)
+
+
+def _group(match: re.Match[str]) -> str:
+    return "bare" if match["quoted"] is None else "quoted"
+
+
+def _found(text: str, match: re.Match[str]) -> _Found:
+    before = compiled(_BEFORE).search(text, max(match.start() - _MAX_BEFORE, 0), match.start())
+    value = match[_group(match)].rstrip("|")
+    start = match.start(_group(match))
+    return _Found(
+        before=before[0] if before else "",
+        word=next((each for each in ("password", "secret", "token", "key") if match[each]), "pat"),
+        joint=next(each for each in _JOINTS if match[each] is not None),
+        span=Span(start, start + len(value)),
+        value=value,
+        quoted=match["quoted"] is not None,
+    )
+
+
+_JOINTS = ("block", "pair", "sign", "comma", "tag", "call", "cell", "other", "blank")
+
+
+def _is_aws(found: _Found) -> bool:
+    value = found.value
+    return (
+        compiled(r"[A-Za-z0-9+/]{40}").fullmatch(value) is not None
+        and compiled(HARMLESS).search(value) is None
+        and is_mixed(value)
+        and compiled(_HARMLESS_NAMES).search(found.before) is None
+        and (found.word != "key" or compiled(_QUALIFIED).search(found.before) is not None)
+    )
+
+
+def _is_secret(text: str, match: re.Match[str], found: _Found) -> bool:
+    """Return whether a value is secret, by its name first: not all keys and tokens are, and few UUIDs."""
+    if compiled(_HARMLESS_NAMES).search(found.before) or _is_code(match, found):
+        return False
+    if compiled(UUID).fullmatch(found.value):
+        return _may_be_uuid(found)
+    if found.word == "key" and not compiled(_QUALIFIED).search(found.before):
+        return _has_prefix(found) and _nobody_wrote(found.value)
+    if compiled("[0-9]{16,64}").fullmatch(found.value):
+        return _is_strong_name(found) and compiled(HARMLESS).search(found.value) is None
+    if found.quoted:
+        return looks_random(found.value, quoted=True) or _nobody_wrote(found.value) or _is_chosen(found)
+    return is_machine_made(found.value) or _is_bare(text, match, found)
+
+
+def _is_code(match: re.Match[str], found: _Found) -> bool:
+    """Return whether a value is an argument or an expression behind a word that just happens to stand there."""
+    if found.joint == "blank":
+        return compiled(_CODE).search(found.value) is not None
+    return (found.joint == "comma" and found.quoted and not match["close"]) or (
+        found.joint == "call" and not found.quoted
+    )
+
+
+def _has_prefix(found: _Found) -> bool:
+    """Return whether a name begins with that of a service or so: `adobe_key`, `ACME_KEY`; and is no prose."""
+    return found.joint != "blank" and found.before.strip("_.- ") != ""
+
+
+def _nobody_wrote(value: str) -> bool:
+    return is_machine_made(value) or is_jumbled(value)
+
+
+def _is_strong_name(found: _Found) -> bool:
+    return found.word in {"password", "secret"} or compiled(_API).search(found.before) is not None
+
+
+def _may_be_uuid(found: _Found) -> bool:
+    """Return whether a UUID may be secret under this name, and does not just name a session or a request."""
+    if compiled(HARMLESS).search(found.value) or compiled(_OF_REQUEST).search(found.before):
+        return False
+    if found.joint not in {"sign", "pair", "tag", "block", "comma"}:
+        return False
+    return _is_strong_name(found) or _has_prefix(found)
+
+
+def _is_chosen(found: _Found) -> bool:
+    """Return whether a quoted value is a password as people choose them."""
+    if found.word == "password" and found.joint != "blank" and compiled(_CHOSEN).fullmatch(found.value):
+        return is_chosen(found.value)
+    return _is_strong_name(found) and is_strong(found.value)
+
+
+def _is_bare(text: str, match: re.Match[str], found: _Found) -> bool:
+    """Return whether a value without quotes is secret; where code may stand, it is only if nobody wrote it."""
+    spaced = found.joint == "sign" and "=" in match["sign"] and text[found.span.start - 1] in " \t"
+    if found.joint in {"comma", "other", "blank"}:
+        return False
+    start = match.start() - len(found.before)
+    in_string = text[max(start - 2, 0) : start].rstrip(" ")[-1:] in {"?", "&", ";"}
+    if in_string and (
+        is_random(found.value) or (found.word == "password" and compiled(_PICKED).fullmatch(found.value))
+    ):
+        return is_chosen(found.value)
+    if spaced:
+        return False
+    name = text[start : match.start("sign")] if found.joint == "sign" else ""
+    if name.isupper() or found.joint == "tag":
+        return is_random(found.value) or (
+            found.word == "password" and (is_strong(found.value) or is_picked(found.value))
+        )
+    return looks_random(found.value, quoted=False) or is_jumbled(found.value)
