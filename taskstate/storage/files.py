@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_BYTES = 64 * 1024**2  # of what is read whole, such as a log
-MAX_TEXT = 4 * 1024**2  # of what is parsed: with the worst of constructs that takes seconds and 70 times the memory
+MAX_TEXT = 24 * 1024**2  # of what is parsed: more than any state file, and than what an archive gathers in years
 _CHUNK = 1024 * 1024
 _SHORT = 32 * 1024  # below that, loading OpenSSL takes longer than it saves
 _TEMPORARY_NAME = (".taskstate-", ".tmp")

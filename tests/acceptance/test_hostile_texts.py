@@ -130,9 +130,9 @@ def test_hook_takes_any_input(place: Place, given: bytes) -> None:
 
 @pytest.mark.parametrize("words", [("lint", "-"), ("fmt", "-"), ("hook", "before-edit")])
 def test_standard_input_has_a_bound(place: Place, words: tuple[str, ...]) -> None:
-    """More than 4 MiB on standard input are refused, with nothing done."""
+    """More than 24 MiB on standard input are refused, with nothing done."""
     named = ("--stdin-filename", "task-1-state.md") if "-" in words else ()
-    assert b"more than 4 MiB" in run(place.root, *words, *named, given=b"a" * (4 * 1024**2 + 1)).stderr
+    assert b"more than 24 MiB" in run(place.root, *words, *named, given=b"a" * (24 * 1024**2 + 1)).stderr
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
@@ -143,7 +143,7 @@ def test_a_large_file_is_said_and_not_parsed(place: Place, words: tuple[str, ...
     before = path.stat().st_mtime_ns
     done = run(place.root, *words)
     assert done.returncode == 2
-    assert b"holds more than 4 MiB: " in done.stderr
+    assert b"holds more than 24 MiB: " in done.stderr
     assert path.stat().st_mtime_ns == before
 
 

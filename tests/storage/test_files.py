@@ -94,7 +94,7 @@ def test_read_refuses_more_than_the_limit(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(os, "read", raising(errno.EIO))
     error = refusal(lambda: files.read(path))
     assert error.code == "too-large"
-    assert "4 MiB" in error.message
+    assert "24 MiB" in error.message
 
 
 def test_read_part_returns_a_part(tmp_path: Path) -> None:

@@ -175,7 +175,7 @@ def test_a_plan_of_two_state_files_keeps_what_each_of_them_holds(tmp_path: Path)
 def test_no_file_is_written_that_would_not_be_read_again(place: Place) -> None:
     """A session that would make the file larger than what is read is refused, and nothing has changed."""
     before = place.text
-    with pytest.raises(TaskstateError, match="would hold more than 4 MiB") as caught:
+    with pytest.raises(TaskstateError, match="would hold more than 24 MiB") as caught:
         place.add("x" * (files.MAX_TEXT + 1))
     assert caught.value.help
     assert place.text == before

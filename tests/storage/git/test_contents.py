@@ -45,10 +45,10 @@ def test_large_object_is_refused_by_its_name(repository: Path) -> None:
     """An object of more than the bound is one clear error, and the next one is read."""
     large, small = blob(repository, bytes(LARGE)), blob(repository, b"small")
     with closing(git.Objects(repository)) as objects:
-        with pytest.raises(GitFailed, match=f"the object {large} holds more than 4 MiB") as caught:
+        with pytest.raises(GitFailed, match=f"the object {large} holds more than 24 MiB") as caught:
             objects.read(large)
         assert caught.value.code == "too-large"
-        with pytest.raises(GitFailed, match=r"task-1-state\.md holds more than 4 MiB"):
+        with pytest.raises(GitFailed, match=r"task-1-state\.md holds more than 24 MiB"):
             objects.read(large, "task-1-state.md")
         assert objects.read(small) == b"small"
     with closing(git.Objects(repository, most=LARGE)) as objects:
