@@ -6,11 +6,12 @@ Only `- [ ]` and `- [x]` are read as criteria, so such a line could be open, and
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.task_state import CRITERION
 from taskstate.syntax.edits import Edit, apply
-from taskstate.syntax.spans import Span, trimmed
+from taskstate.syntax.spans import Span, first_line, trimmed
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -90,7 +91,8 @@ def _in_lines(document: Document, part: Section, items: tuple[Item, ...]) -> Ite
     for match in re.compile(_LINE).finditer(document.text, *part.own):
         indent = len(match[0]) - len(match[0].lstrip(" "))
         begin = match.start() + indent
-        if any(span.start <= begin < span.end for span in opaque) or _belongs_to_item(document, begin, indent, items):
+        above = bisect_right(opaque, begin, key=lambda span: span.start) - 1
+        if (above >= 0 and begin < opaque[above].end) or _belongs_to_item(document, begin, indent, items):
             continue
         checked = "x" if match["mark"] else " "
         span = _first_line(document.text, Span(begin, part.own.end))
@@ -99,13 +101,12 @@ def _in_lines(document: Document, part: Section, items: tuple[Item, ...]) -> Ite
 
 def _belongs_to_item(document: Document, begin: int, indent: int, items: tuple[Item, ...]) -> bool:
     """Return whether a line begins an item, or is indented as the rest of one is."""
-    item = next((item for item in items if item.span.start <= begin < item.span.end), None)
-    if item is None:
+    above = bisect_right(items, begin, key=lambda item: item.span.start) - 1
+    if above < 0 or begin >= items[above].span.end:
         return False
-    column = document.position(item.content.start).column
-    return begin == item.span.start or indent >= column
+    column = document.position(items[above].content.start).column
+    return begin == items[above].span.start or indent >= column
 
 
 def _first_line(text: str, span: Span) -> Span:
-    ends = [at for at in (text.find(char, *span) for char in "\r\n") if at >= 0]
-    return trimmed(text, Span(span.start, min(ends, default=span.end)))
+    return trimmed(text, first_line(text, span))

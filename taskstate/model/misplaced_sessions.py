@@ -89,7 +89,8 @@ def _end(document: Document, index: int, kind: Kind) -> int:
     """Return where the entry of a misplaced session ends: its heading may be above parts that are not its own."""
     section = document.sections[index]
     declared = [each for spec in kind.sections for each in spec.subsections]
-    for each in document.sections[index + 1 :]:
+    for behind in range(index + 1, len(document.sections)):
+        each = document.sections[behind]
         is_part = each.level == PART_LEVEL and any(spec.match(each.title) is not None for spec in declared)
         if each.level <= max(section.level, SECTION_LEVEL) or is_part:
             return each.span.start

@@ -14,7 +14,7 @@ from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.syntax.document import Document, FrontMatter, Problem, Section
 from taskstate.syntax.escaping import is_blank, unescape_item
 from taskstate.syntax.nodes import Fault, Node
-from taskstate.syntax.spans import Span, size_in_bytes, trimmed, with_newlines
+from taskstate.syntax.spans import Span, first_line, size_in_bytes, trimmed, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -403,14 +403,14 @@ def _opaque(document: Document, _given: None) -> tuple[list[int], list[int]]:
 def field_values(document: Document, span: Span) -> tuple[str, ...]:
     """Return the values of a field: the text on its label's line, then its list items; without a list all its text."""
     text = document.text
-    line_end = next((at for at in range(span.start, span.end) if text[at] in "\r\n"), span.end)
-    label_line = text[span.start : line_end].strip()
-    below = Span(line_end, span.end)
+    first = first_line(text, span)
+    label_line = first.of(text).strip()
+    below = Span(first.end, span.end)
     items = document.items(below)
     if not items:
         content = with_newlines(span.of(text), "\n").strip()
         return (content,) if content else ()
-    before = with_newlines(text[line_end : items[0].span.start], "\n").strip()
+    before = with_newlines(text[first.end : items[0].span.start], "\n").strip()
     texts = [label_line, before, *(item_text(text, item.span, item.content) for item in items)]
     return tuple(value for value in texts if value)
 

@@ -63,8 +63,9 @@ def find(text: str) -> Iterator[tuple[int, int]]:
         start, end = run.span()
         if run[0][0] in _MARKS and len(run[0]) == 1:
             if start >= line_end:  # a line is looked at once, however many marks it has
+                above = max(line_end, 0)
+                begin = max(text.rfind("\n", above, start), text.rfind("\r", above, start)) + 1
                 line_end = _end_of_line(text, end)
-                begin = max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) + 1
                 is_right_to_left = _compiled(f"[{_RIGHT_TO_LEFT}]").search(text, begin, line_end) is not None
             if is_right_to_left:
                 continue

@@ -64,7 +64,7 @@ def read_json(text: str, start: int, end: int) -> Node | Fault:
     if isinstance(value, (dict, list)):
         begin = start + len(source) - len(source.lstrip(_BLANKS))
         return _Unread.at(text, Span(begin, start + len(source.rstrip(_BLANKS))), value)
-    has_surrogates = "\\u" in text and _compiled(_SURROGATE_ESCAPE).search(text, start, end) is not None
+    has_surrogates = "\\u" in source and _compiled(_SURROGATE_ESCAPE).search(source) is not None
     try:
         return _Parser(text, start, end, skips=not has_surrogates).document()
     except Stopped as stopped:

@@ -25,6 +25,9 @@ _NUMBER = re.compile(
     r"([-+]?[0-9]+)|(0o[0-7]+)|(0x[0-9a-fA-F]+)"
     r"|([-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)|([-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))"
 )
+_MANY_KEYS = 64  # from here on a mapping is indexed
+_MOST_INDEXES = 8
+_indexes: dict[int, tuple[tuple[MapEntry, ...], dict[str, MapEntry]]] = {}  # each holds its mapping, so ids are unique
 _DECIMAL, _OCTAL, _HEX, _FLOAT = 1, 2, 3, 4  # groups of `_NUMBER`; the fifth is infinity or not-a-number
 
 
@@ -64,8 +67,11 @@ class Node(NamedTuple):
     pinned: str = ""
 
     def entry(self, key: str) -> MapEntry | None:
-        """Return the entry with that key, or None."""
-        for entry in self.entries:
+        """Return the entry with that key, the first if there are several, or None."""
+        entries = self.entries
+        if len(entries) > _MANY_KEYS:
+            return _by_key(entries).get(key)
+        for entry in entries:
             if entry.key.text == key:
                 return entry
         return None
@@ -109,6 +115,16 @@ class MapEntry(NamedTuple):
 
     key: Node
     value: Node
+
+
+def _by_key(entries: tuple[MapEntry, ...]) -> dict[str, MapEntry]:
+    """Return the entries of a large mapping by key: a rule that asks for each of its keys takes linear time."""
+    indexed = _indexes.get(id(entries))
+    if indexed is None or indexed[0] is not entries:
+        if len(_indexes) >= _MOST_INDEXES:
+            _indexes.clear()
+        indexed = _indexes[id(entries)] = (entries, {entry.key.text: entry for entry in reversed(entries)})
+    return indexed[1]
 
 
 def duplicates(entries: Iterable[MapEntry]) -> Iterator[Fault]:

@@ -18,6 +18,7 @@ from taskstate.typed import NamedTuple
 CONTROLS = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 
 _LINE_END = r"\r\n?|\n"
+_FIRST_REACH = 256  # characters: most lines are shorter
 
 
 class Span(NamedTuple):
@@ -46,9 +47,32 @@ def line_starts(text: str) -> list[int]:
     return [total + line for line, total in enumerate(accumulate(lengths, initial=0))][:-1]
 
 
-def line_start(text: str, at: int) -> int:
-    """Return the start of the line that holds an offset."""
-    return max(text.rfind("\n", 0, at), text.rfind("\r", 0, at)) + 1
+def line_start(text: str, at: int, floor: int = 0, *, ends: str = "\r\n") -> int:
+    """Return the start of the line that holds an offset, or `floor` if that is behind it; `ends` are all line ends.
+
+    It takes what the line is long: whoever asks for each line of a file must not look through all of it each time.
+    """
+    reach = _FIRST_REACH
+    while True:
+        begin = max(at - reach, floor)
+        found = max(text.rfind(end, begin, at) for end in ends)
+        if found >= 0:
+            return found + 1
+        if begin == floor:
+            return floor
+        reach *= 4
+
+
+def line_end(text: str, at: int, stop: int | None = None) -> int:
+    """Return where the line that holds an offset ends, without its line end, or `stop` if that comes first."""
+    stop = len(text) if stop is None else stop
+    found = re.compile(r"[\r\n]").search(text, at, stop)
+    return found.start() if found else stop
+
+
+def first_line(text: str, span: Span) -> Span:
+    """Return `span` up to the end of its first line."""
+    return Span(span.start, line_end(text, *span))
 
 
 def position(starts: list[int], offset: int) -> Position:

@@ -11,7 +11,7 @@ import re
 
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import Fault, Node, last_leaf, scalars
-from taskstate.syntax.spans import Span, with_newlines
+from taskstate.syntax.spans import Span, line_start, with_newlines
 from taskstate.syntax.yaml_emitter import double_quoted
 from taskstate.syntax.yaml_line_faults import line_to_blame
 from taskstate.syntax.yaml_parser import read_yaml
@@ -127,7 +127,7 @@ def _suspects(text: str, start: int, offset: int) -> Iterator[Span]:
 def _line_at(text: str, start: int, offset: int) -> Span:
     """Return the span of the line that holds `offset`, without its line end."""
     at = offset - (text[offset - 1 : offset + 1] == "\r\n")  # between CR and LF the line has not ended yet
-    begin = max(text.rfind("\n", start, at), text.rfind("\r", start, at), start - 1) + 1
+    begin = line_start(text, at, start)
     end = text.find("\n", at)
     end = len(text) if end < 0 else end
     stop = text.find("\r", at, end)

@@ -13,6 +13,7 @@ from operator import itemgetter
 from taskstate.errors import CannotEdit
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.nodes import equals, is_list, last_leaf, scalars
+from taskstate.syntax.spans import line_start
 from taskstate.syntax.yaml_emitter import OneLine, fits_one_line, yaml_block, yaml_entry, yaml_flow, yaml_item, yaml_key
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -332,7 +333,7 @@ class Lines:
 
     def start(self, at: int) -> int:
         """Return the start of the line that holds an offset."""
-        return max(self.text.rfind(char, 0, at) for char in _ENDS) + 1
+        return line_start(self.text, at, ends=_ENDS)
 
     def end(self, at: int) -> int:
         """Return the end of the line that holds an offset, without its line break."""

@@ -10,7 +10,7 @@ import re
 
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import Fault, Node
-from taskstate.syntax.spans import Span
+from taskstate.syntax.spans import Span, line_end, line_start
 from taskstate.syntax.yaml_emitter import double_quoted
 from taskstate.syntax.yaml_parser import read_yaml
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -65,9 +65,8 @@ def line_to_blame(text: str, start: int, end: int, fault: Fault) -> Fault | None
 def _lines_upwards(text: str, start: int, at: int) -> Iterator[Span]:
     """Yield the line that holds an offset, and those above it."""
     for _ in range(_MAX_LINES):
-        begin = max(text.rfind("\n", start, at), text.rfind("\r", start, at), start - 1) + 1
-        ends = [found for found in (text.find("\n", begin), text.find("\r", begin)) if found >= 0]
-        yield Span(begin, min(ends, default=len(text)))
+        begin = line_start(text, at, start)
+        yield Span(begin, line_end(text, begin))
         if begin <= start:
             return
         at = begin - 1 - (text[begin - 2 : begin] == "\r\n")

@@ -12,7 +12,7 @@ import re
 from bisect import bisect_right
 from functools import cache, lru_cache
 
-from taskstate.syntax.spans import Span
+from taskstate.syntax.spans import Span, line_end, line_start
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import linear_patterns
 from taskstate.validation.secret_names import assigned_values
@@ -117,9 +117,7 @@ def _allowing_lines(text: str) -> list[Span]:
         for match in compiled(_ALLOWED).finditer(text):
             floor = lines[-1].end if lines else 0  # so that many comments on one long line take linear time
             if match.start() >= floor:
-                start = max(text.rfind("\n", floor, match.start()), text.rfind("\r", floor, match.start())) + 1
-                end = compiled(r"[\r\n]|\Z").search(text, match.end())
-                lines.append(Span(max(start, floor), end.start() if end else len(text)))
+                lines.append(Span(line_start(text, match.start(), floor), line_end(text, match.end())))
     return lines
 
 

@@ -18,7 +18,7 @@ from taskstate.model.write_metadata import timestamp
 from taskstate.storage import files, folders
 from taskstate.storage.transaction import Append, Create, Replace, paths_of
 from taskstate.syntax import invisible
-from taskstate.syntax.spans import Span, line_starts
+from taskstate.syntax.spans import Span, line_end, line_start, line_starts
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import secrets
 from taskstate.validation.occurrences import occurrences
@@ -178,8 +178,7 @@ def _changed_lines(old: str, new: str) -> Span:
         return Span(0, 0)
     start = _common_length(old, new, 0)
     end = len(new) - _common_length(old, new, start, backwards=True)
-    line_end = re.compile(r"[\r\n]|\Z").search(new, end)
-    return Span(max(new.rfind("\n", 0, start), new.rfind("\r", 0, start)) + 1, line_end.start() if line_end else end)
+    return Span(line_start(new, start), line_end(new, end))
 
 
 def _common_length(old: str, new: str, excluded: int, *, backwards: bool = False) -> int:

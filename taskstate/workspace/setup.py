@@ -10,7 +10,7 @@ from taskstate.errors import GitFailed, TaskstateError
 from taskstate.messages import decoded
 from taskstate.storage import files, journal
 from taskstate.storage.git import client as git
-from taskstate.syntax.spans import newline_of, with_newlines
+from taskstate.syntax.spans import line_start, newline_of, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def _with_hooks(text: str) -> str:
     repos = next((each for each in root.entries if each.key.text == "repos"), None) if root else None
     if repos and repos.value.items:
         first, last = repos.value.items[0].span.start, repos.value.items[-1].span.end
-        indent = text[max(text.rfind("\n", 0, first), text.rfind("\r", 0, first)) + 1 : first].partition("-")[0]
+        indent = text[line_start(text, first) : first].partition("-")[0]
         newline = newline_of(text)
         lines = [indent + line[2:] if line else line for line in entry.split("\n")]
         added = with_newlines("\n".join(lines), newline)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.task_state import SECTION_LEVEL, is_json_fence
@@ -13,7 +13,7 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.syntax.document import Document
+    from taskstate.syntax.document import Document, Section
 
 _ORDER = "<|=>"  # of the markers of one conflict
 
@@ -53,9 +53,19 @@ def _is_quoted(document: Document, span: Span) -> bool:
 
 def _is_underline(document: Document, line: Span) -> bool:
     """Return whether a divider underlines a heading where a heading of level 1 may be: the title, Notes and below."""
-    lines = [each.heading.start < line.start < each.heading.end for each in document.sections]
-    if True not in lines:
+    index = bisect_left(document.sections, line.start, key=_heading_start) - 1
+    if index < 0 or line.start >= document.sections[index].heading.end:
         return False
+    tops = document.derived(_top_sections, None)
+    above = bisect_left(tops, document.sections[index].heading.start, key=_heading_start) - 1
     kind = kind_of(document.front_matter.get("kind"))  # `Facts.kind` is known only once the conflicts are
-    above = [kind.section(each.title) for each in document.sections[: lines.index(True)] if each.level == SECTION_LEVEL]
-    return not above or above[-1] is None or above[-1].untouchable
+    spec = kind.section(tops[above].title) if above >= 0 else None
+    return spec is None or spec.untouchable
+
+
+def _top_sections(document: Document, _given: None) -> list[Section]:
+    return [each for each in document.sections if each.level == SECTION_LEVEL]
+
+
+def _heading_start(section: Section) -> int:
+    return section.heading.start

@@ -24,7 +24,7 @@ from taskstate.model.tool_blocks import ToolBlocks, read_tool_blocks
 from taskstate.syntax.document import parse
 from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.nodes import Fault, Node
-from taskstate.syntax.spans import CONTROLS, Span
+from taskstate.syntax.spans import CONTROLS, Span, first_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema
 
@@ -280,8 +280,7 @@ class Facts(_Facts):
         return parent.entry(str(path[-1])) if parent else None
 
     def _on_one_line(self, span: Span) -> Span:
-        ends = [at for at in (self.document.text.find(char, *span) for char in "\r\n") if at >= 0]
-        return Span(span.start, min(ends, default=span.end))
+        return first_line(self.document.text, span)
 
     # The body
 

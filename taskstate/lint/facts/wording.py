@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taskstate.syntax.spans import Span
+from taskstate.syntax.spans import Span, first_line
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,8 +33,7 @@ def line_of(document: Document, span: Span) -> int:
 
 def first_line_of(document: Document, span: Span) -> Span:
     """Return `span` up to the end of its first line."""
-    ends = [at for at in (document.text.find(char, *span) for char in "\r\n") if at >= 0]
-    return Span(span.start, min(ends, default=span.end))
+    return first_line(document.text, span)
 
 
 def taken_back(revision: str, path: str) -> str:

@@ -45,7 +45,7 @@ import re
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.wording import first_line_of, line_of
 from taskstate.syntax.json_parser import AFTER_THE_END, NEVER_CLOSED
-from taskstate.syntax.spans import CONTROLS, Span, line_start
+from taskstate.syntax.spans import CONTROLS, Span, first_line, line_start
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 
 def _begins_a_line(text: str, span: Span) -> bool:
-    return text[max(text.rfind("\n", 0, span.start), text.rfind("\r", 0, span.start)) + 1 : span.start].strip() == ""
+    return text[line_start(text, span.start) : span.start].strip() == ""
 
 
 def _shown(text: str, span: Span) -> Span:
@@ -90,5 +90,4 @@ def _shown(text: str, span: Span) -> Span:
     start = span.start
     while start < span.end and text[start] in " \t\r\n":
         start += 1
-    stop = next((at for at in range(start, span.end) if text[at] in "\r\n"), span.end)
-    return Span(start, stop) if start < span.end else span
+    return first_line(text, Span(start, span.end)) if start < span.end else span

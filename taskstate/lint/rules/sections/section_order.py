@@ -38,7 +38,7 @@ from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
 from taskstate.lint.facts.outline import end_of, headings, start_of, verified_edits
 from taskstate.lint.facts.wording import shown
 from taskstate.syntax.edits import Edit
-from taskstate.syntax.spans import Span
+from taskstate.syntax.spans import Span, line_start
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _content(document: Document, section: Section) -> Span:
     end = stop
     while True:
         end = start + len(text[start:end].rstrip(_BLANKS))
-        line = max(text.rfind("\n", start, end), text.rfind("\r", start, end)) + 1
+        line = line_start(text, end, start)
         if not (
             re.compile(_RULE).match(text, line, end)
             and re.compile(_BLANK_ABOVE).search(text, max(line - _LOOK_BACK, 0), line)

@@ -38,6 +38,9 @@ misplaced.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
+from math import inf
 
 from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
 from taskstate.lint.facts.wording import first_line_of
@@ -97,19 +100,25 @@ def _help(fix: Fix | None) -> str:
 
 def _by_fit(facts: Facts) -> tuple[list[MisplacedSession], list[MisplacedSession]]:
     """Return the misplaced sessions whose numbers fit, and the others."""
-    known = [(session.number, session.span.start) for session in facts.sessions]
-    known += [(each.number, each.span.start) for each in facts.outline.misplaced if each.is_cut_off]
+    known = [(session.span.start, session.number) for session in facts.sessions]
+    known = sorted([*known, *((each.span.start, each.number) for each in facts.outline.misplaced if each.is_cut_off)])
+    highest_up_to = [0, *accumulate((number for _, number in known), max)]
+    lowest_from = [*accumulate((number for _, number in reversed(known)), min, initial=inf)][::-1]
+    taken = {number for _, number in known}
+    highest_before = 0  # of the misplaced ones, which come in the order of the text
     fitting: list[MisplacedSession] = []
     others: list[MisplacedSession] = []
     for each in facts.outline.misplaced:
         if each.is_cut_off:
             continue
-        taken = {number for number, _ in known}
         # Of one that stays in its place, the number must also be between those around it.
-        is_in_order = not each.in_log or all((n < each.number) == (start < each.span.start) for n, start in known)
+        at = bisect_left(known, (each.span.start, 0))
+        above = max(highest_up_to[at], highest_before)
+        is_in_order = not each.in_log or above < each.number < lowest_from[at]
         is_fitting = each.number > facts.state.archived and each.number not in taken and is_in_order
         (fitting if is_fitting else others).append(each)
-        known.append((each.number, each.span.start))
+        taken.add(each.number)
+        highest_before = max(highest_before, each.number)
     return fitting, others
 
 
@@ -118,11 +127,12 @@ def _fix(document: Document, facts: Facts, sessions: Sequence[MisplacedSession],
     edits = [edit for each in sessions if each.in_log for edit in _heading_edits(document, each)]
     moved: dict[int, list[MisplacedSession]] = {}
     end = end_of_content(document.text, facts.state.parts["progress log"].span)
+    highest_up_to = [*accumulate((each.number for each in facts.sessions), max)]
     for session in sessions:
         if not session.in_log:
-            behind = (each for each in facts.sessions if safe and each.number > session.number)
-            following = next(behind, None)
-            moved.setdefault(following.span.start if following else end, []).append(session)
+            behind = bisect_right(highest_up_to, session.number) if safe else len(facts.sessions)
+            at = facts.sessions[behind].span.start if behind < len(facts.sessions) else end
+            moved.setdefault(at, []).append(session)
     blank = document.newline * 2
     for at, group in moved.items():
         entries = blank.join(_entry(document, each) for each in sorted(group, key=lambda each: each.number))
@@ -139,16 +149,20 @@ def _removals(document: Document, spans: Sequence[Span], *, above: int) -> Itera
         if runs and runs[-1].end == span.start:
             span = Span(runs.pop().start, span.end)  # noqa: PLW2901 - the run goes on
         runs.append(span)
+    last = len(document.text.rstrip())
     for start, end in runs:
-        is_last = not document.text[end:].strip()
-        kept = max(len(document.text[:start].rstrip()), above if above <= start else 0)
-        yield Edit(kept, len(document.text), document.newline) if is_last else Edit(start, end, "")
+        if end < last:
+            yield Edit(start, end, "")
+        else:
+            kept = max(len(document.text[:start].rstrip()), above if above <= start else 0)
+            yield Edit(kept, len(document.text), document.newline)
 
 
 def _entry(document: Document, session: MisplacedSession) -> str:
     """Return the text of an entry as it has to be in the log."""
     start, end = trimmed(document.text, session.span)
-    return apply(document.text[:end], _heading_edits(document, session))[start:]
+    edits = [Edit(each.start - start, each.end - start, each.new) for each in _heading_edits(document, session)]
+    return apply(document.text[start:end], edits)
 
 
 def _heading_edits(document: Document, session: MisplacedSession) -> Iterator[Edit]:
@@ -156,9 +170,12 @@ def _heading_edits(document: Document, session: MisplacedSession) -> Iterator[Ed
     start, end = session.section.heading
     yield Edit(start, end, f"{'#' * PART_LEVEL} {session.section.title}")
     shift = PART_LEVEL - session.section.level
-    for part in document.sections if shift > 0 else ():
-        marks = re.compile("#+").match(document.text, part.heading.start)
-        if end <= part.span.start < session.span.end and marks:
+    first = bisect_left(document.sections, end, key=lambda part: part.span.start)
+    for index in range(first, len(document.sections) if shift > 0 else first):
+        part = document.sections[index]
+        if part.span.start >= session.span.end:
+            break
+        if marks := re.compile("#+").match(document.text, part.heading.start):
             yield Edit(marks.start(), marks.end(), "#" * min(part.level + shift, _DEEPEST))
 
 
