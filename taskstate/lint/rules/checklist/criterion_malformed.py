@@ -60,13 +60,15 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each line among the acceptance criteria that is read as none."""
     # In a complete task each criterion must be met, which no fix can know.
     is_open = facts.values.get("status") != COMPLETE
-    for each in malformed_criteria(facts.state):
+    found = malformed_criteria(facts.state)
+    sealed_help = _sealed_help(facts) if found else ""
+    for each in found:
         is_fixed = is_open or "x" in each.edit.new
         unsafe = "; `--fix --unsafe-fixes` leaves it open" if is_fixed and not each.is_clear else ""
         yield RULE.at(
             each.span,
             f"{shown(each.span.of(document.text))} is no criterion: it begins with neither `- [ ]` nor `- [x]`",
-            help="write `- [ ]` where it is open, `- [x]` where it is met" + unsafe + _sealed_help(facts),
+            help="write `- [ ]` where it is open, `- [x]` where it is met" + unsafe + sealed_help,
             fix=Fix(edits=(each.edit,), safe=each.is_clear) if is_fixed else None,
         )
 
