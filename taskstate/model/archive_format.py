@@ -6,6 +6,8 @@ Pure: text in, batches out. Writing archives is done in `archive`.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from itertools import islice
 
 from taskstate.model.canonical_json import sha256
 from taskstate.model.session_references import identity, renumbered
@@ -36,6 +38,9 @@ _ROLLED_ITEM = r"(?m)^- ([^\r\n]*)"
 _OFFSETS = r"(?m)^Offsets: ([0-9 -]+?)\r?$"
 _ENDS = r"(?m)^Ends: ([A-Z ]+?)\r?$"
 _ENTRY_HASH = r"(?m)^- (\d+): ([0-9a-f]{64})"
+_MOST_ABSENT = 32  # numbers that an entry is tried with
+_MOST_REPEATED = 8  # headings of a batch that are there twice; of one with more no hash is asked
+_MOST_TRIED = 64  # trailers in a row that one closing is looked for among; sessions may quote some
 
 
 class Batch(NamedTuple):
@@ -110,16 +115,17 @@ def find_batches(text: str) -> list[Batch]:
     batches: list[Batch] = []
     title = re.compile(_HEAD).match(text)
     begin = _append_rolled_lists(text, title.end() if title else 0, batches)
-    trailers = [each for each in re.compile(_TRAILER).finditer(text) if each.start() >= begin]
     all_headings = headings(text)
-    while trailers:
-        closing = _closing(text, begin, trailers, all_headings)
+    trailers = _trailers(text, begin, all_headings)
+    signs = _Signs(all_headings, trailers, _fitting(trailers, [number for number, _ in all_headings if number]))
+    starts = [trailer.match.start() for trailer in trailers]
+    while (at := bisect_left(starts, begin)) < len(trailers):
+        closing = _closing(text, begin, signs, at).match
         entries = text[begin : closing.start()].strip("\r\n")
         missing = int(closing[1]) - size_in_bytes(entries) if closing[1] else 0  # blank lines behind the last entry
         entries += "\n" * min(max(missing, 0), closing.start() - begin)
         batches.append(Batch(entries, closing[0], text[begin : closing.end()], begin))
         begin = _append_rolled_lists(text, closing.end(), batches)
-        trailers = [trailer for trailer in trailers if trailer.start() >= begin]
     rest = text[begin:].strip("\r\n")
     return [*batches, Batch(rest, "", text[begin:], begin)] if rest else batches
 
@@ -202,7 +208,7 @@ def _contents(text: str, batch: Batch, all_headings: list[tuple[int | None, int]
     end = batch.start + len(batch.text) - len(batch.trailer)
     within = _headings_between(batch.start, end, all_headings)
     listed = _listed_hashes(batch.trailer)
-    entries, before = [], None
+    entries, before, present = [], None, {number for number, *_ in within}
     for number, start, stop in within:
         if number is None:
             replaced = re.compile(_SUMMARY).match(text, start, stop)
@@ -210,7 +216,7 @@ def _contents(text: str, batch: Batch, all_headings: list[tuple[int | None, int]
             continue
         entry = text[start:stop].replace("##", "###", 1)
         sha, listed_sha = entry_hash(entry), listed.get(number, "")
-        former = None if listed_sha == sha else _listed_as(entry, listed, {each for each, *_ in within})
+        former = None if listed_sha == sha else _listed_as(entry, listed, present)
         entries.append(ArchivedSession(number, start, stop, sha, listed_sha, content_hash(entry), former))
     return BatchContents(
         entries=tuple(entries),
@@ -226,7 +232,7 @@ def _contents(text: str, batch: Batch, all_headings: list[tuple[int | None, int]
 
 def _listed_as(entry: str, listed: Mapping[int, str], numbers: Collection[int | None]) -> int | None:
     """Return the listed number that no heading has and with which an entry has the listed hash; or None."""
-    absent = (number for number in listed if number not in numbers)
+    absent = islice((number for number in listed if number not in numbers), _MOST_ABSENT)
     return next((each for each in absent if entry_hash(renumbered(entry, each, {})) == listed[each]), None)
 
 
@@ -251,9 +257,14 @@ def _headings_between(
     begin: int, end: int, all_headings: list[tuple[int | None, int]]
 ) -> list[tuple[int | None, int, int]]:
     """Return the headings of entries in a part of an archive: number, and where the entry begins and ends."""
-    within = [(number, start) for number, start in all_headings if begin <= start < end]
+    first, stop = (bisect_left(all_headings, at, key=_offset) for at in (begin, end))
+    within = all_headings[first:stop]
     stops = [*(start for _, start in within[1:]), end]
     return [(number, start, stop) for (number, start), stop in zip(within, stops, strict=False)]
+
+
+def _offset(heading: tuple[int | None, int]) -> int:
+    return heading[1]
 
 
 def _listed_hashes(trailer: str) -> dict[int, str]:
@@ -261,24 +272,68 @@ def _listed_hashes(trailer: str) -> dict[int, str]:
     return {int(number): sha for number, sha in re.compile(_ENTRY_HASH).findall(trailer)}
 
 
-def _closing(
-    text: str, begin: int, trailers: list[re.Match[str]], all_headings: list[tuple[int | None, int]]
-) -> re.Match[str]:
-    """Return the trailer that closes the batch which begins at `begin`."""
-    best, best_count = next((each for each in trailers if _listed_hashes(each[0])), trailers[0]), -1
-    unhashed: re.Match[str] | None = None
-    for trailer in trailers:
-        within = _headings_between(begin, trailer.start(), all_headings)
-        entries = {number: text[start:stop] for number, start, stop in within if number}
-        listed = _listed_hashes(trailer[0])
-        if not listed and unhashed is None and entries and _range(trailer[0]) == (min(entries), max(entries)):
-            unhashed = trailer
-        if not listed or list(entries) != list(listed):
-            continue
-        count = sum(entry_hash(entries[number].replace("##", "###", 1)) == sha for number, sha in listed.items())
-        if count == len(listed):
+class _Trailer(NamedTuple):
+    """What looks like a trailer: the hashes that it lists, and how many headings of sessions stand above it."""
+
+    match: re.Match[str]
+    listed: dict[int, str]
+    above: int
+
+
+class _Signs(NamedTuple):
+    """What tells where the batches of an archive end: headings, trailers, and which trailers fit from which session."""
+
+    headings: list[tuple[int | None, int]]
+    trailers: list[_Trailer]
+    fitting: Mapping[int, list[int]]
+
+
+def _trailers(text: str, begin: int, all_headings: list[tuple[int | None, int]]) -> list[_Trailer]:
+    """Return all that looks like a trailer in the text from `begin` on."""
+    starts = [start for number, start in all_headings if number]
+    matches = re.compile(_TRAILER).finditer(text, begin)
+    return [_Trailer(each, _listed_hashes(each[0]), bisect_left(starts, each.start())) for each in matches]
+
+
+def _fitting(trailers: Sequence[_Trailer], numbers: list[int]) -> dict[int, list[int]]:
+    """Return for each session the trailers that list exactly the sessions from it on, by their places in the text.
+
+    Looked up from the trailers, which takes linear time: a damaged archive has thousands of trailers that fit nowhere.
+    """
+    fitting: dict[int, list[int]] = {}
+    for index, (_, listed, above) in enumerate(trailers):
+        lowest = max(above - len(listed) - _MOST_REPEATED, 0) if listed else above
+        for first in range(above - 1, lowest - 1, -1):
+            if numbers[first] not in listed:
+                break
+            if above - first >= len(listed) and [*dict.fromkeys(numbers[first:above])] == [*listed]:
+                fitting.setdefault(first, []).append(index)
+    return fitting
+
+
+def _closing(text: str, begin: int, signs: _Signs, at: int) -> _Trailer:
+    """Return the trailer that closes the batch which begins at `begin`; `at` is the index of the first one behind."""
+    near = signs.trailers[at : at + _MOST_TRIED]
+    best, best_count = next((each for each in near if each.listed), near[0]), -1
+    above = _headings_between(begin, near[0].match.start(), signs.headings)
+    first = near[0].above - sum(bool(number) for number, *_ in above)
+    behind = [signs.trailers[index] for index in signs.fitting.get(first, ()) if index >= at]
+    for trailer in behind[:_MOST_TRIED]:
+        within = _headings_between(begin, trailer.match.start(), signs.headings)
+        entries = {number: text[start:stop].replace("##", "###", 1) for number, start, stop in within if number}
+        count = sum(entry_hash(entries[number]) == sha for number, sha in trailer.listed.items())
+        if count == len(trailer.listed):
             return trailer
         best, best_count = (trailer, count) if count > best_count else (best, best_count)
-    if best_count < 0 and unhashed:
-        return unhashed
-    return best
+    return best if best_count >= 0 else _unhashed(begin, near, signs.headings) or best
+
+
+def _unhashed(begin: int, trailers: Sequence[_Trailer], all_headings: list[tuple[int | None, int]]) -> _Trailer | None:
+    """Return the first trailer without hashes whose range is that of the sessions before it, if there is one."""
+    for trailer in trailers:
+        if span := None if trailer.listed else _range(trailer.match[0]):
+            within = _headings_between(begin, trailer.match.start(), all_headings)
+            numbers = [number for number, *_ in within if number]
+            if numbers and span == (min(numbers), max(numbers)):
+                return trailer
+    return None
