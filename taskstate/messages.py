@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from taskstate.errors import TaskstateError
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 def first_of(names: Sequence[str], most: int, *, separator: str = ", ", last: str = " and ") -> str:
@@ -26,11 +28,15 @@ def one_line(text: str, most: int) -> str:
     return line if len(line) <= most else line[: most - 1] + "\u2026"
 
 
-def closest(word: str, known: Sequence[str], *, cutoff: float = 0.6) -> str:
+MOST_GUESSED = 100  # faults of one kind for which a similar word is looked for: thousands are no slips
+_MOST_KNOWN = 1_000  # words that one is compared with
+
+
+def closest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
     """Return the known word most similar to `word`, or an empty string below the similarity `cutoff` (0 to 1)."""
     from difflib import get_close_matches
 
-    return next(iter(get_close_matches(word, known, n=1, cutoff=cutoff)), "")
+    return next(iter(get_close_matches(word, [*islice(known, _MOST_KNOWN)], n=1, cutoff=cutoff)), "")
 
 
 def decoded(data: bytes, name: str, *, advice: str = "convert it to UTF-8", code: str = "not-utf8") -> str:

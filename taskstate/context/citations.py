@@ -99,7 +99,7 @@ class Standard(_Standard):
 
     def nearest(self, slug: str) -> str:
         """Return the slug most similar to `slug`, or an empty text where the file has no heading."""
-        return closest(slug_of(slug), [*self.sections], cutoff=0.0)
+        return closest(slug_of(slug), self.sections, cutoff=0.0)
 
 
 def slug_of(title: str) -> str:

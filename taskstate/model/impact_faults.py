@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from taskstate.messages import closest
+from taskstate.messages import MOST_GUESSED, closest
 from taskstate.model import globs
 from taskstate.model.impact_graph import circles
 from taskstate.model.impact_map import KINDS, cut
@@ -61,20 +61,18 @@ def _repeated(map_: ImpactMap) -> Iterator[str]:
 
 
 def _unknown(map_: ImpactMap) -> Iterator[str]:
-    known = tuple(map_.by_id)
+    known = map_.by_id
     uses = [(f"module {each.id} depends on", each.depends_on) for each in map_.modules]
     uses += [(f"interface {each.id} is between", each.between) for each in map_.interfaces]
     uses += [(f"ripple path {each.id} goes through", each.path) for each in map_.ripple_paths]
-    for words, ids in uses:
-        yield from (f"{words} {name!r}, which is no module{_guess(name, known)}" for name in ids if name not in known)
+    unknown = ((words, name) for words, ids in uses for name in ids if name not in known)
+    for number, (words, name) in enumerate(unknown):
+        near = closest(name, known) if number < MOST_GUESSED else ""
+        guess = f" (did you mean {near}?)" if near else ""
+        yield f"{words} {name!r}, which is no module{guess}"
     for each in map_.interfaces:
         if len({*each.between}) == 1:
             yield f"interface {each.id} is between {each.between[0]} and itself"
-
-
-def _guess(name: str, known: tuple[str, ...]) -> str:
-    near = closest(name, known)
-    return f" (did you mean {near}?)" if near else ""
 
 
 def _bad_globs(map_: ImpactMap) -> Iterator[str]:

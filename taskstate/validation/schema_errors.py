@@ -10,7 +10,7 @@ import json
 import re
 from functools import cache
 
-from taskstate.messages import closest
+from taskstate.messages import MOST_GUESSED, closest
 from taskstate.syntax.nodes import resolve_plain
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation.formats import FORMATS
@@ -46,7 +46,6 @@ _SIMPLE_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _MAX_SHOWN = 40  # characters of a value that a message repeats
 _MAX_WORD = 64  # longer words get no suggestion
 _SIMILARITY = 0.7  # difflib's ratio from which a word counts as misspelt
-_MOST_SUGGESTIONS = 100  # unknown keys of a map for which a similar one is looked for: a map of thousands is no slip
 _MIN_PREFIX = 3  # letters; a word may stand for the one known word that it begins
 _TYPE_WORDS = {
     "string": "text",
@@ -91,7 +90,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
         return ""
     if plain in by_plain_form:
         return by_plain_form[plain]
-    similar = closest(plain, [*by_plain_form], cutoff=_SIMILARITY)
+    similar = closest(plain, by_plain_form, cutoff=_SIMILARITY)
     if similar:
         return by_plain_form[similar]
     completions = [each for each in by_plain_form if len(plain) >= _MIN_PREFIX and each.startswith(plain)]
@@ -209,7 +208,7 @@ def _suggestions(violation: _Violation) -> dict[str, str]:
     suggestions: dict[str, str] = {}
     for key in value:
         if key not in properties and not any(pattern.search(key) for pattern in patterns):
-            near = nearest(key, free) if len(suggestions) < _MOST_SUGGESTIONS else ""
+            near = nearest(key, free) if len(suggestions) < MOST_GUESSED else ""
             suggestions[key] = schema.get("x-meant", {}).get(key) or near
             free.pop(suggestions[key], None)
     return suggestions

@@ -37,6 +37,7 @@ from __future__ import annotations
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.citations import captured_citations, citations_value, is_closed
 from taskstate.lint.facts.wording import shown
+from taskstate.messages import MOST_GUESSED
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -59,13 +60,13 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     value = citations_value(document, facts)
     if value is None or is_closed(facts):
         return
-    for cited in captured_citations(value):
+    for number, cited in enumerate(captured_citations(value)):
         standards = facts.queries.standard(cited.values["file"])
         if standards is not None:
-            yield from _stale(cited, standards[0] if standards else None, facts)
+            yield from _stale(cited, standards[0] if standards else None, facts, guess=number < MOST_GUESSED)
 
 
-def _stale(cited: CapturedCitation, standard: Standard | None, facts: Facts) -> Iterator[Diagnostic]:
+def _stale(cited: CapturedCitation, standard: Standard | None, facts: Facts, *, guess: bool) -> Iterator[Diagnostic]:
     from taskstate.context.citations import citation_status
 
     status = citation_status(cited.values, standard)
@@ -76,7 +77,7 @@ def _stale(cited: CapturedCitation, standard: Standard | None, facts: Facts) -> 
             cited.at("file").span, message, help=f"correct the citation where it comes from, then {_recapture(facts)}"
         )
     elif status.fault == "section" and standard:
-        near = standard.nearest(section)
+        near = standard.nearest(section) if guess else ""
         message = f"{shown(file)} has no heading with the slug {shown(section)}"
         meant = f"did you mean {shown(near)}? " if near else ""
         help_ = f"{meant}correct the citation where it comes from, then {_recapture(facts)}"

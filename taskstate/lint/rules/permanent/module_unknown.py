@@ -28,11 +28,10 @@ refuses to remove a module while something names it.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.impact_map import impact_map
 from taskstate.lint.facts.wording import shown
+from taskstate.messages import MOST_GUESSED, closest
 from taskstate.model.impact_map import KINDS
 from taskstate.typed import TYPE_CHECKING
 
@@ -61,18 +60,21 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     modules = _entries(value, "modules")
     if not all(value.is_sound("modules", index, "id") for index in range(len(modules))):
         return  # a module whose own id is faulty may be the one that is meant
-    known = [node.text for entry in modules if (node := entry.get("id"))]
+    known = dict.fromkeys(node.text for entry in modules if (node := entry.get("id")))
+    guessed = 0
     for name, key in _REFERENCES.items():
         for index, entry in enumerate(_entries(value, name)):
             ids = entry.get(key)
             for node in ids.items if ids and value.is_sound(name, index, key) else ():
                 if node.text not in known:
-                    yield _finding(node, entry, name, known)
+                    near = closest(node.text, known) if guessed < MOST_GUESSED else ""
+                    guessed += 1
+                    yield _finding(node, entry, name, near)
 
 
-def _finding(node: Node, entry: Node, name: str, known: list[str]) -> Diagnostic:
-    owner, near = entry.get("id"), get_close_matches(node.text, known, n=1)
-    meant = f"write {shown(near[0])} if that is meant; else " if near else ""
+def _finding(node: Node, entry: Node, name: str, near: str) -> Diagnostic:
+    owner = entry.get("id")
+    meant = f"write {shown(near)} if that is meant; else " if near else ""
     return RULE.at(
         node.span,
         f"the {KINDS[name]} {shown(owner.text) if owner else ''} names {shown(node.text)}, and no module has that id",
