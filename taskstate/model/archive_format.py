@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from itertools import islice
+from math import inf
 
 from taskstate.model.canonical_json import sha256
 from taskstate.model.session_references import identity, renumbered
@@ -117,7 +118,8 @@ def find_batches(text: str) -> list[Batch]:
     begin = _append_rolled_lists(text, title.end() if title else 0, batches)
     all_headings = headings(text)
     trailers = _trailers(text, begin, all_headings)
-    signs = _Signs(all_headings, trailers, _fitting(trailers, [number for number, _ in all_headings if number]))
+    numbers = [number for number, _ in all_headings if number]
+    signs = _Signs(all_headings, numbers, trailers, _fitting(trailers, numbers))
     starts = [trailer.match.start() for trailer in trailers]
     while (at := bisect_left(starts, begin)) < len(trailers):
         closing = _closing(text, begin, signs, at).match
@@ -281,9 +283,10 @@ class _Trailer(NamedTuple):
 
 
 class _Signs(NamedTuple):
-    """What tells where the batches of an archive end: headings, trailers, and which trailers fit from which session."""
+    """What tells where batches end; `fitting` has the indices of trailers by that of the session they fit from."""
 
     headings: list[tuple[int | None, int]]
+    numbers: list[int]
     trailers: list[_Trailer]
     fitting: Mapping[int, list[int]]
 
@@ -325,15 +328,15 @@ def _closing(text: str, begin: int, signs: _Signs, at: int) -> _Trailer:
         if count == len(trailer.listed):
             return trailer
         best, best_count = (trailer, count) if count > best_count else (best, best_count)
-    return best if best_count >= 0 else _unhashed(begin, near, signs.headings) or best
+    return best if best_count >= 0 else _unhashed(near, signs.numbers, first) or best
 
 
-def _unhashed(begin: int, trailers: Sequence[_Trailer], all_headings: list[tuple[int | None, int]]) -> _Trailer | None:
-    """Return the first trailer without hashes whose range is that of the sessions before it, if there is one."""
+def _unhashed(trailers: Sequence[_Trailer], numbers: Sequence[int], first: int) -> _Trailer | None:
+    """Return the first trailer without hashes whose range is that of the sessions from `first` on, if there is one."""
+    lowest, highest = inf, 0
     for trailer in trailers:
-        if span := None if trailer.listed else _range(trailer.match[0]):
-            within = _headings_between(begin, trailer.match.start(), all_headings)
-            numbers = [number for number, *_ in within if number]
-            if numbers and span == (min(numbers), max(numbers)):
-                return trailer
+        between = numbers[first : trailer.above]
+        lowest, highest, first = min(lowest, *between, inf), max(highest, *between, 0), trailer.above
+        if not trailer.listed and _range(trailer.match[0]) == (lowest, highest):
+            return trailer
     return None
