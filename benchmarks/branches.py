@@ -13,7 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from taskstate.archive import archiver
 from taskstate.model.config_reader import read_config
+from taskstate.model.derived_values import fix_edits
+from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import WriteMetadata
+from taskstate.syntax.document import parse
+from taskstate.syntax.edits import apply
 from taskstate.tasks import checklist, create, sessions
 from taskstate.workspace.change import Request
 from taskstate.workspace.workspace import Workspace
@@ -87,10 +91,11 @@ class Branch:
         return f"{self.name} step {self.steps}, {number}"
 
     def by_hand(self, pattern: str, new: str) -> None:
-        """Replace the first match of a pattern in the state file."""
+        """Replace the first match of a pattern in the state file, and correct its size as `lint --fix` would."""
         text = self.path.read_text(encoding="utf-8")
         changed = re.sub(pattern, lambda match: match.expand(new), text, count=1, flags=re.MULTILINE)
-        self.path.write_text(changed, encoding="utf-8")
+        document = parse(changed)
+        self.path.write_text(apply(changed, fix_edits(document, read_state(document))), encoding="utf-8")
 
     def _request(self) -> Request:
         self.now += timedelta(minutes=self.minutes)
