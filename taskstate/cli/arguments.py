@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     Run = Callable[[Invocation], int]
 
 
-# There are no translations: argparse would look for them on the disk, and import `locale` for that.
-argparse._ = str  # type: ignore[attr-defined] # the function that it imports from `gettext`
+# There are no translations: argparse would look for them on the disk, and import `locale` for that. `_` is the function
+# that it imports from `gettext`; what it is given comes back, None too.
+argparse._ = lambda text: text  # type: ignore[attr-defined]
 
 
 class _Help(argparse.HelpFormatter):

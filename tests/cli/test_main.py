@@ -219,6 +219,7 @@ def test_no_command_prints_help(cli: Cli) -> None:
     """Without arguments the commands are listed; --version prints the version."""
     out = cli.ok()
     assert all(re.search(rf"^ +{command}\b", out, re.MULTILINE) for command in COMMANDS)
+    assert "None" not in out
     assert cli.ok("--version") == f"taskstate {VERSION}\n"
 
 
@@ -227,6 +228,7 @@ def test_every_command_has_help(cli: Cli, command: str) -> None:
     """Each command lists its flags, the common ones among them."""
     out = cli.ok(command, "--help")
     assert out.startswith(f"usage: taskstate {command}")
+    assert "None" not in out
     if "ACTION" in out:
         actions = re.findall(r"^    (\w+) ", out, re.MULTILINE)
         out = "".join(cli.ok(command, action, "--help") for action in actions)
