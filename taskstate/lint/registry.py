@@ -30,7 +30,6 @@ _ANY = _MARKDOWN | _JSON
 _REMOVED = frozenset({"removed"})
 _IMPACT_MAP = frozenset({"state", "impact-map"})
 
-_KIND = ("kind",)  # an ordinary task need not say its kind
 _HISTORY, _ARCHIVE, _UPSTREAM, _REPOSITORY, _GIT = (
     frozenset({need})
     for need in (interface.HISTORY, interface.ARCHIVE, interface.UPSTREAM, interface.REPOSITORY, interface.GIT)
@@ -170,13 +169,13 @@ TABLE: tuple[Row, ...] = (
     Row("TS951", "safety.secret", files=_ANY, sign="credentials"),
     Row("TS952", "safety.path_escapes", files=_PATHS),
     Row("TS953", "safety.invisible_text", files=_ANY, sign="hidden_text"),
-    Row("TSP01", "permanent.impact_map_schema", files=_IMPACT_MAP, keys=_KIND),
-    Row("TSP02", "permanent.module_unknown", files=_IMPACT_MAP, keys=_KIND),
-    Row("TSP03", "permanent.version_missing", keys=_KIND),
-    Row("TSP04", "permanent.heir_missing", keys=_KIND),
+    Row("TSP01", "permanent.impact_map_schema", files=_IMPACT_MAP, sign="unusual_kind"),
+    Row("TSP02", "permanent.module_unknown", files=_IMPACT_MAP, sign="unusual_kind"),
+    Row("TSP03", "permanent.version_missing", sign="unusual_kind"),
+    Row("TSP04", "permanent.heir_missing", sign="unusual_kind"),
     Row("TSP05", "permanent.ack_above_version", keys=("acks",)),
-    Row("TSP06", "permanent.permanent_second", needs=_REPOSITORY, keys=_KIND),
-    Row("TSP07", "permanent.version_not_raised", keys=_KIND),
+    Row("TSP06", "permanent.permanent_second", needs=_REPOSITORY, sign="unusual_kind"),
+    Row("TSP07", "permanent.version_not_raised", sign="unusual_kind"),
     Row("TSP08", "permanent.upstream_permanent", needs=_UPSTREAM, sign="dependencies"),
 )
 

@@ -51,9 +51,10 @@ def test_a_rule_that_raises_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> Iterator[Diagnostic]:
         raise IndexError
 
+    sound = next(seed for seed in lint_any_text.seeds() if b"\n# Task #101" in seed)
     monkeypatch.setattr(title_mismatch, "check", broken)
     with pytest.raises(IndexError):
-        lint_any_text.one_input(next(seed for seed in lint_any_text.seeds() if b"\n# Task #101" in seed))
+        lint_any_text.one_input(sound.replace(b"\n# Task #101", b"\n# Task #102"))
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from taskstate import FORMAT
 from taskstate.lint.facts import lengths
 from taskstate.lint.facts.moments import is_exact, moment_of
 from taskstate.model import derived_values, names
+from taskstate.model.document_kinds import PERMANENT
 from taskstate.model.statuses import COMPLETE, DONE, DROPPED, IN_PROGRESS
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, filled_labels, is_json_fence
 from taskstate.syntax import invisible
@@ -221,6 +222,12 @@ class Signs:
     def inputs(self) -> bool:
         """Whether the output of another task was pulled."""
         return _PULLED in self.document.text
+
+    @property
+    def unusual_kind(self) -> bool:
+        """Whether the file says its kind, or is one of a permanent task; JSON has no front matter to say it."""
+        facts = self.facts
+        return facts.is_json or "kind" in self.document.front_matter or facts.kind.name == PERMANENT
 
     @property
     def dependencies(self) -> bool:
