@@ -8,7 +8,7 @@ import os
 import sys
 
 # Objects that are made before the garbage collector looks for cycles. Importing makes tens of thousands that all stay,
-# and so does reading a large file: with Python's own 700 it looks at them again and again, in vain.
+# and so does reading a large file: with Python's own 700 it looks at them again and again, in vain. A server sets less.
 _GARBAGE = 1_000_000
 
 
