@@ -74,6 +74,11 @@ _remembered: dict[tuple[str, str], str] = {}
 _MOST_REMEMBERED = 16
 
 
+def forget_formatted() -> None:
+    """Forget what was formatted: what is measured in one process starts as a new one does."""
+    _remembered.clear()
+
+
 def _format(source: str, schema: str) -> str:
     value = loads(source)
     if isinstance(value, Declined):  # unusual, but it was read: its nodes know its value

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks import repeated
+from taskstate.formatting.fences import forget_formatted
 from taskstate.formatting.format_files import format_file
 from taskstate.formatting.formatter import format_text
 from taskstate.lint.cache import freeze, thaw
@@ -84,6 +85,7 @@ def counted(action: Callable[[], object]) -> Counter[str]:
 def steps(action: Callable[[], object]) -> int:
     """Return how many lines of Python an action runs; each round of a loop is one, also in a comprehension."""
     forget_parsed()
+    forget_formatted()
     ran = [0]
 
     def trace(_frame: FrameType, event: str, _argument: object) -> TraceFunction:
