@@ -11,7 +11,7 @@ from contextlib import suppress
 from itertools import pairwise
 
 from taskstate.errors import TaskstateError
-from taskstate.messages import one_line
+from taskstate.messages import counted, one_line
 from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, layout_lines, read_batches
 from taskstate.model.derived_values import exceeded, is_over_limit, largest_parts
 from taskstate.model.task_state import read_state, session_of
@@ -171,7 +171,7 @@ def rehearse(workspace: Workspace, task_id: str, job: Callable[[Loaded], Change]
 
 def nothing_to_archive(state: TaskState, config: Config, keep: int) -> str:
     """Return the message for a task in which no session can be archived."""
-    message = f"task {state.id} has {len(state.sessions)} sessions, and {keep} are kept: nothing to archive"
+    message = f"task {state.id} has {counted(len(state.sessions), 'session')}, and {keep} are kept: nothing to archive"
     return "; ".join((message, *_still_over(state, config)))
 
 

@@ -64,7 +64,7 @@ class Parser(argparse.ArgumentParser):
         return f"{words}: " if words else ""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 - as argparse
-        """Parse as argparse does; an unknown option is refused here, where the parser knows those that exist.
+        """Parse as argparse does; what is left over is refused here, by the parser of the command or action itself.
 
         Raises:
             TaskstateError: code "usage".
@@ -73,6 +73,8 @@ class Parser(argparse.ArgumentParser):
         unknown = next((each.partition("=")[0] for each in left if each.startswith("--")), "")
         if unknown:
             self._refuse("option", unknown, [name for name in self._option_string_actions if name.startswith("--")])
+        if left:  # the parser of a group would name itself, and an empty word not at all
+            self.error(f"unrecognized arguments: {' '.join(each or repr(each) for each in left)}")
         return parsed, left
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 - as argparse declares it

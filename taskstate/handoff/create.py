@@ -256,7 +256,7 @@ def _require_possible(
         message = f"{path} lies among the open handoffs of task {state.id}, and no command wrote it"
         raise TaskstateError(message, help=cure(state.id, path), code=INVALID)
     if open_path:
-        message = f"task {state.id} is handed over already: {open_path} is open"
+        message = f"task {state.id} is handed over already: {workspace.config.root}/{open_path} is open"
         help_ = f"`taskstate handoff accept {state.id}` takes it over first"
         raise TaskstateError(message, help=help_, code="handoff-open")
 

@@ -81,6 +81,7 @@ def find_phase(state: TaskState, name: str) -> Phase:
         raise _ambiguous_error(message, "give one of them another number")
     if matches:
         return _read_phase(state, matches[0])
+    parse_phase_name(name)  # no phase can have such a name: none is to be added
     nearest = closest(name, [part.name for part in parts], cutoff=0.0)
     suggestion = f"did you mean {nearest}? `taskstate phase show {state.id}` lists them" if nearest else ""
     message = f"task {state.id} has no phase {name}"

@@ -11,6 +11,7 @@ from functools import lru_cache
 from taskstate.archive.archiver import sessions_in
 from taskstate.archive.verify import examine
 from taskstate.errors import TaskstateError
+from taskstate.messages import counted
 from taskstate.model.derived_values import COUNTS
 from taskstate.model.items import FILES, Item, entry_item, items_in, require_conserved, session_item
 from taskstate.model.task_state import Session, TaskState, read_state
@@ -127,7 +128,9 @@ def _require_sound(now: TaskFiles, after: TaskFiles) -> None:
     if any(find_conflicts(each.entry) and not remnants[session_item(each)] for each in now.sessions):
         raise TaskstateError("which side of the conflict in a session is right is not known", code="unsafe")
     if isinstance(total, int) and total > len(after.sessions):
-        raise TaskstateError(f"it counts {total} sessions, and {len(after.sessions)} are known", code="unsafe")
+        raise TaskstateError(
+            f"it counts {counted(total, 'session')}, and {len(after.sessions)} are known", code="unsafe"
+        )
 
 
 def _remnants(now: TaskFiles, after: TaskFiles) -> Counter[Item]:

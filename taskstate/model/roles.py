@@ -6,7 +6,7 @@ from taskstate.errors import TaskstateError
 from taskstate.messages import closest
 from taskstate.model.findings import KEY, OLDER_KEY, number_in_event
 from taskstate.model.loose_values import OBJECT_ID
-from taskstate.model.statuses import DONE, PENDING
+from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS, PENDING
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -61,12 +61,32 @@ def snapshot_needed_to_take(blocks: ToolBlocks, role: str, names: tuple[str, ...
         )
     if own.status != PENDING or previous_name is None or not has_begun(blocks):
         return None
-    previous = blocks.role(previous_name)
-    if previous.status != DONE:
-        advice = f"first `taskstate role set {task_id} {previous.name} --status done`"
-        message = f"task {task_id}: {role} cannot take its snapshot while {previous.words}"
-        raise TaskstateError(message, help=advice, code="role-order")
+    if blocks.role(previous_name).status != DONE:
+        raise too_early(blocks, role, names, task_id, "take its snapshot")
     return previous_name
+
+
+def too_early(blocks: ToolBlocks, role: str, names: tuple[str, ...], task_id: str, step: str) -> TaskstateError:
+    """Return the error for a step of a role while one before it is not done: it names the first such, and its command.
+
+    That is the one which can go on: the later ones wait as this one does.
+    """
+    waits_for = next(each for each in map(blocks.role, names) if each.status != DONE)
+    message = f"task {task_id}: {role} cannot {step} while {waits_for.words}"
+    return TaskstateError(message, help=f"first {next_command(waits_for, task_id)}", code="role-order")
+
+
+def next_command(role: Role, task_id: str) -> str:
+    """Return the command that fits a role's status, as advice."""
+    if role.status == IN_PROGRESS and role.snapshot is None:
+        return f"`taskstate snapshot take {task_id} --role {role.name}` records its work, before it can be done"
+    commands = {
+        PENDING: f"`taskstate role set {task_id} {role.name} --status in_progress` begins it",
+        IN_PROGRESS: f"`taskstate role set {task_id} {role.name} --status done` ends it",
+        BLOCKED: f'`taskstate role unblock {task_id} {role.name} --finding "WHICH"` takes a finding back',
+        DONE: f'`taskstate role reopen {task_id} {role.name} --note "WHY"` takes it back to work',
+    }
+    return commands[role.status]
 
 
 def previous_role(role: str, roles: tuple[str, ...]) -> str | None:

@@ -67,14 +67,23 @@ def require(workspace: Workspace, task_id: str = "") -> Found:
     Raises:
         TaskstateError: code "no-permanent": there is none, or the task is not a permanent one; code "not-found".
     """
-    if not task_id:
-        found = find(workspace) or search(workspace)
-        if found:
-            return found
-        help_ = '`taskstate new 1 --kind permanent --title "WHAT WE BUILD"` creates one'
+    loaded = workspace.load(workspace.locate(task_id)) if task_id else None
+    if loaded and loaded.state.kind == PERMANENT:
+        return Found(task_id)
+    found = find(workspace) or search(workspace)
+    if not found:
+        help_ = f'`taskstate new {first_free_id(workspace)} --kind permanent --title "WHAT WE BUILD"` creates one'
         raise TaskstateError("there is no active permanent task", help=help_, code="no-permanent")
-    require_permanent(workspace.load(workspace.locate(task_id)))
-    return Found(task_id)
+    if loaded:
+        require_permanent(loaded)
+    return found
+
+
+def first_free_id(workspace: Workspace) -> str:
+    """Return the first of 1, 2, … that is no task's id."""
+    taken = {(own.id or "").casefold() for path in workspace.state_files() if (own := names.own_file(path.name))}
+    numbers = (str(number) for number in range(1, len(taken) + 2))
+    return min((each for each in numbers if each not in taken), key=names.id_key)
 
 
 def require_permanent(loaded: Loaded) -> None:

@@ -14,7 +14,6 @@ from taskstate.model import permanent
 from taskstate.model.document_kinds import section_key
 from taskstate.model.impact_faults import faults
 from taskstate.model.impact_map import read_map
-from taskstate.model.names import id_key, own_file
 from taskstate.model.permanent import (
     ALL_SECTIONS,
     CHANGE_LOG,
@@ -30,7 +29,7 @@ from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import set_front_matter, timestamp
 from taskstate.permanent.consolidate import require_embeddable
 from taskstate.permanent.create import NewPermanent, render
-from taskstate.permanent.find import find
+from taskstate.permanent.find import find, first_free_id
 from taskstate.permanent.update import require_writer
 from taskstate.permanent.versions import actor_in_log
 from taskstate.syntax import escaping
@@ -111,7 +110,7 @@ def import_document(
         message = f"there is a permanent task already: {present.id}"
         help_ = f"nothing is to be done if it is this one; else `taskstate permanent close {present.id}` makes room"
         raise TaskstateError(message, help=help_, code="exists")
-    task_id = task_id or _free_id(workspace)
+    task_id = task_id or first_free_id(workspace)
     require_free(workspace, task_id)
     source = _read(name, escaping.clean(text.removeprefix("\ufeff"), what=name))
     parts = tuple(_parts(source))
@@ -123,12 +122,6 @@ def import_document(
     sealed = apply(state.document.text, set_front_matter(state.document, permanent.VERSION_SEAL, seal))
     places = tuple((part.title, part.place) for part in parts)
     return create_file(workspace, relative, sealed, request), Imported(task_id, source.version, places)
-
-
-def _free_id(workspace: Workspace) -> str:
-    taken = {(own.id or "").casefold() for path in workspace.state_files() if (own := own_file(path.name))}
-    numbers = (str(number) for number in range(1, len(taken) + 2))
-    return min((each for each in numbers if each not in taken), key=id_key)
 
 
 # Reading the older document

@@ -138,7 +138,7 @@ def checking(number: int, *, checked: bool) -> Callable[[Loaded], Change]:
         if not 1 <= number <= len(criteria):
             hint = f"it has {len(criteria)}, counted from 1" if criteria else "it has none"
             message = f"task {loaded.state.id} has no criterion {number}: {hint}"
-            raise TaskstateError(message, help="`taskstate show` lists them", code="not-found")
+            raise TaskstateError(message, help=f"`taskstate show {loaded.state.id}` lists them", code="not-found")
         criterion = criteria[number - 1]
         edits = (Edit(*criterion.mark, "x" if checked else " "),) if criterion.checked != checked else ()
         return _changed(loaded, edits)

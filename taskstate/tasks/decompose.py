@@ -109,7 +109,8 @@ def _require_divisible(loaded: Loaded) -> None:
         raise TaskstateError(message, help="decompose a task with a Feature Checklist", code="kind")
     if state.status == COMPLETE:
         message = f"task {state.id} is complete: there is nothing left to divide"
-        raise TaskstateError(message, help="set its status back to in_progress first, if it is not", code="complete")
+        help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it back to work'
+        raise TaskstateError(message, help=help_, code="complete")
     _require_features(state)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from taskstate.handoff import token_count
+from taskstate.messages import counted
 from taskstate.model.derived_values import session_counts
 from taskstate.model.document_kinds import kind
 from taskstate.model.permanent import PERMANENT, confirmed, edited_sections, shown_version, version_of
@@ -59,7 +60,7 @@ def overview(loaded: Loaded) -> str:
     lines = [
         f"{state.id}  {state.title}",
         f"  {loaded.relative}, {state.size_kb} KB, revision {loaded.token}",
-        f"  status {state.status or 'unknown'}, {counts.total} sessions{archived}",
+        f"  status {state.status or 'unknown'}, {counted(counts.total, 'session')}{archived}",
     ]
     lines += [f"  cannot be read: {problem.message}" for problem in state.problems]
     lines += _checks(state)

@@ -127,7 +127,7 @@ def _snapshots_to_begin(place: RoleInTask) -> tuple[str, ...]:
     if previous is None:
         return ()
     if previous.status != DONE:
-        raise _not_yet(place, previous, "begin")
+        raise _not_yet(place, "begin")
     return (previous.name,)
 
 
@@ -149,7 +149,7 @@ def _snapshots_to_finish(place: RoleInTask, role_change: RoleChange) -> tuple[st
     if role.status == DONE and any(each.status != PENDING for each in place.later):
         raise refusal(place, "and a later role has begun", next_command(place), code="role-status")
     if previous and previous.status != DONE:
-        raise _not_yet(place, previous, "be done")
+        raise _not_yet(place, "be done")
     return (*(_snapshots_to_begin(place) if role.status == PENDING else ()), place.name)
 
 
@@ -202,13 +202,7 @@ def waived_checks(blocks: ToolBlocks, role: Role) -> frozenset[str]:
 
 def next_command(place: RoleInTask) -> str:
     """Return the command that fits a role's status, as advice."""
-    commands = {
-        PENDING: f"`taskstate role set {place.task_id} {place.name} --status in_progress` begins it",
-        IN_PROGRESS: f"`taskstate role set {place.task_id} {place.name} --status done` ends it",
-        BLOCKED: f'`taskstate role unblock {place.task_id} {place.name} --finding "WHICH"` takes a finding back',
-        DONE: f'`taskstate role reopen {place.task_id} {place.name} --note "WHY"` takes it back to work',
-    }
-    return commands[place.role.status]
+    return roles.next_command(place.role, place.task_id)
 
 
 def refusal(place: RoleInTask, consequence: str, advice: str, *, code: str) -> TaskstateError:
@@ -216,10 +210,8 @@ def refusal(place: RoleInTask, consequence: str, advice: str, *, code: str) -> T
     return TaskstateError(f"task {place.task_id}: {place.role.words}, {consequence}", help=advice, code=code)
 
 
-def _not_yet(place: RoleInTask, previous: Role, step: str) -> TaskstateError:
-    message = f"task {place.task_id}: {place.name} cannot {step} while {previous.words}"
-    advice = f"first `taskstate role set {place.task_id} {previous.name} --status done`"
-    return TaskstateError(message, help=advice, code="role-order")
+def _not_yet(place: RoleInTask, step: str) -> TaskstateError:
+    return roles.too_early(place.blocks, place.name, place.names, place.task_id, step)
 
 
 def start_notes(place: RoleInTask, status: str) -> tuple[str, ...]:

@@ -255,7 +255,7 @@ def _start_of_work(state: TaskState) -> tuple[tuple[str, ...], tuple[Edit, ...]]
         return (), ()
     unfilled = [name for name in _STARTING if is_unfilled(state, name)]
     if unfilled:
-        return (f"the status stays `created` until {' and '.join(unfilled)} are written",), ()
+        return (f"the status stays `created` until something is written under {' and '.join(unfilled)}",), ()
     return ("the task is now in_progress",), set_front_matter(state.document, "status", IN_PROGRESS)
 
 

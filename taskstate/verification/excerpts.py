@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from taskstate.errors import TaskstateError
-from taskstate.messages import closest, decoded
+from taskstate.messages import closest, counted, decoded
 from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
 from taskstate.storage import files, folders
 from taskstate.syntax.edits import apply
@@ -144,7 +144,7 @@ def _cut(text: str, lines: str, path: str) -> str:
     text_lines = lines_of(text)
     first, last = range_of(lines)
     if last > len(text_lines):
-        message = f"{files.shown(path)} has {len(text_lines)} lines, so there are no lines {lines}"
+        message = f"{files.shown(path)} has {counted(len(text_lines), 'line')}, so there are no lines {lines}"
         raise TaskstateError(message, help="look at the file again", code="lines")
     return "\n".join(text_lines[first - 1 : last])
 

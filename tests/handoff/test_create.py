@@ -226,6 +226,14 @@ def test_what_cannot_be_done_is_refused(place: Place, name: str) -> None:
     assert tree(place.root) == before
 
 
+def test_the_open_handoff_is_named_by_its_path(place: Place) -> None:
+    """It is a path from the root of the repository, that can be opened."""
+    new(place)
+    message = refusal(lambda: new(place)).message
+    assert message == f"task 101 is handed over already: {handoff_path(place)} is open"
+    assert (place.root / handoff_path(place)).is_file()
+
+
 def test_a_task_without_phases_hands_over_too(tmp_path: Path) -> None:
     """The phase of a task without phases is 1 or the given one; only its front matter changes."""
     place = Place(tmp_path / "repository")

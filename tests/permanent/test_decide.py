@@ -30,7 +30,7 @@ def test_a_decision_is_proposed_then_accepted(shared: SharedContext) -> None:
         (1, "Tokens", PROPOSED)
     ]
     assert shared.log[0].level == COSMETIC
-    decide(shared, "--accept", "AD-1")
+    assert "AD-1 accepted" in decide(shared, "--accept", "AD-1")
     assert permanent.decisions(shared.state)[0].status == ACCEPTED
     assert (shared.log[0].level, shared.version) == (ARCHITECTURE, 3)
     before = shared.text

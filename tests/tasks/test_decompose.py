@@ -181,6 +181,13 @@ def test_what_cannot_be_divided_is_refused(place: Place, old: str, new: str, cod
     assert tree(place.root) == before
 
 
+def test_a_complete_task_is_reopened_first(place: Place) -> None:
+    """The refusal names the command that takes it back to work."""
+    place.text = place.text.replace("status: created", "status: complete", 1)
+    refused = refusal(lambda: decompose(place.workspace, TASK, place.request()))
+    assert refused.help == '`taskstate reopen 101 --note "WHY"` takes it back to work'
+
+
 def test_template_without_a_checklist_is_refused(place: Place) -> None:
     """A project's own template that leaves the checklist out would lose the features: nothing is created."""
     templates = place.workspace.state_root / "templates"

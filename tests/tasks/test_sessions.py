@@ -313,7 +313,7 @@ def test_task_with_placeholders_stays_created(tmp_path: Path, task: dict[str, An
     place = Place(tmp_path, **task)
     outcome = place.add()
     assert place.state.status == "created"
-    assert f"the status stays `created` until {missing} are written" in outcome.notes
+    assert f"the status stays `created` until something is written under {missing}" in outcome.notes
     assert place.numbers() == [(1, False)]
 
 

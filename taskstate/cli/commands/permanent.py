@@ -116,7 +116,7 @@ def _add_permanent(parser: Parser) -> None:
 
 
 def _id(invocation: Invocation) -> str:
-    return invocation.task if invocation.args.id else ""
+    return invocation.task if invocation.args.id is not None else ""
 
 
 def run_update(invocation: Invocation) -> int:
@@ -155,7 +155,8 @@ def run_decide(invocation: Invocation) -> int:
         supersedes=_number(args.supersedes, "--supersedes"),
     )
     outcome = decide(invocation.workspace, _id(invocation), choice, invocation.request())
-    return invocation.print_outcome(outcome, f"AD-{outcome.result} recorded", decision=outcome.result)
+    done = "accepted" if args.accept else "recorded"
+    return invocation.print_outcome(outcome, f"AD-{outcome.result} {done}", decision=outcome.result)
 
 
 def _number(text: str, flag: str) -> int:

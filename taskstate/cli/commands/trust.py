@@ -29,7 +29,7 @@ def run(invocation: Invocation) -> int:
     args = invocation.args
     if args.revoke:
         return _revoke(invocation)
-    commands = trust.listed(invocation.workspace, invocation.load_task() if args.id else None)
+    commands = trust.listed(invocation.workspace, invocation.load_task() if args.id is not None else None)
     is_new = not args.dry_run and bool(commands) and trust.grant(invocation.workspace, commands)
     data = {
         "root": str(invocation.workspace.root),

@@ -37,7 +37,7 @@ def test_dry_run_prints_the_diff(cli: Cli, place: Place) -> None:
         (("check", "101", "one"), "invalid int value"),
         (("check", "101", "0"), "has no criterion 0: it has 2, counted from 1"),
         (("check", "101", "-1"), "has no criterion -1"),
-        (("check", "101", "3"), "has no criterion 3"),
+        (("check", "101", "3"), "has no criterion 3: it has 2, counted from 1: `taskstate show 101` lists them"),
         (("check", "101", "9" * 5_000), "invalid int value"),
         (("check", "999", "1"), "there is no task 999"),
         (("uncheck", "101", "1", "--expect-revision", "1-0000"), "is at revision 1-"),

@@ -97,6 +97,8 @@ def test_a_list_tells_what_has_become_of_the_sources(cli: Cli, plan: Path) -> No
 def test_refusals(cli: Cli) -> None:
     """A source that cannot be cited, or is missing, gives a one-line error, and changes nothing."""
     assert "plan.md has 3 lines, so there are no lines 2-9" in cli.refused(*ADD, "--lines", "2-9")
+    (cli.place.root / "one.md").write_text("one\n", encoding="utf-8")
+    assert "one.md has 1 line, so" in cli.refused(*ADD[:-1], "one.md", "--lines", "2-9")
     assert "leads out of the repository" in cli.refused(*ADD[:-1], "../x")
     assert "task 101 has no evidence plan-1" in cli.refused("evidence", "show", "101", "plan-1")
     assert "there is no task 999" in cli.refused("evidence", "show", "999", "plan-1")

@@ -76,6 +76,8 @@ def test_a_phase_is_written_as_a_file(cli: Cli, place: Place) -> None:
         (("extend", "101", "3", "Define"), "phase 3 of task 101 has this objective already, as 1"),
         (("tried", "101", "3", "--approach", "x", "--result", ""), "--result is empty"),
         (("export", "101", "9"), "task 101 has no phase 9"),
+        (("export", "101", ""), "'' is no id of a phase"),
+        (("extend", "101", "../x", "More"), "'../x' is no id of a phase"),
         (("show", "9"), "there is no task 9"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",

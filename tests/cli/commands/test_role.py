@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shlex
 import subprocess
 from typing import TYPE_CHECKING
 
@@ -87,6 +88,26 @@ def test_what_cannot_be_done_is_one_line(cli: Cli, arguments: tuple[str, ...], m
     assert message in cli.refused("role", *arguments)
 
 
+def begin_history(place: Place) -> None:
+    """Make a git repository with one commit of the place."""
+    for command in (("init", "-q"), ("config", "user.name", "x"), ("config", "user.email", "x@example.invalid")):
+        subprocess.run(["git", *command], cwd=place.root, check=True)
+    subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "begin"], cwd=place.root, check=True)
+
+
+def test_the_cure_of_a_step_that_is_too_early_works(cli: Cli, place: Place) -> None:
+    """It is the next command of the first role that is not done, until the last role is reached by cures alone."""
+    begin_history(place)
+    (place.root / "app.py").write_text("done\n", encoding="utf-8")
+    for _ in range(7):
+        refused = cli("role", "set", "101", "validator", "--status", "in_progress")
+        if not refused.status:
+            break
+        cli.ok(*shlex.split(refused.err.split("first `")[1].split("`")[0])[1:])
+    shown = cli.json("role", "show", "101")["roles"]
+    assert [role["status"] for role in shown] == ["done", "done", "in_progress"]
+
+
 def test_another_revision_is_refused(cli: Cli) -> None:
     """As every writer does, and before anything is verified."""
     assert "is at revision 2-" in cli.refused(*BEGIN, "--expect-revision", "1")
@@ -94,9 +115,7 @@ def test_another_revision_is_refused(cli: Cli) -> None:
 
 def test_drift_is_refused_told_and_counted(cli: Cli, place: Place) -> None:
     """The next role does not begin on a tree that a user edited; lint and status say so until it is resolved."""
-    for command in (("init", "-q"), ("config", "user.name", "x"), ("config", "user.email", "x@example.invalid")):
-        subprocess.run(["git", *command], cwd=place.root, check=True)
-    subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "begin"], cwd=place.root, check=True)
+    begin_history(place)
     cli.ok(*BEGIN)
     file = place.root / "a.py"
     file.write_text("a = 1\n", encoding="utf-8")

@@ -15,6 +15,7 @@ def test_task_is_shown(cli: Cli, place: Place) -> None:
     """A person gets an overview, a program the promised shape."""
     place.add("One.")
     assert cli.ok("show", "101").startswith("101  JWT Service\n  .taskstate/tasks/task-101-state.md, 2 KB, revision 2-")
+    assert "\n  status in_progress, 1 session\n" in cli.ok("show", "101")
     data = cli.json("show", "101")
     assert list(data) == list(task_shape(place.workspace.load(place.path)))
     assert (data["id"], data["revision"], data["sessions"]["total"]) == ("101", 2, 1)
