@@ -152,12 +152,17 @@ def plan_archive(  # noqa: PLR0913 - what, where, when, how much, why, by which 
     operation = (
         journal.Create(archive.path, data) if archive.size is None else journal.Append(archive.path, archive.size, data)
     )
-    note = f"sessions {archived[0].number}-{archived[-1].number} went into {archive.path}"
+    note = f"{named_sessions(archived[0].number, archived[-1].number)} went into {archive.path}"
     return Change(
         text=remaining,
         before=(operation,),
         notes=(note, *warnings, *_still_over(read_state(parse(remaining)), workspace.config)),
     )
+
+
+def named_sessions(first: int, last: int) -> str:
+    """Return words for the sessions between two numbers."""
+    return f"session {first}" if first == last else f"sessions {first}-{last}"
 
 
 def rehearse(workspace: Workspace, task_id: str, job: Callable[[Loaded], Change]) -> None:

@@ -6,7 +6,7 @@ that after a crash a session may be in both files but never in neither.
 
 from __future__ import annotations
 
-from taskstate.archive.archiver import is_too_large
+from taskstate.archive.archiver import is_too_large, named_sessions
 from taskstate.archive.verify import archive_text, examine
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
@@ -75,7 +75,8 @@ def _restoring_change(workspace: Workspace, pair: StateAndArchive, before: str, 
     operation = journal.Replace(path, digest, pair.archive.encode()) if pair.archive else journal.Delete(path, digest)
     state = pair.state if pair.archive else _without_path(pair.state)
     numbers = pair.numbers
-    notes = [f"sessions {numbers[0]}-{numbers[-1]} are back in the progress log"]
+    are = "is" if numbers[0] == numbers[-1] else "are"
+    notes = [f"{named_sessions(numbers[0], numbers[-1])} {are} back in the progress log"]
     if not pair.archive:
         notes.append(f"{path} held nothing else and is gone")
     if is_too_large(state, workspace.config):

@@ -157,7 +157,14 @@ class Invocation:
             _print(masked("\n".join(lines)), sys.stderr)  # a problem may quote what stands in a file
 
     def print_told(self) -> None:
-        """Print what is gone or damaged, but for the files of which the command has said something itself."""
+        """Print what is gone or damaged, but for the files of which the command has said something itself.
+
+        What the command has mended is not told any more.
+        """
+        if self.told:
+            from taskstate.workspace.startup import losses_of
+
+            self.told = losses_of(self.any_workspace)
         said = self._said if "damaged" in self._said else ""
         told = (each.message for each in self.told if each.path not in said and each.message not in self._said)
         self.print_problems(tuple(told))

@@ -79,7 +79,10 @@ def sealing(
     def plan(loaded: Loaded) -> _SealPlan:
         if is_sealed(loaded.document.front_matter.node):
             message = f"the context of task {loaded.state.id} is sealed already"
-            help_ = f"`taskstate context check {loaded.state.id}` says whether it holds; `context rebuild` seals anew"
+            own = loaded.state.id
+            help_ = (
+                f"`taskstate context check {own}` says whether it holds; `taskstate context rebuild {own}` seals anew"
+            )
             raise TaskstateError(message, help=help_, code="context-exists")
         return _with_first_blocks(_plan(workspace, loaded, capture_request, request, rebuild=False), base)
 

@@ -300,6 +300,7 @@ def compare_role(workspace: Workspace, task_id: str, role: str) -> RoleCompariso
     for recorded, owner, flag in ((baseline, "baseline", ""), (results, f"results of the {role}", f" --role {role}")):
         if not recorded:
             message = f"task {loaded.state.id} has no {owner} to compare"
-            help_ = f"record them: `taskstate qa record {loaded.state.id}{flag} --from LOG`"
+            it = "them" if flag else "it"
+            help_ = f"`taskstate qa record {loaded.state.id}{flag} --from LOG` records {it}"
             raise TaskstateError(message, help=help_, code="not-recorded")
     return RoleComparison(baseline, results, qa_results.compare(baseline, results))

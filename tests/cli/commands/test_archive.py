@@ -42,10 +42,10 @@ def test_task_is_archived_by_force(cli: Cli, place: Place) -> None:
     """With --force all but the requested number of newest sessions are archived."""
     place.fill(1, 2, 3)
     out = cli.ok("archive", "101", "--force", "--keep", "2")
-    assert out.endswith("archived\n  sessions 1-1 went into .taskstate/archives/task-101-archive.md\n")
+    assert out.endswith("archived\n  session 1 went into .taskstate/archives/task-101-archive.md\n")
     data = cli.json("archive", "101", "--force", "--keep", "1")
     assert data["changed"] is True
-    assert data["notes"] == ["sessions 2-2 went into .taskstate/archives/task-101-archive.md"]
+    assert data["notes"] == ["session 2 went into .taskstate/archives/task-101-archive.md"]
     assert place.numbers() == [(1, True), (2, True), (3, False)]
 
 

@@ -44,7 +44,9 @@ def test_init_tells_what_came_from_where(cli: Cli, sources: Place) -> None:
         "  the task is created, not in_progress: sealed all the same\n"
     )
     assert "No findings" in cli.ok("lint")
-    assert cli.refused("context", "init", "101").startswith("the context of task 101 is sealed already: ")
+    refused = cli.refused("context", "init", "101")
+    assert refused.startswith("the context of task 101 is sealed already: ")
+    assert "`taskstate context rebuild 101` seals anew" in refused
     assert sources.text.count("content_sha") == 2
 
 

@@ -143,6 +143,15 @@ def test_fix_mends_and_checks_again(cli: Cli, wrong: Place) -> None:
     assert wrong.state.revision == 2
 
 
+def test_what_is_mended_is_not_called_damaged(cli: Cli, place: Place) -> None:
+    """The run that mends a damaged file says so and nothing else; the one before it said that it is damaged."""
+    place.add("Begun.")
+    place.text = place.text.replace("title: JWT Service", "title: Fix: the bug", 1)
+    assert "is damaged: line 4" in cli("lint").err
+    mended = cli("lint", "--fix")
+    assert (mended.status, mended.err) == (0, ".taskstate/tasks/task-101-state.md: fixed TS003, TS206\n")
+
+
 def test_fix_mends_only_what_is_selected(cli: Cli, wrong: Place) -> None:
     """A rule that is not selected, or ignored, fixes nothing."""
     before = tree(wrong.root)
