@@ -371,9 +371,9 @@ def test_compare(place: Place) -> None:
 def test_nothing_to_compare(place: Place) -> None:
     """Without a baseline, or without results of the role, the command that makes them is named."""
     error = refusal(lambda: qa_record.compare_role(place.workspace, TASK, "reviewer"))
-    assert (error.code, error.help) == ("not-recorded", "record them: `taskstate qa record 101 --from LOG`")
+    assert (error.code, error.help) == ("not-recorded", "`taskstate qa record 101 --from LOG` records it")
     record(place)
     error = refusal(lambda: qa_record.compare_role(place.workspace, TASK, "reviewer"))
-    assert error.help == "record them: `taskstate qa record 101 --role reviewer --from LOG`"
+    assert error.help == "`taskstate qa record 101 --role reviewer --from LOG` records them"
     with pytest.raises(TaskstateError, match="no role"):
         qa_record.compare_role(place.workspace, TASK, "nobody")
