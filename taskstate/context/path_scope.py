@@ -15,17 +15,15 @@ _REMARK = r"(?s)\s+(?:[-\u2013\u2014#]\s|\().*"
 
 
 class Scope(NamedTuple):
-    """The patterns that a task covers, and those that it excludes again, each cut into the parts of a path."""
+    """The patterns that a task covers, and those that it excludes again."""
 
-    inside: tuple[tuple[str, ...], ...] = ()
-    outside: tuple[tuple[str, ...], ...] = ()
+    inside: globs.Patterns
+    outside: globs.Patterns
 
     def covers(self, path: str) -> bool:
         """Return whether a path, relative to the repository's root with `/`, belongs to the task."""
-        parts = tuple(path.split("/"))
-        return any(globs.matches(parts, each) for each in self.inside) and not any(
-            globs.matches(parts, each) for each in self.outside
-        )
+        is_inside, is_outside = (any(True for _ in each.matching(path)) for each in self)
+        return is_inside and not is_outside
 
 
 def read_scope(items: Iterable[str], macros: Mapping[str, tuple[str, ...]]) -> Scope:
@@ -40,7 +38,7 @@ def read_scope(items: Iterable[str], macros: Mapping[str, tuple[str, ...]]) -> S
         for text in _patterns_in(item):
             target, pattern = (outside, text[1:].strip()) if text.startswith("!") else (inside, text)
             target += filter(None, map(globs.parts_of, _expanded(pattern, macros, frozenset())))
-    return Scope(inside=tuple(inside), outside=tuple(outside))
+    return Scope(inside=globs.Patterns(enumerate(inside)), outside=globs.Patterns(enumerate(outside)))
 
 
 def _patterns_in(item: str) -> list[str]:

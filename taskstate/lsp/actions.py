@@ -6,6 +6,8 @@ overtaken by another edit.
 
 from __future__ import annotations
 
+from itertools import islice
+
 from lsprotocol import types
 
 from taskstate.lint import engine
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 FIX_ALL = types.CodeActionKind("source.fixAll")
 FIX_ALL_OURS = "source.fixAll.taskstate"
+_MOST = 20  # findings at a place with actions of their own: each directive is tried on the whole text
 KINDS = (types.CodeActionKind.QuickFix, FIX_ALL)
 
 
@@ -57,7 +60,7 @@ def actions(
             for each in findings
             if each.diagnostic.span.start <= span.end and each.diagnostic.span.end >= span.start
         )
-        offered += [action for finding in here for action in _quick_fixes(subject, finding)]
+        offered += [action for finding in islice(here, _MOST) for action in _quick_fixes(subject, finding)]
     if _wants(only, FIX_ALL_OURS):
         offered += _fix_all(subject)
     return offered

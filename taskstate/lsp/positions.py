@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from lsprotocol import types
 
+from taskstate.merge.lines import matching_lines
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span, line_starts, position
 from taskstate.typed import TYPE_CHECKING
@@ -85,15 +86,13 @@ def line_edits(before: str, after: str) -> tuple[Edit, ...]:
     """Return edits of whole lines that make one text of another, few and small, so that cursors stay where they are."""
     if before == after:
         return ()
-    import difflib
-
     old, new = (_lines(text) for text in (before, after))
     starts = line_starts(before)
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    same = [(-1, -1), *matching_lines(old, new), (len(old), len(new))]
     edits = tuple(
-        Edit(_at(starts, first, before), _at(starts, stop, before), "".join(new[begin:end]))
-        for tag, first, stop, begin, end in matcher.get_opcodes()
-        if tag != "equal"
+        Edit(_at(starts, first + 1, before), _at(starts, stop, before), "".join(new[begin + 1 : end]))
+        for (first, begin), (stop, end) in pairwise(same)
+        if (stop, end) != (first + 1, begin + 1)
     )
     return edits if apply(before, edits) == after else (Edit(0, len(before), after),)
 

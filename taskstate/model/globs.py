@@ -2,13 +2,19 @@
 
 Never as string prefixes: `src/app` covers `src/app/main.py` and not `src/application.py`. `*`, `?` and `[…]` match
 within one part, `**` any number of parts, `{a,b}` either alternative. A glob whose last part has no wildcard also
-covers everything below it. Pure. No glob makes matching exponential, since anybody may write one.
+covers everything below it. Pure. No glob makes matching exponential, since anybody may write one, and of thousands a
+path is compared with those alone that begin as it does.
 """
 
 from __future__ import annotations
 
 import re
 from fnmatch import fnmatchcase
+
+from taskstate.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 _ANY_DEPTH = "**"
 _WILDCARD = r"[*?\[]"
@@ -70,3 +76,31 @@ def matches(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
         else:
             return False
     return all(part == _ANY_DEPTH for part in pattern[position:])
+
+
+class Patterns:
+    """Patterns, each with a number, found by the parts before their first wildcard."""
+
+    def __init__(self, patterns: Iterable[tuple[int, tuple[str, ...]]] = ()) -> None:
+        self._by_start: dict[tuple[str, ...], list[tuple[int, tuple[str, ...]]]] = {}
+        has_wildcard = re.compile(_WILDCARD).search
+        for number, pattern in patterns:
+            start = next((at for at, part in enumerate(pattern) if has_wildcard(part)), len(pattern))
+            self._by_start.setdefault(pattern[:start], []).append((number, pattern[start:]))
+        self._longest = max(map(len, self._by_start), default=0)
+
+    def __bool__(self) -> bool:
+        return bool(self._by_start)
+
+    @property
+    def starts(self) -> Iterable[tuple[str, ...]]:
+        """The beginnings of the patterns, up to the first part with a wildcard."""
+        return self._by_start
+
+    def matching(self, path: str) -> Iterator[int]:
+        """Yield the numbers of the patterns that match a path, once for each pattern."""
+        parts = tuple(path.split("/"))
+        for start in range(min(len(parts), self._longest) + 1):
+            for number, rest in self._by_start.get(parts[:start], ()):
+                if matches(parts[start:], rest):
+                    yield number

@@ -87,11 +87,11 @@ def _bad_globs(map_: ImpactMap) -> Iterator[str]:
 
 def unmatched(map_: ImpactMap, paths: Collection[str]) -> tuple[str, ...]:
     """Return in words the globs that match none of the repository's files, of modules that are not planned."""
-    parts = [tuple(path.split("/")) for path in paths]
+    entries = [(each.id, glob) for each in map_.modules if not each.planned for glob in each.paths if cut(glob)]
+    patterns = globs.Patterns((at, each) for at, (_, glob) in enumerate(entries) for each in cut(glob))
+    matched = {at for path in paths for at in patterns.matching(path)}
     return tuple(
-        f"module {module.id}: no file matches {printable(glob)!r}"
-        for module in map_.modules
-        if not module.planned
-        for glob in module.paths
-        if cut(glob) and not any(globs.matches(path, each) for each in cut(glob) for path in parts)
+        f"module {name}: no file matches {printable(glob)!r}"
+        for at, (name, glob) in enumerate(entries)
+        if at not in matched
     )

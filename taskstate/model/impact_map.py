@@ -23,7 +23,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
     from taskstate.model.task_state import TaskState
@@ -49,11 +49,6 @@ class Module(NamedTuple):
     depends_on: tuple[str, ...]
     planned: bool
     circle_allowed: bool
-
-    def covers(self, path: str) -> bool:
-        """Return whether a path from the repository's root belongs to the module."""
-        parts = tuple(path.split("/"))
-        return any(globs.matches(parts, each) for glob in self.paths for each in cut(glob))
 
 
 @cache
@@ -91,9 +86,11 @@ class ImpactMap(NamedTuple):
         """The modules by their ids."""
         return {each.id: each for each in self.modules}
 
-    def modules_of(self, path: str) -> tuple[str, ...]:
-        """Return the ids of the modules that a file belongs to."""
-        return tuple(each.id for each in self.modules if each.covers(path))
+    def modules_of(self, paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """Return for each of these files, from the repository's root, the ids of the modules that it belongs to."""
+        pairs = ((at, each) for at, module in enumerate(self.modules) for glob in module.paths for each in cut(glob))
+        patterns = globs.Patterns(pairs)
+        return {path: tuple(self.modules[at].id for at in sorted({*patterns.matching(path)})) for path in paths}
 
 
 class Stored(NamedTuple):

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
 
 from benchmarks import repeated
-from taskstate.formatting.fences import forget_formatted
 from taskstate.formatting.format_files import format_file
 from taskstate.formatting.formatter import format_text
 from taskstate.lint.cache import freeze, thaw
@@ -24,18 +22,15 @@ from taskstate.model.config_reader import read_config
 from taskstate.syntax.document import forget_parsed, parse
 from taskstate.workflow.brief import brief
 from tests.support.place import Place
+from tests.support.steps import FEW, LEAST, LIMIT, MANY, growth
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from pathlib import Path
     from types import FrameType
 
-    from _typeshed import TraceFunction
-
     from taskstate.lint.diagnostics import Finding
 
-LEAST, FEW, MANY = 120, 200, 520  # of the first 100 findings of a kind more is shown
-LIMIT = 1.02  # steps for each one, as growth: counted, so the same in every run
 # Each of these took quadratic time or memory once.
 WORST = (
     "one session",
@@ -82,36 +77,9 @@ def counted(action: Callable[[], object]) -> Counter[str]:
     return called
 
 
-def steps(action: Callable[[], object]) -> int:
-    """Return how many lines of Python an action runs; each round of a loop is one, also in a comprehension."""
-    forget_parsed()
-    forget_formatted()
-    ran = [0]
-
-    def trace(_frame: FrameType, event: str, _argument: object) -> TraceFunction:
-        ran[0] += event == "line"
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        action()
-    finally:
-        sys.settrace(before)
-    return ran[0]
-
-
 def grown(action: Callable[[str], object], name: str) -> float:
     """Return how a construct grows: 1 for as many steps for each, however many of it there are, or less."""
     return growth(action, [repeated.repeated(repeated.CONSTRUCTS[name], count) for count in (LEAST, FEW, MANY)])
-
-
-def growth(action: Callable[[str], object], texts: Sequence[str]) -> float:
-    """Return how many steps each further one of a construct takes, as multiple of what the first further ones take."""
-    for text in texts:
-        action(text)  # what is compiled and cached once is no part of it
-    least, few, many = (steps(partial(action, text)) for text in texts)
-    return (many - least) / (MANY - LEAST) / ((few - least) / (FEW - LEAST))
 
 
 @pytest.mark.parametrize("name", WORST)

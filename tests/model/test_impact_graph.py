@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from taskstate.model.impact_faults import unmatched
 from taskstate.model.impact_graph import (
     circles,
     downstream,
@@ -10,6 +13,10 @@ from taskstate.model.impact_graph import (
     ripples_started,
 )
 from tests.support.impact_maps import chain, map_with, module
+from tests.support.steps import FEW, LEAST, LIMIT, MANY, growth
+
+if TYPE_CHECKING:
+    from taskstate.model.impact_map import ImpactMap
 
 LONG = chain("a", "b", "c", "d")
 ROUND = map_with(module("a", "b"), module("b", "a", "c"), module("c", "b"))
@@ -63,3 +70,33 @@ def test_ripple_paths_and_interfaces() -> None:
     assert ripples_started(map_, {"a"}) == ()
     assert [each.id for each in interfaces_crossed(map_, {"d"})] == ["cd"]
     assert [each.id for each in interfaces_crossed(map_, {"c"}, ["b", "a"])] == ["ab", "bc", "cd"]
+
+
+LINES = [chain(*(f"m{number}" for number in range(count))) for count in (LEAST, FEW, MANY)]
+
+
+def test_a_long_chain_takes_work_by_its_length() -> None:
+    """Whether its modules are looked up between two claimed ones or downstream of one."""
+    assert growth(lambda map_: modules_between(map_, {"m0", map_.modules[-1].id}), LINES) < LIMIT
+    assert growth(lambda map_: downstream(map_, [map_.modules[-1].id]), LINES) < LIMIT
+
+
+def test_many_modules_take_work_by_their_number() -> None:
+    """A file is compared with the globs that begin as its path does, not with those of all modules."""
+
+    def look_up(map_: ImpactMap) -> None:
+        files = [f"{each.id}/a.py" for each in map_.modules]
+        assert map_.modules_of(files) == {f"{each.id}/a.py": (each.id,) for each in map_.modules}
+        assert unmatched(map_, files) == ()
+
+    assert growth(look_up, LINES) < LIMIT
+
+
+def test_a_long_path_is_named_by_its_ends() -> None:
+    """Up to a hundred modules are named in full; of more the first and the last fifty."""
+    names = [each.id for each in LINES[0].modules]
+    found = downstream(LINES[0], ["m119"])
+    assert found["m20"] == tuple(reversed(names[20:]))
+    assert found["m0"] == (*reversed(names[70:]), "\u2026", *reversed(names[:50]))
+    between = modules_between(LINES[0], ["m0", "m119"])
+    assert between[8].path == (*names[:59], "\u2026", *names[70:])

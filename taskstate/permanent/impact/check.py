@@ -100,7 +100,7 @@ def check(workspace: Workspace, loaded: Loaded, claim: Claim) -> Answer:
     if not claimed:
         help_ = f"name the files that it will touch: `taskstate impact check {loaded.state.id} --files a,b`"
         raise TaskstateError(f"task {loaded.state.id} has changed no file yet", help=help_, code="nothing-changed")
-    files = {path: map_.modules_of(path) for path in claimed}
+    files = map_.modules_of(claimed)
     modules = _in_order(map_, {name for names in files.values() for name in names})
     ripples = impact_graph.ripples_started(map_, modules)
     downstream = impact_graph.downstream(map_, modules)
@@ -117,7 +117,7 @@ def check(workspace: Workspace, loaded: Loaded, claim: Claim) -> Answer:
         map=map_,
         files=files,
         modules=modules,
-        missing_files={path: map_.modules_of(path) for path in missing if path not in foreign},
+        missing_files=map_.modules_of(path for path in missing if path not in foreign),
         foreign_files=foreign,
         missing_modules=between,
         ripples=ripples,
@@ -149,8 +149,12 @@ def _in_order(map_: ImpactMap, ids: Collection[str]) -> tuple[str, ...]:
 
 def _files_of(map_: ImpactMap, modules: Collection[str], paths: Collection[str]) -> dict[str, list[str]]:
     """Return the files of each of these modules."""
-    wanted = [each for each in map_.modules if each.id in modules]
-    return {each.id: [path for path in paths if each.covers(path)] for each in wanted}
+    files: dict[str, list[str]] = {each.id: [] for each in map_.modules if each.id in modules}
+    for path, names in map_.modules_of(paths).items():
+        for name in names:
+            if name in files:
+                files[name].append(path)
+    return files
 
 
 # Other tasks

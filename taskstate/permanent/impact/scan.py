@@ -41,7 +41,7 @@ def scan(workspace: Workspace, map_: ImpactMap, paths: tuple[str, ...], depth: i
     `depth` folders deep. What the map has besides stays.
     """
     sources = tuple(path for path in paths if path.endswith(_SUFFIX))
-    owners = {path: map_.modules_of(path) for path in sources}
+    owners = map_.modules_of(sources)
     free = _new_modules(map_, tuple(path for path, names in owners.items() if not names), sources, depth)
     for module in free:
         owners |= dict.fromkeys(module.files, (module.id,))

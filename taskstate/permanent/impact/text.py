@@ -55,7 +55,8 @@ def as_mermaid(map_: ImpactMap, marked: Collection[str] = ()) -> str:
 def answer_lines(answer: Answer) -> Iterator[str]:
     """Yield what the map says of a claim, in lines; the last one says whether it is complete."""
     yield f"task {answer.task} claims {counted(len(answer.files), 'file')}; PT-v{answer.version} says:"
-    yield from _listed("modules", [f"{name}: {first_of(_files_in(answer, name), _NAMED)}" for name in answer.modules])
+    files = _files_of(answer)
+    yield from _listed("modules", [f"{name}: {first_of(files[name], _NAMED)}" for name in answer.modules])
     yield from _listed("in no module", answer.outside)
     yield from _listed("files of the same change that are not claimed", _with_modules(answer))
     foreign = [f"{path}: task {task}" for path, task in answer.foreign_files.items()]
@@ -94,8 +95,13 @@ def _listed(title: str, items: Collection[str] | Iterator[str]) -> Iterator[str]
     yield from (f"{title}:", *lines[:_SHOWN], *more) if lines else ()
 
 
-def _files_in(answer: Answer, module: str) -> list[str]:
-    return [path for path, modules in answer.files.items() if module in modules]
+def _files_of(answer: Answer) -> dict[str, list[str]]:
+    """Return the claimed files of each module."""
+    files: dict[str, list[str]] = {name: [] for name in answer.modules}
+    for path, names in answer.files.items():
+        for name in names:
+            files[name].append(path)
+    return files
 
 
 def _with_modules(answer: Answer) -> list[str]:

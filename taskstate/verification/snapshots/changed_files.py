@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from taskstate.verification.snapshots.base import SnapshotBase
     from taskstate.workspace.workspace import Workspace
 
-_WILD = frozenset("*?[\\")
-
 
 def changed_files(current: SnapshotBase, entries: Iterable[TreeEntry]) -> tuple[ChangedFile, ...]:
     """Return the files that differ from the base commit as a snapshot records them, sorted by path."""
@@ -118,8 +116,8 @@ def scope_hash(current: SnapshotBase, scope: Scope) -> str | None:
 def _literal_prefixes(scope: Scope) -> tuple[str, ...]:
     """Return the paths that a scope's patterns begin with, up to the first wildcard; empty if any path may match."""
     prefixes = set()
-    for parts in scope.inside:
-        literal = next((index for index, part in enumerate(parts) if _WILD & set(part)), len(parts))
+    for parts in scope.inside.starts:
+        literal = next((index for index, part in enumerate(parts) if "\\" in part), len(parts))
         prefixes.add("/".join(parts[:literal]))
     return () if "" in prefixes else tuple(sorted(prefixes))
 
