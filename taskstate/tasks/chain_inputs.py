@@ -8,11 +8,12 @@ from taskstate.model.names import id_key
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import COMPLETE, DROPPED
 from taskstate.model.write_metadata import timestamp
-from taskstate.storage import file_state
+from taskstate.storage import file_state, files
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import preconditions
 from taskstate.workspace.change import Change
 from taskstate.workspace.run_cache import RunCache
+from taskstate.workspace.workspace import no_task
 from taskstate.workspace.writer import change, unified_diff
 
 if TYPE_CHECKING:
@@ -136,7 +137,9 @@ def _upstream(repository: RunCache, task_id: str) -> Upstream:
         places = ", ".join(repository.workspace.relative(path) for path in paths)
         message = f"several state files have the id {task_id}: {places}"
         raise TaskstateError(message, help="rename all but one", code="duplicate-id")
-    path = paths[0] if paths else repository.workspace.locate(task_id)
+    path = paths[0] if paths else repository.workspace.tasks / f"task-{task_id}-state.md"
+    if not paths and files.size(path) is None:  # the repository's files are listed once, not for each task
+        raise no_task(task_id)
     upstream = repository.upstream(path)
     if upstream is None or not upstream.status:
         preconditions.require_whole(repository.workspace.load(path))

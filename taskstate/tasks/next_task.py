@@ -171,8 +171,9 @@ def waiting_of(tasks: Sequence[IndexedTask]) -> tuple[Waiting, ...]:
 def _why_not(task: IndexedTask, by_id: Mapping[str, IndexedTask]) -> str:
     """Return the reasons why a task is not ready; empty where it is ready."""
     missing = [each for each in task.depends_on if (upstream := by_id.get(each.casefold())) is None or upstream.problem]
-    permanent = [each for each in task.depends_on if each not in missing and by_id[each.casefold()].kind == PERMANENT]
-    others = (each for each in task.depends_on if each not in {*missing, *permanent})
+    there = [each for each in task.depends_on if (up := by_id.get(each.casefold())) is not None and not up.problem]
+    permanent = [each for each in there if by_id[each.casefold()].kind == PERMANENT]
+    others = (each for each in there if by_id[each.casefold()].kind != PERMANENT)
     found = {each: by_id[each.casefold()].status for each in others}
     dropped = [each for each, status in found.items() if status == DROPPED]
     incomplete = [each for each, status in found.items() if status not in CLOSED]

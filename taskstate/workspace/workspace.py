@@ -73,6 +73,13 @@ class _Workspace(NamedTuple):
     config: Config
 
 
+def no_task(task_id: str) -> TaskstateError:
+    """Return the error that there is no such task."""
+    return TaskstateError(
+        f"there is no task {task_id}", help="`taskstate list` shows the tasks that exist", code="not-found"
+    )
+
+
 class Workspace(_Workspace):
     """A repository with its configuration; `root` is the folder that contains the configuration file."""
 
@@ -123,9 +130,7 @@ class Workspace(_Workspace):
                 f"several state files have the id {task_id}: {names}", help="rename all but one", code="duplicate-id"
             )
         if not paths:
-            raise TaskstateError(
-                f"there is no task {task_id}", help="`taskstate list` shows the tasks that exist", code="not-found"
-            )
+            raise no_task(task_id)
         return paths[0]
 
     def state_files(self) -> tuple[Path, ...]:

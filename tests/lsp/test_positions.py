@@ -6,7 +6,7 @@ import pytest
 
 from taskstate.lsp.positions import line_edits
 from taskstate.syntax.edits import apply
-from tests.support.steps import FEW, LEAST, MANY, steps
+from tests.support.steps import FEW, LEAST, LIMIT, MANY, growth
 
 
 @pytest.mark.parametrize(
@@ -35,5 +35,4 @@ def test_lines_that_repeat_take_work_by_their_number() -> None:
         for before in ("".join(map(text.format, range(count))) for count in (LEAST, FEW, MANY))
     ]
     assert len(line_edits(*pairs[0])) == LEAST
-    least, few, many = (steps(lambda before=before, after=after: line_edits(before, after)) for before, after in pairs)
-    assert (many - least) / (MANY - LEAST) < 1.2 * (few - least) / (FEW - LEAST)
+    assert growth(lambda pair: line_edits(*pair), pairs) < LIMIT

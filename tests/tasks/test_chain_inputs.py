@@ -10,6 +10,7 @@ from taskstate.tasks import chain_inputs
 from taskstate.tasks.chain_inputs import Link
 from tests.support.chained import Chained
 from tests.support.place import refusal, tree
+from tests.support.steps import FEW, LEAST, LIMIT, MANY, growth
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -242,3 +243,17 @@ def test_output_is_told_complete_or_not(place: Chained) -> None:
     assert (result.id, result.status, result.text) == ("101", "created", "### Summary\n\nSo far.")
     place.output("### Summary\n\n~~~\n")
     assert "a code fence never closes" in refusal(lambda: chain_inputs.output(place.workspace, "101")).message
+
+
+def test_many_tasks_that_are_not_there(place: Chained) -> None:
+    """The repository's files are listed once, not for each of the tasks that an input should come from."""
+
+    def look(count: int) -> None:
+        for number in range(count):
+            place.file(f"other{number}").touch()
+        ids = ", ".join(f'"gone{number}"' for number in range(count))
+        place.file("102").write_text(text.replace('depends_on: ["101"]', f"depends_on: [{ids}]"))
+        assert {state for _, state in states(place)} == {"unknown"}
+
+    text = place.read("102")
+    assert growth(look, (LEAST, FEW, MANY)) < 1.5  # what is there is listed, which is a part of it
