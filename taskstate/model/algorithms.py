@@ -35,7 +35,7 @@ class DependencyGraph:
         came_from = {start: ""}
         waiting = deque([start])
         while waiting:
-            task = waiting.popleft()
+            task = goal if goal in came_from else waiting.popleft()
             if task == goal:
                 return tuple(self._spelling.get(each, each) for each in _walked_back(task, came_from))[::-1]
             for each in self._upstream(task):

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from taskstate.model.algorithms import longest_rising, out_of_order
+from taskstate.model.algorithms import DependencyGraph, longest_rising, out_of_order
+from tests.support.steps import steps
 
 VALUES = st.lists(st.integers(0, 6), max_size=8)
 
@@ -40,3 +41,11 @@ def test_as_many_as_possible_are_kept(values: list[int], strictly: bool) -> None
 def test_one_misplaced_entry_is_one(values: list[int], strictly: bool, expected: tuple[int, ...]) -> None:  # noqa: FBT001 - a parameter of the test
     """What is named is the misplaced entry, and not what stands behind it; of two that may be it, the later one."""
     assert out_of_order(values, strictly=strictly) == expected
+
+
+def test_a_search_ends_where_the_goal_is_seen() -> None:
+    """Among tasks that all depend on each other, a path to a neighbour takes no look at what the others depend on."""
+    ids = [str(number) for number in range(60)]
+    graph = DependencyGraph(lambda task: tuple(each for each in ids if each != task))
+    assert graph.shortest_path("1", "0") == ("1", "0")
+    assert steps(lambda: graph.shortest_path("1", "0")) < 10 * len(ids)
