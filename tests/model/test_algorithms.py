@@ -47,5 +47,5 @@ def test_a_search_ends_where_the_goal_is_seen() -> None:
     """Among tasks that all depend on each other, a path to a neighbour takes no look at what the others depend on."""
     ids = [str(number) for number in range(60)]
     graph = DependencyGraph(lambda task: tuple(each for each in ids if each != task))
-    assert graph.shortest_path("1", "0") == ("1", "0")
-    assert steps(lambda: graph.shortest_path("1", "0")) < 10 * len(ids)
+    assert graph.shortest_path("1", "59") == ("1", "59")
+    assert steps(lambda: graph.shortest_path("1", "59")) < 30 * len(ids)
