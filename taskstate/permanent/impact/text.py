@@ -100,7 +100,7 @@ def _files_of(answer: Answer) -> dict[str, list[str]]:
     files: dict[str, list[str]] = {name: [] for name in answer.modules}
     for path, names in answer.files.items():
         for name in names:
-            files[name].append(path)
+            files.setdefault(name, []).append(path)
     return files
 
 
