@@ -40,6 +40,14 @@ def test_nothing_configured_means_the_defaults() -> None:
     assert read_config({}, "nowhere") == Config()
 
 
+@pytest.mark.parametrize(("key", "most"), [("roles", 100), ("exclude", 1000)])
+def test_a_list_has_a_bound(key: str, most: int) -> None:
+    """Lists that each command goes through have a bound: a cloned configuration must not make them hang."""
+    names = [f'"name-{number}"' for number in range(most + 1)]
+    assert f"must have at most {most}" in refusal(f"{key} = [{', '.join(names)}]")
+    assert parse_config(f"{key} = [{', '.join(names[:-1])}]", "taskstate.toml")
+
+
 def test_every_key_is_read() -> None:
     """Each key of a full configuration arrives in its field, lists as tuples, keys with underscores."""
     config = parse_config(CONFIG, "taskstate.toml")
