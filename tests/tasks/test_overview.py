@@ -77,7 +77,7 @@ def test_overview_says_what_matters(place: Place) -> None:
     assert overview(loaded).split("\n") == [
         "101  JWT Service",
         f"  .taskstate/tasks/task-101-state.md, 2 KB, revision {loaded.token}",
-        "  status in_progress, 1 sessions",
+        "  status in_progress, 1 session",
         "  acceptance criteria:",
         "    1. [ ] Tokens verify",
         "    2. [ ] Tokens expire",
