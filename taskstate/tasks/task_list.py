@@ -27,104 +27,150 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
 
 READY, WAITING = "ready", "waiting"
+_NO_SHAPE: tuple[str, dict[str, Any]] = ("", {})
 _COLUMNS = ("ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE")
 
 
 class Listed(NamedTuple):
-    """A task in the list: its shape as JSON values (`overview.task_shape`), and which part of its file does not parse.
+    """A task in the list; the values that only the JSON form tells are not among them.
 
     `mark` identifies the state of the file (`file_sources.mark_of`). `progress` says how many features pass; of a
-    permanent task it is the version.
+    permanent task it is the version. Where a part of the file does not parse, `is_whole` is false, and `unread` says
+    which part.
     """
 
     mark: str
-    shape: dict[str, Any]
+    path: str
+    id: str
+    kind: str
+    title: str
+    status: str
+    area: str | None
+    depends_on: list[str]
     progress: str
+    sessions: int
+    size_kb: int
+    is_whole: bool
     unread: str
 
 
+class TaskList(NamedTuple):
+    """The tasks that were asked for, in natural order, and what is wrong with any file.
+
+    `shapes` are all tasks as JSON values (`overview.task_shape`), where they were asked for; `problems` has a line for
+    each file that is damaged or cannot be read. Both are by path.
+    """
+
+    tasks: list[Listed]
+    problems: dict[str, str]
+    shapes: dict[str, dict[str, Any]]
+
+
 class _Read(NamedTuple):
-    """What was read of a file: the task, if it can be listed, and a line if it is damaged or cannot be read.
+    """What was read of a file: the task, if it can be listed, and its shape; and a line if it is damaged or unreadable.
 
     It is `lasting` if it rests on nothing but the file, and nothing is wrong with that.
     """
 
     task: Listed | None
+    shape: dict[str, Any]
     problem: str
     lasting: bool
 
 
 def list_tasks(
-    workspace: Workspace, *, status: str, area: str, ready: bool, blocked: bool = False
-) -> tuple[list[Listed], dict[str, str]]:
-    """Return the tasks that match, in natural order, and by path a line for each file that is damaged or unreadable.
+    workspace: Workspace,
+    *,
+    status: str = "",
+    area: str = "",
+    standing: str = "",
+    shaped: bool = False,
+) -> TaskList:
+    """Return the tasks that match; `shaped` says whether their JSON values are wanted as well.
 
-    `ready` selects tasks that can be worked on now, `blocked` those that are blocked or wait for another task.
+    A `standing` is `READY`, for tasks that can be worked on now, or `WAITING`, for those that are blocked or wait for
+    another task.
     """
-    tasks, problems = _all_tasks(workspace)
-    complete = {each.shape["id"].casefold() for each in tasks if each.shape["status"] == COMPLETE}
-    selected = READY if ready else WAITING if blocked else ""
+    tasks, problems, shapes = _all_tasks(workspace, shaped=shaped)
+    complete = {each.id.casefold() for each in tasks if each.status == COMPLETE}
     matching = [
         each
         for each in tasks
-        if status in ("", each.shape["status"])
-        and area in ("", each.shape["area"])
-        and (not selected or selected == _standing(each.shape, complete))
+        if status in ("", each.status) and area in ("", each.area) and standing in ("", _standing(each, complete))
     ]
-    return matching, problems
+    return TaskList(matching, problems, shapes)
 
 
-def _all_tasks(workspace: Workspace) -> tuple[list[Listed], dict[str, str]]:
+def _all_tasks(workspace: Workspace, *, shaped: bool) -> TaskList:
+    """Return all tasks. Their shapes are ten times as long as all else, and lie in a cache of their own."""
     kinds = repr(document_kinds.declared())
-    cache = Cache(workspace.private.cache("list.json"), Listed._make, rests_on=kinds)
-    known, now = cache.all(), time.time_ns()
-    tasks: list[Listed] = []
-    problems: dict[str, str] = {}
+    rows = Cache(workspace.private.cache("list.json"), Listed._make, rests_on=kinds)
+    whole = Cache(workspace.private.cache("list-shapes.json"), _marked_shape, rests_on=kinds)
+    known, known_shapes, now = rows.all(), whole.all() if shaped else {}, time.time_ns()
+    found = TaskList([], {}, {})
     names = []
     for path, file in sorted(task_index.state_files(workspace), key=lambda each: _order(each[0])):
         names.append(path)
         mark = mark_of(file)
         task = known.get(path)
-        if task is None or task.mark != mark:
-            task, problem, is_lasting = _read(workspace, path, mark)
+        then, shape = known_shapes.get(path, _NO_SHAPE)
+        if task is None or task.mark != mark or (shaped and then != mark):
+            task, shape, problem, is_lasting = _read(workspace, path, mark)
             if problem:
-                problems[path] = problem
+                found.problems[path] = problem
             elif task and is_lasting and is_settled(file, now):
-                cache.put(path, task)
+                rows.put(path, task)
+                if shaped:
+                    whole.put(path, (mark, shape))
         if task:
-            tasks.append(task)
-    if cache.changed or len(names) != len(known):
+            found.tasks.append(task)
+            found.shapes[path] = shape
+    for cache in (rows, whole) if shaped else (rows,):
         cache.keep(names)
-    if folders.is_folder(workspace.state_root):
-        cache.save()
-    return tasks, problems
+        if folders.is_folder(workspace.state_root):
+            cache.save()
+    return found
 
 
 def _order(path: str) -> tuple[object, str]:
     return id_key(task_index.id_in(path)), path
 
 
+def _marked_shape(value: list[Any]) -> tuple[str, dict[str, Any]]:
+    mark, shape = value
+    return mark, shape
+
+
 def _read(workspace: Workspace, relative: str, mark: str) -> _Read:
     from taskstate.tasks.overview import progress, task_shape
     from taskstate.workspace.damage import advice, damage_of, needs_archive, unread_part
 
-    task = None
+    task, shape = None, {}
     try:
         loaded = workspace.load(workspace.root / relative)
-        task = Listed(mark, task_shape(loaded), progress(loaded.state), unread_part(loaded))
+        shape = task_shape(loaded)
+        task = Listed(
+            mark=mark,
+            path=relative,
+            progress=progress(loaded.state),
+            sessions=shape["sessions"]["total"],
+            is_whole=not shape["problems"],
+            unread=unread_part(loaded),
+            **{key: shape[key] for key in ("id", "kind", "title", "status", "area", "depends_on", "size_kb")},
+        )
         found = damage_of(workspace, loaded, alone=True)
         problem = f"{found}: {advice(workspace, loaded)}" if found else ""
     except TaskstateError as error:
-        return _Read(task, f"not listed: {error}", lasting=False)
-    return _Read(task, problem, lasting=not needs_archive(loaded))
+        return _Read(task, shape, f"not listed: {error}", lasting=False)
+    return _Read(task, shape, problem, lasting=not needs_archive(loaded))
 
 
-def _standing(shape: dict[str, Any], complete: set[str]) -> str:
+def _standing(task: Listed, complete: set[str]) -> str:
     """Return whether a task is ready or waiting; empty where it is closed, or of a kind that is not worked on."""
-    if shape["status"] in CLOSED or shape["kind"] != TASK:
+    if task.status in CLOSED or task.kind != TASK:
         return ""
-    upstream_complete = complete.issuperset(each.casefold() for each in shape["depends_on"])
-    return READY if upstream_complete and shape["status"] != BLOCKED else WAITING
+    upstream_complete = complete.issuperset(each.casefold() for each in task.depends_on)
+    return READY if upstream_complete and task.status != BLOCKED else WAITING
 
 
 def listing(tasks: list[Listed], most: int, problems: Collection[str] = ()) -> str:
@@ -133,7 +179,7 @@ def listing(tasks: list[Listed], most: int, problems: Collection[str] = ()) -> s
     `problems` are the paths of damaged files, whose rows are marked.
     """
     rows = [_COLUMNS, *(_row(each, most, problems) for each in tasks)]
-    read = {each.shape["path"] for each in tasks}
+    read = {each.path for each in tasks}
     unread = (own_file(path) for path in problems if path not in read)
     rows += [((own and own.id) or "?", *("-" for _ in _COLUMNS[2:]), "(damaged)") for own in unread]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -142,13 +188,11 @@ def listing(tasks: list[Listed], most: int, problems: Collection[str] = ()) -> s
 
 
 def _row(task: Listed, most: int, problems: Collection[str]) -> tuple[str, ...]:
-    shape = task.shape
-    status, title, size_kb = shape["status"] or "?", shape["title"], str(shape["size_kb"])
-    is_damaged = shape["path"] in problems
-    if shape["kind"] == PERMANENT:
-        marked = f"[PERMANENT] {title} (damaged)" if is_damaged else f"[PERMANENT] {title}"
-        return shape["id"], status, task.progress, "-", "-", size_kb, marked
-    sessions = shape["sessions"]["total"]
-    size = "-" if status in CLOSED else sizing(sessions, most).name
-    unread = "(damaged)" if is_damaged else "(cannot be read fully: run `taskstate lint`)" if shape["problems"] else ""
-    return shape["id"], status, task.progress, str(sessions), size, size_kb, f"{title} {unread}".strip()
+    status, size_kb = task.status or "?", str(task.size_kb)
+    is_damaged = task.path in problems
+    if task.kind == PERMANENT:
+        marked = f"[PERMANENT] {task.title} (damaged)" if is_damaged else f"[PERMANENT] {task.title}"
+        return task.id, status, task.progress, "-", "-", size_kb, marked
+    size = "-" if status in CLOSED else sizing(task.sessions, most).name
+    unread = "(damaged)" if is_damaged else "" if task.is_whole else "(cannot be read fully: run `taskstate lint`)"
+    return task.id, status, task.progress, str(task.sessions), size, size_kb, f"{task.title} {unread}".strip()

@@ -73,8 +73,8 @@ def write_present(folder: Path, case: Case) -> None:
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LanguageClient]:
-    """Return an editor on a repository that holds each case in a folder of its own; columns count characters."""
+def top(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a repository that holds each case in a folder of its own."""
     top = tmp_path_factory.mktemp("cases").resolve()
     git = ["git", "-C", str(top), "-c", "user.name=x", "-c", "user.email=x@localhost"]
     subprocess.run([*git, "init", "--quiet"], check=True)
@@ -84,7 +84,16 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LanguageClient]
     subprocess.run([*git, "commit", "--quiet", "--message=past"], check=True)
     for case in CASES:
         write_present(top / case.id, case)
-    with LanguageClient(top, PULLED, encoding="utf-32") as client:
+    return top
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LanguageClient]:
+    """Return an editor; columns count characters.
+
+    Its folder is another one: all files of that are watched anew when a file of another repository is opened.
+    """
+    with LanguageClient(tmp_path_factory.mktemp("editor"), PULLED, encoding="utf-32") as client:
         yield client
 
 
@@ -104,10 +113,10 @@ def places(diagnostics: list[dict[str, Any]]) -> list[tuple[str, int, int, int, 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_the_server_finds_what_the_command_line_finds(
-    case: Case, served: LanguageClient, capsys: pytest.CaptureFixture[str]
+    case: Case, top: Path, served: LanguageClient, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Code and place of each finding are the same, for an open file and for one on disk."""
-    root, name = served.root / case.id, f"{case.id}/{case.name}"
+    root, name = top / case.id, f"{top}/{case.id}/{case.name}"
     main(["lint", "--no-cache", "--format=json", "--root", str(root), str(root if case.gone else root / case.name)])
     findings = json.loads(capsys.readouterr().out)["data"]["findings"]
     mine = [each for each in findings if each["path"] == case.name]
@@ -122,9 +131,9 @@ def test_the_server_finds_what_the_command_line_finds(
 
 
 @pytest.mark.parametrize("case", PLAIN, ids=lambda case: case.id)
-def test_the_fixes_for_saving_give_the_text_of_a_fix(case: Case, served: LanguageClient) -> None:
+def test_the_fixes_for_saving_give_the_text_of_a_fix(case: Case, top: Path, served: LanguageClient) -> None:
     """`source.fixAll` gives the text that `lint --fix` gives, and is not offered where that changes nothing."""
-    name, text = f"{case.id}/{case.name}", case.text or ""
+    name, text = f"{top}/{case.id}/{case.name}", case.text or ""
     served.open(name, text)
     actions = served.actions(name, only=["source.fixAll"])
     served.close_file(name)

@@ -15,7 +15,7 @@ from taskstate.tasks import complete, drop
 from taskstate.tasks.chain_inputs import pull, status
 from taskstate.tasks.dependency_graph import Graph, GraphTask, as_dot, as_mermaid, as_text
 from taskstate.tasks.next_task import choose
-from taskstate.tasks.task_list import list_tasks
+from taskstate.tasks.task_list import READY, WAITING, list_tasks
 from taskstate.workflow.brief import brief
 from taskstate.workflow.status import active_tasks
 from taskstate.workspace import artifacts
@@ -263,10 +263,10 @@ def test_a_dropped_task_is_no_work(place: Chained) -> None:
     """It is listed with its status, is never ready or waiting, and is not at work; its brief says so."""
     give_up(place)
     workspace = place.workspace
-    for ready, blocked, ids in ((False, False, ["101", "102"]), (True, False, []), (False, True, ["102"])):
-        found, _ = list_tasks(workspace, status="", area="", ready=ready, blocked=blocked)
-        assert [each.shape["id"] for each in found] == ids
-    assert [each.shape["id"] for each in list_tasks(workspace, status="dropped", area="", ready=False)[0]] == ["101"]
+    for standing, ids in (("", ["101", "102"]), (READY, []), (WAITING, ["102"])):
+        found = list_tasks(workspace, standing=standing).tasks
+        assert [each.id for each in found] == ids
+    assert [each.id for each in list_tasks(workspace, status="dropped").tasks] == ["101"]
     assert active_tasks(workspace) == ([], ())
     assert "dropped: nobody works on it" in brief(workspace, workspace.load(place.path)).text
 

@@ -9,7 +9,7 @@ import pytest
 from taskstate.storage import file_sources
 from taskstate.tasks import task_list
 from taskstate.tasks.decomposition_plan import guidance
-from taskstate.tasks.task_list import list_tasks, listing
+from taskstate.tasks.task_list import READY, list_tasks, listing
 from tests.support.place import Place
 
 if TYPE_CHECKING:
@@ -30,7 +30,9 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def ids(place: Place, *, status: str = "", area: str = "", ready: bool = False) -> list[str]:
     """Return the ids of the tasks that fit."""
-    return [each.shape["id"] for each in list_tasks(place.workspace, status=status, area=area, ready=ready)[0]]
+    return [
+        each.id for each in list_tasks(place.workspace, status=status, area=area, standing=READY if ready else "").tasks
+    ]
 
 
 def test_tasks_are_listed_in_natural_order(place: Place) -> None:
@@ -68,8 +70,8 @@ def test_unreadable_file_hides_no_other(place: Place) -> None:
     place.new("9")
     path = place.workspace.locate("9")
     path.write_text("no front matter at all\n", encoding="utf-8")
-    tasks, problems = list_tasks(place.workspace, status="", area="", ready=False)
-    assert [each.shape["id"] for each in tasks] == ["9", "101"]
+    tasks, problems, _ = list_tasks(place.workspace)
+    assert [each.id for each in tasks] == ["9", "101"]
     unreadable, damaged = sorted(problems)
     assert "task-7-state.md is not UTF-8: byte 4 is 0xff, so it is damaged" in problems[unreadable]
     assert "task-9-state.md is damaged: line 1" in problems[damaged]
@@ -80,7 +82,7 @@ def test_unreadable_file_hides_no_other(place: Place) -> None:
 def test_listing_is_a_table(place: Place) -> None:
     """Each task has a line, under headings."""
     place.new("7", title="Other", features=())
-    lines = listing(list_tasks(place.workspace, status="", area="", ready=False)[0], 20).split("\n")
+    lines = listing(list_tasks(place.workspace)[0], 20).split("\n")
     assert [line.split() for line in lines] == [
         ["ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE"],
         ["7", "created", "0/0", "0", "simple", "1", "Other"],
@@ -97,24 +99,31 @@ def test_no_tasks() -> None:
 
 @pytest.mark.usefixtures("settled")
 def test_what_has_not_changed_is_not_read_again(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A second list is the same and reads no file; what is changed, new or gone is noticed."""
+    """A second list is the same and reads no file, also as JSON; what is changed, new or gone is noticed."""
     place.new("102", depends_on=("101",))
     place.fill(1, 2)
 
     def listed() -> tuple[str, list[object]]:
-        tasks, problems = list_tasks(place.workspace, status="", area="", ready=False)
+        tasks, problems, _ = list_tasks(place.workspace)
+        shaped = list_tasks(place.workspace, shaped=True)
         assert not problems
-        return listing(tasks, 20), [each.shape for each in tasks]
+        assert (shaped.tasks, shaped.problems) == (tasks, problems)
+        assert [shaped.shapes[each.path]["title"] for each in tasks] == [each.title for each in tasks]
+        return listing(tasks, 20), [*shaped.shapes.values()]
 
     before = listed()
     with monkeypatch.context() as patch:
         patch.setattr(task_list, "_read", None)
         assert listed() == before
     place.text = place.text.replace("title: JWT Service", "title: Another")
-    assert "Another" in listed()[0]
+    text, shapes = listed()
+    assert "Another" in text
+    assert "Another" in str(shapes)
     (place.workspace.tasks / "task-102-state.md").unlink()
     assert ids(place) == ["101"]
-    assert "task-102" not in place.cache("list.json").read_text()
+    list_tasks(place.workspace, shaped=True)
+    for name in ("list.json", "list-shapes.json"):
+        assert "task-102" not in place.cache(name).read_text()
 
 
 @pytest.mark.usefixtures("settled")
@@ -126,7 +135,7 @@ def test_what_is_damaged_or_rests_on_an_archive_is_read_again(place: Place) -> N
     place.text = whole.replace(whole[whole.index("### Archived Summary") : whole.index("### Session 3")], "")
 
     def problems() -> list[str]:
-        return [*list_tasks(place.workspace, status="", area="", ready=False)[1].values()]
+        return [*list_tasks(place.workspace)[1].values()]
 
     assert problems() == []
     archive = place.workspace.state_root / place.workspace.archive_path("101")

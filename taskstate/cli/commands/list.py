@@ -23,15 +23,21 @@ def configure(parser: Parser) -> None:
 
 def run(invocation: Invocation) -> int:
     """List the tasks, and report those that cannot be read."""
-    from taskstate.tasks.task_list import list_tasks, listing
+    from taskstate.tasks.task_list import READY, WAITING, list_tasks, listing
 
     args = invocation.args
-    filters = {"status": args.status or "", "area": args.area or ""}
-    tasks, problems = list_tasks(invocation.workspace, **filters, ready=args.ready, blocked=args.blocked)
-    parts = (each.unread for each in tasks if each.shape["path"] not in problems)
+    found = list_tasks(
+        invocation.workspace,
+        status=args.status or "",
+        area=args.area or "",
+        standing=READY if args.ready else WAITING if args.blocked else "",
+        shaped=invocation.as_json,
+    )
+    problems = found.problems
+    parts = (each.unread for each in found.tasks if each.path not in problems)
     invocation.report_all_damage((*problems.values(), *filter(None, parts)))
     problems |= {each.path: each.message for each in invocation.told if each.damaged}
     return invocation.print_result(
-        [each.shape for each in tasks],
-        listing(tasks, invocation.workspace.config.size.max_sessions, problems),
+        [found.shapes[each.path] for each in found.tasks] if invocation.as_json else None,
+        listing(found.tasks, invocation.workspace.config.size.max_sessions, problems),
     )
