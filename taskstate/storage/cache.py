@@ -78,12 +78,10 @@ class Cache(Generic[Entry]):
         self._changed = True
 
     def keep(self, names: Iterable[str]) -> None:
-        """Remove all entries except those with these names."""
+        """Keep only the entries with these names, in this order."""
         entries = self._entries()
-        unused = entries.keys() - names
-        for name in unused:
-            del entries[name]
-        self._changed = self._changed or bool(unused)
+        self._loaded = {name: entries[name] for name in names if name in entries}
+        self._changed = self._changed or len(self._loaded) < len(entries)
 
     @property
     def changed(self) -> bool:

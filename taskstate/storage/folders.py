@@ -205,30 +205,35 @@ def entries(folder: Path | str) -> list[tuple[str, bool]]:
 
 def walk(
     top: Path | str, enters: Callable[[str, str], bool] = lambda _path, _name: True
-) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Yield the folder and the entry of all below `top` that is no folder; the next one ends what an entry can tell.
+) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
+    """Yield `top` and each folder below it with its entries that are no folders.
 
-    `enters` decides by path and name about each folder. What does not exist, or may not be listed, holds nothing.
+    An entry can tell its status until the next folder is asked for. `enters` decides by path and name about each
+    folder. What does not exist, or may not be listed, holds nothing.
     """
     pending = [os.fspath(top)]
     while pending:
         folder = pending.pop()
         with suppress(OSError), held(folder, _LIST) as descriptor, os.scandir(descriptor) as found:
+            others = []
             for each in found:
                 if not each.is_dir(follow_symlinks=False):
-                    yield folder, each
+                    others.append(each)
                 elif enters(path := f"{folder}{os.sep}{each.name}", each.name):
                     pending.append(path)
+            yield folder, others
 
 
-def entry_statuses(found: Iterable[tuple[str, os.DirEntry[str]]]) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield each path with the status of its entry while `walk` is at it: of a link, not of what it names."""
-    for path, entry in found:
-        try:
-            status = entry.stat(follow_symlinks=False)
-        except FileNotFoundError:  # deleted since it was listed
-            continue
-        yield path, status
+def entry_statuses(found: Iterable[tuple[str, list[os.DirEntry[str]]]]) -> list[tuple[str, os.stat_result]]:
+    """Return path and status of the entries of folders, looked at while `walk` is there: of a link, its own."""
+    statuses = []
+    for folder, entries in found:
+        for entry in entries:
+            try:
+                statuses.append((f"{folder}{os.sep}{entry.name}", entry.stat(follow_symlinks=False)))
+            except FileNotFoundError:  # deleted since it was listed
+                continue
+    return statuses
 
 
 # Open

@@ -1,7 +1,8 @@
 """Chooses what to work on now: the first of the tasks that are ready, and its first open feature.
 
 A task is ready when all its dependencies are complete and it is not blocked. The order is by priority, then by how many
-tasks wait for it, directly or through others, then tasks in progress first, then by id.
+tasks wait for it, directly or through others, then tasks in progress first, then by id. It is cached until any state
+file changes.
 """
 
 from __future__ import annotations
@@ -13,14 +14,17 @@ from taskstate.messages import first_of
 from taskstate.model import names
 from taskstate.model.document_kinds import PERMANENT, TASK
 from taskstate.model.statuses import BLOCKED, CLOSED, COMPLETE, DROPPED, IN_PROGRESS
+from taskstate.storage import folders
+from taskstate.storage.cache import Cache
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import open_turns, task_index
+from taskstate.workspace.task_index import IndexedTask
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
 
     from taskstate.model.task_state import Feature
-    from taskstate.workspace.task_index import IndexedTask
     from taskstate.workspace.workspace import Workspace
 
 _NO_PRIORITY = "P9"
@@ -63,17 +67,37 @@ class Choice(NamedTuple):
 def choose(workspace: Workspace, most: int = 1) -> Choice:
     """Choose the task and feature to work on now, with up to `most` ready tasks."""
     busy = {each.task.casefold(): each.words for each in open_turns.elsewhere(workspace)}
-    every = task_index.all_tasks(workspace)
+    listed = task_index.state_files(workspace)
+    cache = Cache(workspace.private.cache("next.json"), _order_of, rests_on=task_index.mark_of_all(listed))
+    remembered = None if busy else cache.get(str(most))
+    if remembered:
+        return _first(workspace, remembered)
+    every = task_index.all_tasks(workspace, listed)
     tasks = [task for task in every if task.id.casefold() not in busy] if busy else every
     away = [task for task in every if task.id.casefold() in busy] if busy else []
     told = tuple(f"task {task.id}: {busy[task.id.casefold()]}" for task in away)
     unreadable = tuple(f"not counted: {task.problem}" for task in tasks if task.problem)
     order = in_order(tasks, most)
-    feature, part = _feature(workspace, order.ready[0].task) if order.ready else (None, "")
-    waiting = () if order.ready else waiting_of(tasks)
-    why = _reason(order.ready[0], feature, part) if order.ready else _nothing(tasks, waiting)
-    unreadable += (part,) if part else ()
-    return Choice(order, waiting, feature, why, unreadable, told)
+    if not order.ready:
+        waiting = waiting_of(tasks)
+        return Choice(order, waiting, None, _nothing(tasks, waiting), unreadable, told)
+    if not unreadable and not busy and task_index.are_settled(listed) and folders.is_folder(workspace.state_root):
+        cache.put(str(most), order)
+        cache.save()
+    return _first(workspace, order, unreadable, told)
+
+
+def _first(workspace: Workspace, order: Order, unreadable: tuple[str, ...] = (), told: tuple[str, ...] = ()) -> Choice:
+    """Return the choice of the first ready task."""
+    first = order.ready[0]
+    feature, part = _feature(workspace, first.task)
+    return Choice(order, (), feature, _reason(first, feature, part), unreadable + ((part,) if part else ()), told)
+
+
+def _order_of(value: list[Any]) -> Order:
+    """Return an order as it was before it was cached."""
+    ready, total = value
+    return Order(tuple(Ready(IndexedTask._make(task), unblocks) for task, unblocks in ready), total)
 
 
 def is_open(task: IndexedTask) -> bool:

@@ -108,9 +108,10 @@ def _all_tasks(workspace: Workspace, *, shaped: bool) -> TaskList:
     whole = Cache(workspace.private.cache("list-shapes.json"), _marked_shape, rests_on=kinds)
     known, known_shapes, now = rows.all(), whole.all() if shaped else {}, time.time_ns()
     found = TaskList([], {}, {})
-    names = []
-    for path, file in sorted(task_index.state_files(workspace), key=lambda each: _order(each[0])):
-        names.append(path)
+    listed = dict(task_index.state_files(workspace))
+    names = [*known] if known.keys() == listed.keys() else sorted(listed, key=_order)  # cached in this order
+    for path in names:
+        file = listed[path]
         mark = mark_of(file)
         task = known.get(path)
         then, shape = known_shapes.get(path, _NO_SHAPE)

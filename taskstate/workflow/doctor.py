@@ -308,7 +308,7 @@ def _check_lock(workspace: Workspace) -> Iterable[RepositoryProblem]:
 def _check_cache(workspace: Workspace) -> Iterable[RepositoryProblem]:
     places = [folder / "cache" for folder in workspace.private.read]
     walked = (each for place in places for each in folders.walk(place))
-    paths = (os.path.join(folder, file.name) for folder, file in walked)
+    paths = (os.path.join(folder, file.name) for folder, files in walked for file in files)
     size = sum(status.st_size for _, status in folders.statuses(paths))
     if size > _LARGE_CACHE:
         message = f"the cache takes {size // 1024**2} MiB"

@@ -10,8 +10,11 @@ from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
+    from typing import TypeAlias
+
+    _Walked: TypeAlias = tuple[str, list[os.DirEntry[str]]]
 
 IGNORED_FOLDERS = frozenset({".git", "node_modules", ".venv"})  # where git does not say what is ignored
 # In the state folder; the last two are of earlier versions.
@@ -43,46 +46,42 @@ def own_files(
     Without git all files in the folder are candidates, except those in `IGNORED_FOLDERS`.
     """
     walked, elsewhere = _own_files(folder, state_root, is_wanted, patterns)
-    return [path for path, _ in walked] + [path for path, _ in elsewhere]
+    return [f"{inside}{os.sep}{each.name}" for inside, files in walked for each in files] + [
+        path for path, _ in elsewhere()
+    ]
 
 
 def own_statuses(
     folder: Path, state_root: Path, is_wanted: Callable[[str], bool], patterns: Sequence[str]
-) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the paths that `own_files` returns, each with the status of what is there: of a link, its own."""
+) -> list[tuple[str, os.stat_result]]:
+    """Return the paths that `own_files` returns, each with the status of what is there: of a link, its own."""
     walked, elsewhere = _own_files(folder, state_root, is_wanted, patterns)
-    yield from folders.entry_statuses(walked)
-    yield from elsewhere
+    return [*folders.entry_statuses(walked), *elsewhere()]
 
 
 def _own_files(
     folder: Path, state_root: Path, is_wanted: Callable[[str], bool], patterns: Sequence[str]
-) -> tuple[Iterator[tuple[str, os.DirEntry[str]]], Iterator[tuple[str, os.stat_result]]]:
+) -> tuple[Iterator[_Walked], Callable[[], Iterable[tuple[str, os.stat_result]]]]:
     """Return the files in the state folder, to be looked at first, and those elsewhere, which git lists meanwhile."""
     derived = {f"{state_root}{os.sep}{name}" for name in DERIVED_FOLDERS}
     if folder.is_relative_to(state_root):
-        return _walk(folder, is_wanted, derived), iter(())
+        return _walk(folder, is_wanted, derived), tuple
     holds_state = state_root.is_relative_to(folder)
     without = state_root.relative_to(folder).as_posix() if holds_state else ""
     from_git = git.start_listing(folder, patterns, without)
 
-    def elsewhere() -> Iterator[tuple[str, os.stat_result]]:
+    def elsewhere() -> Iterable[tuple[str, os.stat_result]]:
         names = from_git()
         if names is None:
-            yield from folders.entry_statuses(_walk(folder, is_wanted, {str(state_root)}))
-        else:  # git also lists deleted files, which have no status
-            yield from folders.statuses(os.path.join(folder, name) for name in names if is_wanted(name))
+            return folders.entry_statuses(_walk(folder, is_wanted, {str(state_root)}))
+        # git also lists deleted files, which have no status
+        return folders.statuses(os.path.join(folder, name) for name in names if is_wanted(name))
 
-    return _walk(state_root, is_wanted, derived) if holds_state else iter(()), elsewhere()
+    return _walk(state_root, is_wanted, derived) if holds_state else iter(()), elsewhere
 
 
-def _walk(
-    top: Path, is_wanted: Callable[[str], bool], excluded: Collection[str]
-) -> Iterator[tuple[str, os.DirEntry[str]]]:
-    """Yield the wanted files under `top`, without the `excluded` folders; links to folders are not followed."""
-    above, last = "", ""
-    for folder, file in folders.walk(top, lambda path, name: name not in IGNORED_FOLDERS and path not in excluded):
-        if folder is not above:  # once for each folder, which may hold thousands of files
-            above, last = folder, os.path.basename(folder)
-        if is_wanted(f"{last}/{file.name}"):
-            yield f"{folder}{os.sep}{file.name}", file
+def _walk(top: Path, is_wanted: Callable[[str], bool], excluded: Collection[str]) -> Iterator[_Walked]:
+    """Yield each folder under `top` with the wanted files, without the `excluded` ones; no link to one is followed."""
+    for folder, files in folders.walk(top, lambda path, name: name not in IGNORED_FOLDERS and path not in excluded):
+        name = os.path.basename(folder)
+        yield folder, [each for each in files if is_wanted(f"{name}/{each.name}")]

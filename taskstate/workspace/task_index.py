@@ -14,7 +14,7 @@ from taskstate.messages import decoded
 from taskstate.model import document_kinds
 from taskstate.model.document_kinds import PERMANENT
 from taskstate.model.statuses import CLOSED
-from taskstate.storage import folders
+from taskstate.storage import files, folders
 from taskstate.storage.cache import Cache
 from taskstate.storage.file_sources import is_settled, mark_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -22,7 +22,7 @@ from taskstate.workspace import listing, permanent_paths
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from taskstate.workspace.workspace import Workspace
 
@@ -56,14 +56,19 @@ class IndexedTask(_IndexedTask):
         return tuple(self.upstream.split())
 
 
-def all_tasks(workspace: Workspace) -> tuple[IndexedTask, ...]:
-    """Return all tasks of the repository in no particular order, including those that cannot be read."""
+def all_tasks(
+    workspace: Workspace, listed: Iterable[tuple[str, os.stat_result]] | None = None
+) -> tuple[IndexedTask, ...]:
+    """Return all tasks of the repository in no particular order, including those that cannot be read.
+
+    `listed` are the `state_files`, where the caller has them already.
+    """
     kinds = " ".join(document_kinds.declared())
     cache = Cache(workspace.private.cache("tasks.json"), IndexedTask._make, rests_on=kinds)
     known, now = cache.all(), time.time_ns()
     tasks: list[IndexedTask] = []
     read_anew = False
-    for path, status in state_files(workspace):
+    for path, status in state_files(workspace) if listed is None else listed:
         mark = mark_of(status)
         task = known.get(path)
         if task is None or task.mark != mark:
@@ -92,14 +97,25 @@ def by_id(tasks: Iterable[IndexedTask]) -> Mapping[str, IndexedTask]:
     return indexed
 
 
-def state_files(workspace: Workspace) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the path and file status of each state file of the repository; of a link, its own."""
+def state_files(workspace: Workspace) -> list[tuple[str, os.stat_result]]:
+    """Return the path and file status of each state file of the repository; of a link, its own."""
     start = len(str(workspace.root)) + 1
-    excludes = workspace.config.exclude and workspace.excludes
     listed = listing.own_statuses(workspace.root, workspace.state_root, _is_state_file, (f"*{_SUFFIX}",))
-    for path, status in listed:
-        if not (excludes and excludes(Path(path))):
-            yield path[start:], status
+    if workspace.config.exclude:
+        listed = [each for each in listed if not workspace.excludes(Path(each[0]))]
+    return [(path[start:], status) for path, status in listed]
+
+
+def mark_of_all(listed: Iterable[tuple[str, os.stat_result]]) -> str:
+    """Return a short text that identifies the content of all `state_files`, once they `are_settled`."""
+    marks = "\n".join([f"{path} {mark_of(status)}" for path, status in listed])
+    return files.digest(f"{document_kinds.declared()}\n{marks}".encode("utf-8", "surrogateescape"))
+
+
+def are_settled(listed: Iterable[tuple[str, os.stat_result]]) -> bool:
+    """Return whether each of the `state_files` is certain to get another mark with its next change."""
+    now = time.time_ns()
+    return all(is_settled(status, now) for _, status in listed)
 
 
 def _is_state_file(path: str) -> bool:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import time
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import pytest
 
+from taskstate.storage import file_sources
+from taskstate.tasks import next_task
 from taskstate.tasks.next_task import choose, dependent_counts, dependent_counts_by_bits, in_order, waiting_of
+from taskstate.workspace import task_index
 from taskstate.workspace.task_index import IndexedTask
 from tests.support.chained import Chained
 from tests.support.place import Place
@@ -202,3 +206,27 @@ def test_body_that_cannot_be_read_has_no_feature(tmp_path: Path) -> None:
     place = Place(tmp_path / "r")
     place.text = place.text.replace('"features"', "features")
     assert choose(place.workspace).feature is None
+
+
+def test_the_order_is_cached_until_a_file_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same question is answered without reading any task; what is told of a file is told each time."""
+    place = Chained(tmp_path / "r")
+    first = choose(place.workspace)
+    assert not place.cache("next.json").exists(), "files that changed just now may change again with the same times"
+    monkeypatch.setattr(file_sources, "_COARSEST_NS", -(10**18))  # from now on each counts as settled
+    for key in ("area", "parent_area"):
+        assert choose(place.workspace) == first
+        assert len(choose(place.workspace, most=2).order.ready) == 1
+        with monkeypatch.context() as patch:
+            patch.setattr(task_index, "all_tasks", None)
+            assert choose(place.workspace) == first
+        place.write("102", "created_at", f"{key}: web\ncreated_at")
+        monkeypatch.setattr(next_task, "in_order", counted := mock.Mock(wraps=in_order))
+        choose(place.workspace)
+        assert counted.call_count == 1
+    place.write("101", "status: created", "status: complete")
+    assert [ready.task.id for ready in choose(place.workspace).order.ready] == ["102"]
+    place.file("101").write_bytes(b"\xff")
+    place.new("9")
+    assert [choose(place.workspace).unreadable for _ in range(2)] == [choose(place.workspace).unreadable] * 2
+    assert choose(place.workspace).unreadable

@@ -119,6 +119,7 @@ def test_what_has_not_changed_is_not_read_again(place: Place, monkeypatch: pytes
     text, shapes = listed()
     assert "Another" in text
     assert "Another" in str(shapes)
+    assert ids(place) == ids(place) == ["101", "102"]  # also in the order that was cached
     (place.workspace.tasks / "task-102-state.md").unlink()
     assert ids(place) == ["101"]
     list_tasks(place.workspace, shaped=True)
