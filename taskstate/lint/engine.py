@@ -78,7 +78,9 @@ def findings(data: bytes, name: str, config: Config, queries: Queries = NO_QUERI
     queries.begin(document)
     diagnostics = _with_true_fixes(_check(document, name, config, queries), document, name, config, queries)
     shown = secrets.masked(text, config.secrets.allow) if diagnostics else text
-    return _located(document, name, diagnostics, shown)
+    found = _located(document, name, diagnostics, shown)
+    document.forget_derived()
+    return found
 
 
 def _with_true_fixes(
@@ -118,7 +120,10 @@ def findings_of_removed(document: Document, name: str, config: Config, queries: 
 
 def check(text: str, name: str, config: Config, queries: Queries = NO_QUERIES) -> tuple[Diagnostic, ...]:
     """Return the findings of the rules in `text`, in the order of its lines; the path `name` tells the type of file."""
-    return _check(parse(text), name, config, queries)
+    document = parse(text)
+    found = _check(document, name, config, queries)
+    document.forget_derived()
+    return found
 
 
 def _check(document: Document, name: str, config: Config, queries: Queries) -> tuple[Diagnostic, ...]:
@@ -238,7 +243,7 @@ class _Locator:
 
         self.document, self.path, self.shown = document, path, shown
         self.preview = _each_once(lambda fix: preview(document, fix, shown))
-        self.line = cache(self._line)  # findings in lines below each other quote each line three times
+        self.lines: dict[int, str] = {}  # findings in lines below each other quote each line three times
         self.counts = Counter[str]()
 
     def finding(self, diagnostic: Diagnostic) -> Finding:
@@ -254,14 +259,20 @@ class _Locator:
             end_line=end.line + 1,
             end_column=end.column + 1,
             diagnostic=diagnostic,
-            source=self._line(start.line, cut) if cut else self.line(start.line),
-            before=self.line(start.line - 1) if is_shown and start.line else "",
-            after=self.line(start.line + 1) if is_shown and start.line + 1 < len(self.document.starts) else "",
+            source=self._part(start.line, cut) if cut else self._line(start.line),
+            before=self._line(start.line - 1) if is_shown and start.line else "",
+            after=self._line(start.line + 1) if is_shown and start.line + 1 < len(self.document.starts) else "",
             preview=self.preview(diagnostic.fix) if is_shown and diagnostic.fix else None,
             cut=cut,
         )
 
-    def _line(self, number: int, cut: int = 0) -> str:
+    def _line(self, number: int) -> str:
+        """Return a line without its end, or the beginning of a long one."""
+        if number not in self.lines:
+            self.lines[number] = self._part(number, 0)
+        return self.lines[number]
+
+    def _part(self, number: int, cut: int) -> str:
         """Return a line without its end, or the part of a long one that begins at `cut`."""
         starts, shown = self.document.starts, self.shown
         first = starts[number] + cut

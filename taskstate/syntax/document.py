@@ -122,6 +122,13 @@ class Document(_Document):
         found: _Derived = self._derived[key]
         return found
 
+    def forget_derived(self) -> None:
+        """Forget what was derived: most of it refers to this document, and only the garbage collector would free both.
+
+        Whoever reads thousands of documents in a run says so when one is done with.
+        """
+        self._derived.clear()
+
     def position(self, offset: int) -> Position:
         """Return line and column of an offset, both counted from 0; a byte order mark takes no column."""
         found = position(self.starts, offset)

@@ -146,7 +146,10 @@ class RunCache:
         if text is None:
             return None
         head = parse_head(text)
-        return read_upstream(parse(text) if is_complete(head) else head, self.workspace.relative(path))
+        document = parse(text) if is_complete(head) else head
+        upstream = read_upstream(document, self.workspace.relative(path))
+        document.forget_derived()
+        return upstream
 
     def _depends_on(self, task_id: str) -> tuple[str, ...]:
         """Return the ids that a task depends on; none if it does not exist or cannot be read."""
