@@ -123,16 +123,7 @@ def _require_file(status: os.stat_result, path: Path) -> None:
 
 def _open(path: Path, flags: int) -> int:
     """Open the plain file at `path` and return its descriptor."""
-    # Checked before opening, since opening a device may have side effects, and again after it, since something else may
-    # have taken the name between the two calls.
-    _require_file(folders.status(path), path)
-    descriptor = folders.open_file(path, flags)
-    try:
-        _require_file(os.fstat(descriptor), path)
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return descriptor
+    return folders.open_checked(path, flags, lambda status: _require_file(status, path))
 
 
 def size(path: Path) -> int | None:

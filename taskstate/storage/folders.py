@@ -40,16 +40,16 @@ _SYNC_UNSUPPORTED = {
 @contextmanager
 def held(folder: Path | str, flags: int = _ENTER) -> Iterator[int]:
     """Hold `folder` open and yield its descriptor."""
-    descriptor = _descend(folder, flags)
+    descriptor = _descend(_absolute(folder), flags)
     try:
         yield descriptor
     finally:
         os.close(descriptor)
 
 
-def _descend(folder: Path | str, flags: int) -> int:
-    """Open a folder one name after the other, and return its descriptor; the last one is opened with `flags`."""
-    names = [name for name in _absolute(folder).split(os.sep) if name]
+def _descend(folder: str, flags: int) -> int:
+    """Open an absolute folder name after name, and return its descriptor; the last one is opened with `flags`."""
+    names = [name for name in folder.split(os.sep) if name]
     here = os.open(os.sep, _ENTER if names else flags)
     for number, name in enumerate(names, 1):
         try:
@@ -84,9 +84,12 @@ def _open_folder(name: str, flags: int, above: int) -> int:
 @contextmanager
 def _beside(path: Path | str) -> Iterator[tuple[int, str]]:
     """Hold the folder of `path` open, and yield its descriptor and the last name of the path."""
-    folder, name = os.path.split(_absolute(path))
-    with held(folder) as descriptor:
+    folder, _, name = _absolute(path).rpartition(os.sep)
+    descriptor = _descend(folder, _ENTER)
+    try:
         yield descriptor, name or os.curdir  # the root of the file system has no name
+    finally:
+        os.close(descriptor)
 
 
 # Look
@@ -162,7 +165,7 @@ class Lookout:
         if len(self._held) >= _MOST_HELD:
             self.close()
         try:
-            self._held[folder] = _descend(folder or os.sep, _ENTER)
+            self._held[folder] = _descend(_absolute(folder or os.sep), _ENTER)
         except FileNotFoundError:
             self._held[folder] = None
         return self._held[folder]
@@ -243,6 +246,23 @@ def open_file(path: Path | str, flags: int, mode: int = 0o600) -> int:
     """Open what is at `path`, which is no link, and return its descriptor; `mode` counts for a new file."""
     with _beside(path) as (folder, name):
         return os.open(name, flags | _FILE, mode, dir_fd=folder)
+
+
+def open_checked(path: Path | str, flags: int, require: Callable[[os.stat_result], None]) -> int:
+    """Open what is at `path` and return its descriptor, unless `require` raises for its status.
+
+    It is asked before opening, since opening a device may have side effects, and again after it, since something else
+    may have taken the name between the two calls.
+    """
+    with _beside(path) as (folder, name):
+        require(os.stat(name, dir_fd=folder, follow_symlinks=False))
+        descriptor = os.open(name, flags | _FILE, dir_fd=folder)
+    try:
+        require(os.fstat(descriptor))
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 # Change

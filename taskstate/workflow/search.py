@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from taskstate.errors import TaskstateError
 from taskstate.model.names import id_key, own_file
+from taskstate.storage import files
 from taskstate.syntax.spans import with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -43,31 +44,52 @@ def search(workspace: Workspace, text: str, *, task: str = "") -> Search:
         raise TaskstateError("search: the text is empty", help="say what to look for", code="usage")
     found: list[Found] = []
     unreadable: list[str] = []
-    for path, task_id in _files(workspace):
+    for path, relative, task_id in _files(workspace):
         if task and task_id.casefold() != task.casefold():
             continue
         try:
-            lines = _lines(workspace.read(path), needle)
+            lines = _lines(_read(workspace, path), needle)
         except TaskstateError as error:
             unreadable.append(str(error))
             continue
-        found += [Found(workspace.relative(path), task_id, number, line) for number, line in lines]
+        found += [Found(relative, task_id, number, line) for number, line in lines]
     return Search(tuple(found), tuple(unreadable))
 
 
-def _files(workspace: Workspace) -> list[tuple[Path, str]]:
-    """Return the files with their tasks' ids: task by task in natural order, the state file first."""
-    pairs = ((path, own_file(workspace.relative(path))) for path in workspace.own_files())
-    files = [(path, own.id or "", own.type) for path, own in pairs if own and own.type in SEARCHED]
-    files.sort(key=lambda each: (id_key(each[1]), SEARCHED.index(each[2]), each[0]))
-    return [(path, task_id) for path, task_id, _ in files]
+def _files(workspace: Workspace) -> list[tuple[Path, str, str]]:
+    """Return the files with their paths and their tasks' ids: task by task in natural order, the state file first."""
+    start = len(str(workspace.root)) + 1
+    named = ((path, str(path)[start:]) for path in workspace.own_files())
+    pairs = ((path, relative, own_file(relative)) for path, relative in named)
+    found = [(path, relative, own.id or "", own.type) for path, relative, own in pairs if own and own.type in SEARCHED]
+    found.sort(key=lambda each: (id_key(each[2]), SEARCHED.index(each[3]), each[0]))
+    return [(path, relative, task_id) for path, relative, task_id, _ in found]
+
+
+def _read(workspace: Workspace, path: Path) -> bytes:
+    """Return the content of a file that was listed; where there is a link in its way, the error that says so."""
+    try:
+        return files.read(path)
+    except TaskstateError:
+        return workspace.read(path)
 
 
 def _lines(data: bytes, needle: str) -> Iterator[tuple[int, str]]:
+    """Yield number and text of each line that contains the needle.
+
+    Only lines with its longest word are looked at: most files have none, which one pass in C says.
+    """
     text = with_newlines(data.decode("utf-8", "replace"), "\n")
-    for number, line in enumerate(text.split("\n"), start=1):
-        if needle in _key(line):
-            yield number, line.strip()
+    folded, word = text.casefold(), max(needle.split(" "), key=len)
+    lines: list[str] = []
+    number, seen, at = 0, 0, folded.find(word)
+    while at >= 0:
+        lines = lines or text.split("\n")
+        number += folded.count("\n", seen, at)
+        if needle in _key(lines[number]):
+            yield number + 1, lines[number].strip()
+        seen = folded.find("\n", at)
+        at = folded.find(word, seen) if seen >= 0 else -1
 
 
 def _key(text: str) -> str:

@@ -75,14 +75,17 @@ def test_read_looks_again_after_opening(tmp_path: Path, monkeypatch: pytest.Monk
     """A FIFO that replaces the file between the check and the opening neither blocks the reader nor is read."""
     path = tmp_path / "a.md"
     path.write_text("text")
-    really_open = folders.open_file
+    really_open = folders.open_checked
 
-    def swap_and_open(name: Path, flags: int) -> int:
-        path.unlink()
-        os.mkfifo(path)
-        return really_open(name, flags)
+    def open_swapped(name: Path, flags: int, require: Callable[[os.stat_result], None]) -> int:
+        def require_and_swap(status: os.stat_result) -> None:
+            require(status)
+            path.unlink()
+            os.mkfifo(path)
 
-    monkeypatch.setattr(folders, "open_file", swap_and_open)
+        return really_open(name, flags, require_and_swap)
+
+    monkeypatch.setattr(folders, "open_checked", open_swapped)
     assert refusal(lambda: files.read(path)).code == "not-a-file"
 
 
