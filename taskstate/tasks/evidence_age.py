@@ -84,7 +84,7 @@ def _evidence(state: TaskState, blocks: ToolBlocks) -> Iterator[_Evidence]:
 def _unchanged_since(blocks: ToolBlocks, names: tuple[str, ...]) -> float | None:
     """Return the time of the first snapshot with the tree of the newest one; None where there is no snapshot."""
     snapshots = blocks.delta.snapshots
-    newest = newest_role(snapshots, names)
+    newest = newest_role(blocks.delta, names)
     if newest is None:
         return None
     same = (each for each in snapshots.values() if each.tree == snapshots[newest].tree)

@@ -7,6 +7,7 @@ file changes.
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 
 from taskstate.errors import TaskstateError
@@ -67,10 +68,11 @@ class Choice(NamedTuple):
 def choose(workspace: Workspace, most: int = 1) -> Choice:
     """Choose the task and feature to work on now, with up to `most` ready tasks."""
     busy = {each.task.casefold(): each.words for each in open_turns.elsewhere(workspace)}
+    now = time.time_ns()
     listed = task_index.state_files(workspace)
     cache = Cache(workspace.private.cache("next.json"), _order_of, rests_on=task_index.mark_of_all(listed))
     remembered = None if busy else cache.get(str(most))
-    if remembered:
+    if remembered and remembered.ready:
         return _first(workspace, remembered)
     every = task_index.all_tasks(workspace, listed)
     tasks = [task for task in every if task.id.casefold() not in busy] if busy else every
@@ -81,7 +83,7 @@ def choose(workspace: Workspace, most: int = 1) -> Choice:
     if not order.ready:
         waiting = waiting_of(tasks)
         return Choice(order, waiting, None, _nothing(tasks, waiting), unreadable, told)
-    if not unreadable and not busy and task_index.are_settled(listed) and folders.is_folder(workspace.state_root):
+    if not unreadable and not busy and task_index.are_settled(listed, now) and folders.is_folder(workspace.state_root):
         cache.put(str(most), order)
         cache.save()
     return _first(workspace, order, unreadable, told)

@@ -236,7 +236,7 @@ def tree_gap(workspace: Workspace, loaded: Loaded) -> str:
     unresolved = roles.unresolved(blocks)
     if unresolved:
         return f"the drift since {' and '.join(unresolved)} left the tree is not resolved"
-    last = snapshot_verify.newest_role(blocks.delta.snapshots, workspace.config.roles)
+    last = snapshot_verify.newest_role(blocks.delta, workspace.config.roles)
     report = snapshot_verify.compare(workspace, loaded, last) if last and roles.has_begun(blocks) else None
     if report and report.drift and (report.files or not snapshot_verify.committed_as_left(workspace, loaded)):
         return report.message

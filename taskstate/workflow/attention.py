@@ -101,7 +101,7 @@ def _tree_difference(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks) -
     from taskstate.verification.snapshots.tree_comparison import Earlier, compare_trees
     from taskstate.verification.snapshots.verify import compare, newest_role
 
-    newest, left = newest_role(blocks.delta.snapshots, workspace.config.roles), blocks.delta.left
+    newest, left = newest_role(blocks.delta, workspace.config.roles), blocks.delta.left
     try:
         if newest:
             differing = compare(workspace, loaded, newest).files

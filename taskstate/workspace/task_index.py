@@ -112,9 +112,8 @@ def mark_of_all(listed: Iterable[tuple[str, os.stat_result]]) -> str:
     return files.digest(f"{document_kinds.declared()}\n{marks}".encode("utf-8", "surrogateescape"))
 
 
-def are_settled(listed: Iterable[tuple[str, os.stat_result]]) -> bool:
-    """Return whether each of the `state_files` is certain to get another mark with its next change."""
-    now = time.time_ns()
+def are_settled(listed: Iterable[tuple[str, os.stat_result]], now: int) -> bool:
+    """Return whether each of the `state_files`, listed after `now`, is certain to get another mark when it changes."""
     return all(is_settled(status, now) for _, status in listed)
 
 

@@ -72,7 +72,7 @@ def has_base(loaded: Loaded) -> bool:
 
 def _tree(current: SnapshotBase, loaded: Loaded, delta: Delta, since: str) -> str:
     if since == SNAPSHOT:
-        role = newest_role(delta.snapshots, current.workspace.config.roles)
+        role = newest_role(delta, current.workspace.config.roles)
         tree = delta.snapshots[role].tree if role else None
         if tree is None:
             message = f"task {loaded.state.id} has no snapshot"

@@ -83,7 +83,7 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
 def _plan(current: SnapshotBase, loaded: Loaded, blocks: ToolBlocks) -> tuple[AcceptedDrift, Delta]:
     """Return what is accepted, and the delta block with the base that the work starts from now."""
     names, snapshots = current.workspace.config.roles, blocks.delta.snapshots
-    newest, unresolved = newest_role(snapshots, names), roles.unresolved(blocks)
+    newest, unresolved = newest_role(blocks.delta, names), roles.unresolved(blocks)
     delta = _with_base(current, loaded.state.id, blocks.delta)
     is_new_base = blocks.delta.base_commit is not None and delta.base_commit != blocks.delta.base_commit
     candidates = tuple(name for name in names if name in unresolved) or ((newest,) if newest else ())

@@ -25,10 +25,9 @@ from taskstate.verification.snapshots import drift, packs
 from taskstate.verification.snapshots.base import require_open, require_snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
-    from taskstate.model.delta_block import Snapshot
+    from taskstate.model.delta_block import Delta, Snapshot
     from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.verification.snapshots.drift import DriftReport
     from taskstate.workspace.change import Change, Request
@@ -148,12 +147,12 @@ def committed_as_left(workspace: Workspace, loaded: Loaded) -> bool:
     """
     from taskstate.storage.git.objects import Store, leaves
 
-    snapshots = blocks_of(loaded.document).delta.snapshots
-    newest = newest_role(snapshots, workspace.config.roles)
+    delta = blocks_of(loaded.document).delta
+    newest = newest_role(delta, workspace.config.roles)
     head = git.head(workspace.root)
     if newest is None or head is None:
         return False
-    snapshot = snapshots[newest]
+    snapshot = delta.snapshots[newest]
     folders = filter(None, [packs.object_folder(workspace, snapshot)])
     with worktree.scratch(workspace.root, *folders) as scratch, closing(Store(scratch, head)) as store:
         try:
@@ -163,7 +162,14 @@ def committed_as_left(workspace: Workspace, loaded: Loaded) -> bool:
     return not leaves(changed, workspace.is_ours)
 
 
-def newest_role(snapshots: Mapping[str, Snapshot], names: tuple[str, ...]) -> str | None:
-    """Return the role with the newest snapshot; of several at the same time, the first in the configured order."""
-    taken = [name for name in names if name in snapshots]
-    return max(taken, key=lambda name: str(snapshots[name].snapshot_time), default=None)
+def newest_role(delta: Delta, names: tuple[str, ...]) -> str | None:
+    """Return the role with the newest snapshot.
+
+    Of several in the same second it is the one whose tree was left last, and else the last in the configured order.
+    """
+
+    def age(name: str) -> tuple[str, bool, int]:
+        snapshot = delta.snapshots[name]
+        return str(snapshot.snapshot_time), bool(delta.left and delta.left.tree == snapshot.tree), names.index(name)
+
+    return max((name for name in names if name in delta.snapshots), key=age, default=None)

@@ -483,15 +483,24 @@ def test_incremental_diff_that_cannot_be_is_explained(place: GitPlace, why: str)
 
 
 def test_newest_role_is_the_one_that_took_its_snapshot_last() -> None:
-    """The time of the snapshots decides, and the order of the roles only between equal times."""
-    times = {"implementer": "2026-01-02T00:00:00Z", "reviewer": "2026-01-01T00:00:00Z"}
-    taken = {name: {"snapshot_time": time, "tree": "0" * 40} for name, time in times.items()}
-    snapshots = read_tool_blocks({"delta": {"snapshots": taken}}).delta.snapshots
-    names = ("reviewer", "implementer", "validator")
-    assert snapshot_verify.newest_role(snapshots, names) == "implementer"
-    assert snapshot_verify.newest_role(snapshots, names[::-1]) == "implementer"
-    assert snapshot_verify.newest_role(dict.fromkeys(snapshots, snapshots["reviewer"]), names) == "reviewer"
-    assert snapshot_verify.newest_role({}, names) is None
+    """The time of the snapshots decides; in the same second the tree that was left, and then the order of the roles."""
+    names = ("implementer", "reviewer", "validator")
+    implementer, reviewer = "1" * 40, "2" * 40
+
+    def newest(implementer_at: str, reviewer_at: str, left: str = "", names: tuple[str, ...] = names) -> str | None:
+        snapshots = {
+            "implementer": {"snapshot_time": implementer_at, "tree": implementer},
+            "reviewer": {"snapshot_time": reviewer_at, "tree": reviewer},
+        }
+        delta = {"snapshots": snapshots, **({"left": {"tree": left}} if left else {})}
+        return snapshot_verify.newest_role(read_tool_blocks({"delta": delta}).delta, names)
+
+    early, late = "2026-01-01T00:00:00Z", "2026-01-01T00:00:01Z"
+    assert newest(late, early) == newest(late, early, names=names[::-1]) == "implementer"
+    assert newest(early, late, left=implementer) == "reviewer"
+    assert newest(late, late) == newest(late, late, left=reviewer) == "reviewer"
+    assert newest(late, late, left=implementer) == "implementer"
+    assert newest(late, late, names=("validator",)) is None
 
 
 def test_match_is_required(place: GitPlace) -> None:
