@@ -230,12 +230,15 @@ def walk(
 def entry_statuses(found: Iterable[tuple[str, list[os.DirEntry[str]]]]) -> list[tuple[str, os.stat_result]]:
     """Return path and status of the entries of folders, looked at while `walk` is there: of a link, its own."""
     statuses = []
-    for folder, entries in found:
-        for entry in entries:
+    for folder, inside in found:
+        for entry in inside:
+            path = f"{folder}{os.sep}{entry.name}"
             try:
-                statuses.append((f"{folder}{os.sep}{entry.name}", entry.stat(follow_symlinks=False)))
+                statuses.append((path, entry.stat(follow_symlinks=False)))
             except FileNotFoundError:  # deleted since it was listed
                 continue
+            except OSError as error:  # with the whole path, which an entry does not know
+                raise OSError(error.errno, error.strerror, path) from error
     return statuses
 
 

@@ -1,13 +1,12 @@
 """Chooses what to work on now: the first of the tasks that are ready, and its first open feature.
 
 A task is ready when all its dependencies are complete and it is not blocked. The order is by priority, then by how many
-tasks wait for it, directly or through others, then tasks in progress first, then by id. It is cached until any state
-file changes.
+tasks wait for it, directly or through others, then tasks in progress first, then by id. Where all state files can
+be read, it is cached until one of them changes.
 """
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 
 from taskstate.errors import TaskstateError
@@ -68,9 +67,8 @@ class Choice(NamedTuple):
 def choose(workspace: Workspace, most: int = 1) -> Choice:
     """Choose the task and feature to work on now, with up to `most` ready tasks."""
     busy = {each.task.casefold(): each.words for each in open_turns.elsewhere(workspace)}
-    now = time.time_ns()
     listed = task_index.state_files(workspace)
-    cache = Cache(workspace.private.cache("next.json"), _order_of, rests_on=task_index.mark_of_all(listed))
+    cache = Cache(workspace.private.cache("next.json"), _order_of, rests_on=listed.mark())
     remembered = None if busy else cache.get(str(most))
     if remembered and remembered.ready:
         return _first(workspace, remembered)
@@ -83,7 +81,7 @@ def choose(workspace: Workspace, most: int = 1) -> Choice:
     if not order.ready:
         waiting = waiting_of(tasks)
         return Choice(order, waiting, None, _nothing(tasks, waiting), unreadable, told)
-    if not unreadable and not busy and task_index.are_settled(listed, now) and folders.is_folder(workspace.state_root):
+    if not unreadable and not busy and listed.are_settled() and folders.is_folder(workspace.state_root):
         cache.put(str(most), order)
         cache.save()
     return _first(workspace, order, unreadable, told)

@@ -6,8 +6,6 @@ second run only looks at the files and reads none.
 
 from __future__ import annotations
 
-import time
-
 from taskstate.errors import TaskstateError
 from taskstate.model import document_kinds
 from taskstate.model.document_kinds import PERMANENT, TASK
@@ -104,11 +102,12 @@ def list_tasks(
 def _all_tasks(workspace: Workspace, *, shaped: bool) -> TaskList:
     """Return all tasks. Their shapes are ten times as long as all else, and lie in a cache of their own."""
     kinds = repr(document_kinds.declared())
-    rows = Cache(workspace.private.cache("list.json"), Listed._make, rests_on=kinds)
+    rows = Cache(workspace.private.cache("list.json"), Listed._make, rests_on=f"{Listed._fields}\n{kinds}")
     whole = Cache(workspace.private.cache("list-shapes.json"), _marked_shape, rests_on=kinds)
-    known, known_shapes, now = rows.all(), whole.all() if shaped else {}, time.time_ns()
+    known, known_shapes = rows.all(), whole.all() if shaped else {}
     found = TaskList([], {}, {})
-    listed = dict(task_index.state_files(workspace))
+    began, statuses = task_index.state_files(workspace)
+    listed = dict(statuses)
     names = [*known] if known.keys() == listed.keys() else sorted(listed, key=_order)  # cached in this order
     for path in names:
         file = listed[path]
@@ -119,16 +118,18 @@ def _all_tasks(workspace: Workspace, *, shaped: bool) -> TaskList:
             task, shape, problem, is_lasting = _read(workspace, path, mark)
             if problem:
                 found.problems[path] = problem
-            elif task and is_lasting and is_settled(file, now):
+            elif task and is_lasting and is_settled(file, began):
                 rows.put(path, task)
                 if shaped:
                     whole.put(path, (mark, shape))
         if task:
             found.tasks.append(task)
+        if task and shaped:
             found.shapes[path] = shape
+    has_folder = folders.is_folder(workspace.state_root)
     for cache in (rows, whole) if shaped else (rows,):
         cache.keep(names)
-        if folders.is_folder(workspace.state_root):
+        if has_folder:
             cache.save()
     return found
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from taskstate.errors import TaskstateError
 from taskstate.model.names import id_key, own_file
 from taskstate.storage import files
@@ -58,7 +60,7 @@ def search(workspace: Workspace, text: str, *, task: str = "") -> Search:
 
 def _files(workspace: Workspace) -> list[tuple[Path, str, str]]:
     """Return the files with their paths and their tasks' ids: task by task in natural order, the state file first."""
-    start = len(str(workspace.root)) + 1
+    start = len(os.path.join(workspace.root, ""))
     named = ((path, str(path)[start:]) for path in workspace.own_files())
     pairs = ((path, relative, own_file(relative)) for path, relative in named)
     found = [(path, relative, own.id or "", own.type) for path, relative, own in pairs if own and own.type in SEARCHED]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from taskstate.model import names
-from taskstate.storage import folders
+from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-    from pathlib import Path
     from typing import TypeAlias
 
     _Walked: TypeAlias = tuple[str, list[os.DirEntry[str]]]
@@ -46,7 +46,7 @@ def own_files(
     Without git all files in the folder are candidates, except those in `IGNORED_FOLDERS`.
     """
     walked, elsewhere = _own_files(folder, state_root, is_wanted, patterns)
-    return [f"{inside}{os.sep}{each.name}" for inside, files in walked for each in files] + [
+    return [f"{inside}{os.sep}{each.name}" for inside, found in walked for each in found] + [
         path for path, _ in elsewhere()
     ]
 
@@ -54,9 +54,17 @@ def own_files(
 def own_statuses(
     folder: Path, state_root: Path, is_wanted: Callable[[str], bool], patterns: Sequence[str]
 ) -> list[tuple[str, os.stat_result]]:
-    """Return the paths that `own_files` returns, each with the status of what is there: of a link, its own."""
+    """Return the paths that `own_files` returns, each with the status of what is there: of a link, its own.
+
+    Raises:
+        TaskstateError: one may be listed and not be looked at.
+    """
     walked, elsewhere = _own_files(folder, state_root, is_wanted, patterns)
-    return [*folders.entry_statuses(walked), *elsewhere()]
+    try:
+        return [*folders.entry_statuses(walked), *elsewhere()]
+    except OSError as error:
+        with files.os_errors("look at", Path(error.filename)):
+            raise
 
 
 def _own_files(
@@ -65,7 +73,7 @@ def _own_files(
     """Return the files in the state folder, to be looked at first, and those elsewhere, which git lists meanwhile."""
     derived = {f"{state_root}{os.sep}{name}" for name in DERIVED_FOLDERS}
     if folder.is_relative_to(state_root):
-        return _walk(folder, is_wanted, derived), tuple
+        return _walk(folder, is_wanted, derived), lambda: ()
     holds_state = state_root.is_relative_to(folder)
     without = state_root.relative_to(folder).as_posix() if holds_state else ""
     from_git = git.start_listing(folder, patterns, without)
@@ -82,6 +90,6 @@ def _own_files(
 
 def _walk(top: Path, is_wanted: Callable[[str], bool], excluded: Collection[str]) -> Iterator[_Walked]:
     """Yield each folder under `top` with the wanted files, without the `excluded` ones; no link to one is followed."""
-    for folder, files in folders.walk(top, lambda path, name: name not in IGNORED_FOLDERS and path not in excluded):
+    for folder, found in folders.walk(top, lambda path, name: name not in IGNORED_FOLDERS and path not in excluded):
         name = os.path.basename(folder)
-        yield folder, [each for each in files if is_wanted(f"{name}/{each.name}")]
+        yield folder, [each for each in found if is_wanted(f"{name}/{each.name}")]

@@ -2,7 +2,7 @@
 
 A file that is new is told by its name, and an old one that somebody makes permanent by hand by its change time. Among
 very many tasks that would cost more than it gives; there a change by hand is seen by the next command that indexes all
-tasks anyway (`list`, `next`, `lint` of that file, the agents' hooks).
+tasks anyway (`next`, `lint` of that file, the agents' hooks).
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ looks at the files and reads none.
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
@@ -21,7 +22,6 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import listing, permanent_paths
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterable, Mapping
 
     from taskstate.workspace.workspace import Workspace
@@ -56,34 +56,51 @@ class IndexedTask(_IndexedTask):
         return tuple(self.upstream.split())
 
 
-def all_tasks(
-    workspace: Workspace, listed: Iterable[tuple[str, os.stat_result]] | None = None
-) -> tuple[IndexedTask, ...]:
+class StateFiles(NamedTuple):
+    """The state files of a repository: the path from its root and the file status of each; of a link, its own.
+
+    They were looked at from the time `began` on, in nanoseconds.
+    """
+
+    began: int
+    statuses: list[tuple[str, os.stat_result]]
+
+    def mark(self) -> str:
+        """Return a short text that identifies the content of all files, if they `are_settled`."""
+        marks = "\n".join([f"{path} {mark_of(status)}" for path, status in self.statuses])
+        return files.digest(f"{document_kinds.declared()}\n{marks}".encode("utf-8", "surrogateescape"))
+
+    def are_settled(self) -> bool:
+        """Return whether each file is certain to get another mark with its next change."""
+        return all(is_settled(status, self.began) for _, status in self.statuses)
+
+
+def all_tasks(workspace: Workspace, listed: StateFiles | None = None) -> tuple[IndexedTask, ...]:
     """Return all tasks of the repository in no particular order, including those that cannot be read.
 
     `listed` are the `state_files`, where the caller has them already.
     """
     kinds = " ".join(document_kinds.declared())
     cache = Cache(workspace.private.cache("tasks.json"), IndexedTask._make, rests_on=kinds)
-    known, now = cache.all(), time.time_ns()
+    known, listed = cache.all(), listed or state_files(workspace)
     tasks: list[IndexedTask] = []
     read_anew = False
-    for path, status in state_files(workspace) if listed is None else listed:
+    for path, status in listed.statuses:
         mark = mark_of(status)
         task = known.get(path)
         if task is None or task.mark != mark:
             task, read_anew = _read(workspace, path, mark), True
-            if is_settled(status, now):  # else it could change again without another mark
+            if is_settled(status, listed.began):  # else it could change again without another mark
                 cache.put(path, task)
         tasks.append(task)
     if read_anew or len(tasks) != len(known):
         cache.keep(task.path for task in tasks)
     if folders.is_folder(workspace.state_root):
+        is_other = read_anew or cache.changed or not permanent_paths.is_remembered(workspace)
+        if is_other:  # first: what it refuses is refused by each run, whatever is cached
+            permanent = (task.path for task in tasks if task.kind == PERMANENT)
+            permanent_paths.remember(workspace, permanent, listed.began)
         cache.save()
-        if (
-            read_anew or cache.changed or not permanent_paths.is_remembered(workspace)
-        ):  # else they are those of the last time
-            permanent_paths.remember(workspace, (task.path for task in tasks if task.kind == PERMANENT), now)
     return tuple(tasks)
 
 
@@ -97,24 +114,13 @@ def by_id(tasks: Iterable[IndexedTask]) -> Mapping[str, IndexedTask]:
     return indexed
 
 
-def state_files(workspace: Workspace) -> list[tuple[str, os.stat_result]]:
-    """Return the path and file status of each state file of the repository; of a link, its own."""
-    start = len(str(workspace.root)) + 1
+def state_files(workspace: Workspace) -> StateFiles:
+    """Look at the state files of the repository."""
+    began, start = time.time_ns(), len(os.path.join(workspace.root, ""))
     listed = listing.own_statuses(workspace.root, workspace.state_root, _is_state_file, (f"*{_SUFFIX}",))
     if workspace.config.exclude:
         listed = [each for each in listed if not workspace.excludes(Path(each[0]))]
-    return [(path[start:], status) for path, status in listed]
-
-
-def mark_of_all(listed: Iterable[tuple[str, os.stat_result]]) -> str:
-    """Return a short text that identifies the content of all `state_files`, once they `are_settled`."""
-    marks = "\n".join([f"{path} {mark_of(status)}" for path, status in listed])
-    return files.digest(f"{document_kinds.declared()}\n{marks}".encode("utf-8", "surrogateescape"))
-
-
-def are_settled(listed: Iterable[tuple[str, os.stat_result]], now: int) -> bool:
-    """Return whether each of the `state_files`, listed after `now`, is certain to get another mark when it changes."""
-    return all(is_settled(status, now) for _, status in listed)
+    return StateFiles(began, [(path[start:], status) for path, status in listed])
 
 
 def _is_state_file(path: str) -> bool:

@@ -91,7 +91,7 @@ def top(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LanguageClient]:
     """Return an editor; columns count characters.
 
-    Its folder is another one: all files of that are watched anew when a file of another repository is opened.
+    Its folder is another one, so that opening a case does not make the server watch the folders of every case again.
     """
     with LanguageClient(tmp_path_factory.mktemp("editor"), PULLED, encoding="utf-32") as client:
         yield client

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.errors import TaskstateError
 from taskstate.storage import file_sources
 from taskstate.workspace import task_index
 from taskstate.workspace.task_index import IndexedTask, all_tasks, by_id
@@ -15,6 +16,9 @@ from tests.support.place import Place
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+not_as_root = pytest.mark.skipif(os.geteuid() == 0, reason="root may do everything")
 
 
 @pytest.fixture
@@ -176,3 +180,29 @@ def test_of_several_with_one_id_the_open_one_counts() -> None:
         for status in ("complete", "created", "complete")
     ]
     assert by_id(tasks)["a"].status == "created"
+
+
+@not_as_root
+def test_what_may_not_be_looked_at_is_one_error(place: Place) -> None:
+    """A folder that may be listed and not entered hides no task: the error names the first file in it."""
+    deep = place.path.parent / "deep"
+    deep.mkdir()
+    (deep / "task-9-state.md").write_bytes(place.path.read_bytes())
+    deep.chmod(0o444)
+    try:
+        with pytest.raises(TaskstateError, match=r"cannot look at .*deep/task-9-state\.md"):
+            all_tasks(place.workspace)
+    finally:
+        deep.chmod(0o755)
+
+
+@pytest.mark.usefixtures("settled")
+def test_a_link_in_the_place_of_the_folder_is_refused_each_time(place: Place) -> None:
+    """Nothing is cached before the folder was listed, so the second answer is that of the first."""
+    assert all_tasks(place.workspace)
+    folder = place.path.parent
+    folder.rename(folder.with_name("real"))
+    folder.symlink_to("real")
+    for _ in range(3):
+        with pytest.raises(TaskstateError, match="symbolic link"):
+            all_tasks(place.workspace)

@@ -26,11 +26,12 @@ def run(invocation: Invocation) -> int:
     from taskstate.tasks.task_list import READY, WAITING, list_tasks, listing
 
     args = invocation.args
+    standing = READY if args.ready else ""
     found = list_tasks(
         invocation.workspace,
         status=args.status or "",
         area=args.area or "",
-        standing=READY if args.ready else WAITING if args.blocked else "",
+        standing=WAITING if args.blocked else standing,
         shaped=invocation.as_json,
     )
     problems = found.problems
