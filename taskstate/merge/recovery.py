@@ -33,6 +33,7 @@ from taskstate.model.items import (
     session_item,
 )
 from taskstate.model.names import ACCEPTED_FOLDER, own_file
+from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files, folders, journal, kept
 from taskstate.storage.git import history
 from taskstate.syntax.conflict_markers import find_conflicts
@@ -226,9 +227,23 @@ def _completed(gap: _Gap, start: TaskFiles) -> TaskFiles:
 
 
 def _good_texts(task: _Task, stamp: str = "") -> list[bytes]:
-    """Return texts of the state file to start with: the one with this last write, the kept ones, those in git."""
-    kept_texts = sorted(task.texts, key=lambda each: each[0].stamp != stamp)
-    return [*(data for _, data in kept_texts), *task.committed(task.path)]
+    """Return texts of the state file to start with: the one with this last write, the kept ones, those in git.
+
+    HEAD's comes first where it is newer than the kept one: edited by hand and committed since, or on another branch.
+    """
+    kept_texts = [data for _, data in sorted(task.texts, key=lambda each: each[0].stamp != stamp)]
+    head = history.text_at(task.workspace.root, task.path, "HEAD")
+    is_newer = head and kept_texts and not _was_written_on(task, head, kept_texts[0])
+    return [*([head] if head and is_newer else []), *kept_texts, *task.committed(task.path)]
+
+
+def _was_written_on(task: _Task, head: bytes, kept_text: bytes) -> bool:
+    """Return whether a kept text is a later write to the text that HEAD has: no commit has changed that since."""
+    state = state_of(kept_text)
+    if stamp_of(state) == stamp_of(state_of(head)):  # that very write, or what somebody made of it
+        return False
+    at = blocks_of(state.document).audit.values.get("git_head")
+    return isinstance(at, str) and history.text_at(task.workspace.root, task.path, at) == head
 
 
 def _sources(task: _Task, wanted: Wanted) -> list[_Source]:

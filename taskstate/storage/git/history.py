@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import closing, suppress
 
 from taskstate.errors import GitFailed
@@ -19,6 +20,7 @@ _COMMITS = {
     REFS: ("log", "--format=%H", "--exclude=refs/stash", "--all"),
     REFLOG: ("log", "--format=%H", "--reflog"),
 }
+_COMMIT_ID = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"
 _AT_ONCE = 20  # commits whose files are asked for together
 
 
@@ -38,6 +40,15 @@ def versions(root: Path, paths: Sequence[str], where: str) -> Iterator[tuple[str
             contents = objects.contents([f"{commit}:{name}" for commit in chunk for name in names])
             for commit in chunk:
                 yield commit, tuple(next(contents) for _ in names)
+
+
+def text_at(root: Path, path: str, commit: str) -> bytes | None:
+    """Return the bytes of a file in a commit, given by its id or as `HEAD`; None where either is not there."""
+    if commit != "HEAD" and not re.fullmatch(_COMMIT_ID, commit):
+        return None
+    with suppress(GitFailed), closing(git.Objects(root)) as objects:
+        return objects.read(f"{commit}:./{os.path.normpath(path).replace(os.sep, '/')}")
+    return None
 
 
 def _commits(root: Path, names: Sequence[str], where: str) -> list[str]:
