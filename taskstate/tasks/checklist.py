@@ -163,6 +163,12 @@ def _checklist(state: TaskState) -> Checklist:
 def _feature(state: TaskState, feature_id: str) -> Feature:
     matches = [feature for feature in _checklist(state).features if feature.id == feature_id]
     if len(matches) == 1:
+        target = matches[0].moved_to
+        if target:  # there it counts, here nothing would
+            help_ = f"record its test there: `taskstate feature pass {target} {feature_id} --evidence TEXT`"
+            raise TaskstateError(
+                f"feature {feature_id} of task {state.id} moved to task {target}", help=help_, code="moved"
+            )
         return matches[0]
     if matches:
         message = f"task {state.id} has {len(matches)} features {feature_id}"

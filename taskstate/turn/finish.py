@@ -10,7 +10,7 @@ from taskstate.archive import archiver
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted, first_of
 from taskstate.model import delta_block, roles
-from taskstate.model.statuses import DONE, PENDING
+from taskstate.model.statuses import COMPLETE, DONE, PENDING
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.syntax.edits import apply
 from taskstate.tasks import checklist, findings, role_changes, sessions
@@ -145,6 +145,12 @@ def _without_turn(workspace: Workspace, loaded: Loaded, asked: FinishRequest, re
     unchanged = Outcome(loaded.relative, loaded.token, changed=False, text=loaded.document.text)
     if asked.words and sessions.says_already(loaded.state, asked.words, last - 1):
         said = f"the turn has ended, and session {last} says this already"
+        undone = tuple(_undone(loaded, asked))
+        if undone:
+            help_ = f"`taskstate start {task_id}` begins a turn; then say it with what was done since"
+            raise TaskstateError(
+                f"task {task_id}: {said}; not done: {first_of(undone, _NAMED)}", help=help_, code="no-turn"
+            )
         return Finished(unchanged, "", done=True, problems=(), lines=(said, *next_lines(workspace, task_id)))
     if asked.ending == ABANDON and not asked.words:
         return Finished(unchanged, "", done=True, problems=(), lines=("no turn is open: there is nothing to give up",))
@@ -153,6 +159,19 @@ def _without_turn(workspace: Workspace, loaded: Loaded, asked: FinishRequest, re
     if asked.words and not request.dry_run:
         raise sessions.with_kept_input(workspace, task_id, asked.words, error, force=request.force_secrets)
     raise error
+
+
+def _undone(loaded: Loaded, asked: FinishRequest) -> Iterator[str]:
+    """Yield the options of a `finish` that say what a task whose turn has ended does not."""
+    state, features = loaded.state, loaded.state.checklist.features if loaded.state.checklist else ()
+    passing = {each.id for each in features if each.passes}
+    checked = {each.number for each in state.criteria if each.checked}
+    yield from (f"--pass {each}" for each in asked.passes if each not in passing)
+    yield from (f"--check {each}" for each in asked.checked if each not in checked)
+    if asked.complete and state.status != COMPLETE:
+        yield "--complete"
+    if asked.send_back and blocks_of(loaded.document).role(asked.send_back).status == DONE:
+        yield f"--send-back {asked.send_back}"
 
 
 def _recorded(workspace: Workspace, loaded: Loaded, turn: Turn, asked: FinishRequest, request: Request) -> Outcome:

@@ -282,3 +282,13 @@ def test_no_criteria(place: Place) -> None:
     """Where no criterion is written yet, that is reported."""
     place.text = place.text.replace("- [ ] Tokens verify\n- [ ] Tokens expire\n", "*To be completed.*\n")
     assert "it has none" in refusal(place.check).message
+
+
+def test_a_feature_that_moved_is_tested_where_it_is(place: Place) -> None:
+    """Here the result would count for nothing: the task that has the feature now is named."""
+    place.text = before = place.text.replace('"id": "jwt-1",', '"id": "jwt-1", "moved_to": "101a",')
+    error = refusal(lambda: place.prove("jwt-1"))
+    assert str(refusal(lambda: checklist.require_feature(place.workspace, TASK, "jwt-1"))) == str(error)
+    assert "jwt-1 of task 101 moved to task 101a" in str(error)
+    assert "`taskstate feature pass 101a jwt-1 --evidence TEXT`" in str(error)
+    assert place.text == before

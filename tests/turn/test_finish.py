@@ -73,6 +73,19 @@ def test_the_same_words_twice_are_one_session(turns: Turns, ending: tuple[str, .
     assert tree(turns.place.root) == before
 
 
+def test_the_same_words_with_more_are_no_success(turns: Turns) -> None:
+    """What is asked besides, and was not done, is named; what was done may be said again."""
+    turns.start("implementer")
+    turns.finish("Built it.", "--check", "1")
+    turns.finish("Built it.", "--check", "1")
+    before = tree(turns.place.root)
+    more = ("--check", "1", "--pass", "jwt-1", "--evidence", "seen", "--complete")
+    refused = turns.cli.refused("finish", TASK, *turns.words("Built it."), *more)
+    assert "not done: --pass jwt-1, --complete" in refused
+    assert f"`taskstate start {TASK}` begins a turn" in refused
+    assert tree(turns.place.root) == before
+
+
 def test_the_same_words_in_two_turns_are_two_sessions(turns: Turns) -> None:
     """Only within one turn do they count once."""
     turns.start()
