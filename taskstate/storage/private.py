@@ -76,12 +76,20 @@ def make_folder(folder: Path) -> None:
 
 
 def _git_folders(root: Path) -> git.GitFolders | None:
-    """Return git's folders; where they lie, and through which links, is for git and its user to say."""
+    """Return git's folders; where they lie, and through which links, is for git and its user to say.
+
+    The shared folder counts only where git would have put the worktree's own into it: a file `commondir` in an unpacked
+    archive can name any folder.
+    """
     try:
         at = git.folders(root)
     except GitFailed:
         return None
-    return at and at._replace(common_dir=Path(os.path.realpath(at.common_dir)))
+    if at is None:
+        return None
+    git_dir, common_dir = Path(os.path.realpath(at.git_dir)), Path(os.path.realpath(at.common_dir))
+    is_linked = git_dir.parent == common_dir / "worktrees"
+    return at._replace(git_dir=git_dir, common_dir=common_dir if is_linked else git_dir)
 
 
 def _worktree(at: git.GitFolders, root: Path) -> str:

@@ -246,3 +246,21 @@ def test_files_are_listed_by_folder_and_name(tmp_path: Path) -> None:
     names = [path.relative_to(tmp_path).as_posix() for path in private.files("kept")]
     assert names == ["first/kept/a", "first/kept/b", "second/kept/a", "second/kept/b"]
     assert list(private.files("journal")) == []
+
+
+@pytest.mark.parametrize("detour", [False, True], ids=["a folder", "a file with a detour"])
+def test_a_shared_folder_that_git_would_not_use_is_none(repository: Path, tmp_path: Path, detour: bool) -> None:  # noqa: FBT001
+    """A file `commondir`, in a git folder that was unpacked, leads nothing out of it, however that is named."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    git_folder = repository / ".git"
+    if detour:
+        git_folder.rename(repository / "g")
+        (repository / "g" / "x").mkdir()
+        git_folder.write_text("gitdir: g/x/..\n", encoding="utf-8")
+        git_folder = repository / "g"
+    (git_folder / "commondir").write_text(f"{outside}\n", encoding="utf-8")
+    private = private_of(repository)
+    assert private.write
+    assert private.write.is_relative_to(repository)
+    assert all(each.is_relative_to(repository) for each in private.read)

@@ -46,3 +46,9 @@ def test_what_matches_is_allowed() -> None:
     assert secrets.find(text)
     assert not secrets.find(text, ("^Zk7",))
     assert linear_patterns.matches("b$", "\udcffb")
+
+
+def test_a_pattern_that_takes_much_memory_is_refused() -> None:
+    """A hundred of them in a cloned configuration would make each command wait for seconds."""
+    assert "is no regular expression of RE2" in linear_patterns.problem(r"x[\pL]{200}")
+    assert linear_patterns.problem(r"[\pL]{20}") == linear_patterns.problem(r".{1,200}") == ""

@@ -169,11 +169,14 @@ def merge_heads(root: Path) -> tuple[str, ...]:
     if folder is None:
         return ()
     try:
-        lines = (folder / "MERGE_HEAD").read_text(encoding="ascii", errors="replace").split()
+        data = small_file(folder / "MERGE_HEAD")
     except OSError:
-        lines = [
-            name.removeprefix(_MERGE_HEAD_PREFIX) for name in sorted(os.environ) if name.startswith(_MERGE_HEAD_PREFIX)
-        ]
+        data = None
+    named = (name for name in sorted(os.environ) if name.startswith(_MERGE_HEAD_PREFIX))
+    if data is None:
+        lines = [name.removeprefix(_MERGE_HEAD_PREFIX) for name in named]
+    else:
+        lines = data.decode("ascii", "replace").split()
     return tuple(line for line in lines if re.fullmatch(_OBJECT_ID, line))
 
 

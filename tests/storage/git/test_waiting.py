@@ -76,3 +76,9 @@ def test_git_that_works_without_a_word_is_waited_for(place: GitPlace, monkeypatc
     (place.root / ".gitattributes").write_text("*.x filter=slow\n", encoding="utf-8")
     (place.root / "a.x").write_text("x", encoding="utf-8")
     assert git.run(["hash-object", "--path=a.x", "a.x"], place.root).strip()
+
+
+def test_a_pipe_in_the_place_of_merge_head_says_nothing(repository: Path) -> None:
+    """Who opened it would wait for somebody who writes into it."""
+    os.mkfifo(repository / ".git" / "MERGE_HEAD")
+    assert git.merge_heads(repository) == ()
