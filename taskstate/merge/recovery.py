@@ -238,12 +238,12 @@ def _good_texts(task: _Task, stamp: str = "") -> list[bytes]:
 
 
 def _was_written_on(task: _Task, head: bytes, kept_text: bytes) -> bool:
-    """Return whether a kept text is a later write to the text that HEAD has: no commit has changed that since."""
+    """Return whether a kept text is a later write to the text that HEAD has: no commit is known to have changed it."""
     state = state_of(kept_text)
     if stamp_of(state) == stamp_of(state_of(head)):  # that very write, or what somebody made of it
         return False
     at = blocks_of(state.document).audit.values.get("git_head")
-    return isinstance(at, str) and history.text_at(task.workspace.root, task.path, at) == head
+    return at is None or history.text_at(task.workspace.root, task.path, str(at)) == head
 
 
 def _sources(task: _Task, wanted: Wanted) -> list[_Source]:
