@@ -57,6 +57,15 @@ def cut(glob: str) -> tuple[tuple[str, ...], ...]:
     return tuple(filter(None, map(globs.parts_of, globs.alternatives(glob))))
 
 
+def files_by_module(files: Mapping[str, tuple[str, ...]], modules: Iterable[str]) -> dict[str, list[str]]:
+    """Return the files of each of these modules; `files` has the modules of each file (`ImpactMap.modules_of`)."""
+    found: dict[str, list[str]] = {each: [] for each in modules}
+    for path, names in files.items():
+        for name in found.keys() & names:
+            found[name].append(path)
+    return found
+
+
 class Interface(NamedTuple):
     """What two modules promise each other."""
 

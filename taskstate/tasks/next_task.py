@@ -194,11 +194,11 @@ def waiting_of(tasks: Sequence[IndexedTask]) -> tuple[Waiting, ...]:
 
 def _why_not(task: IndexedTask, by_id: Mapping[str, IndexedTask]) -> str:
     """Return the reasons why a task is not ready; empty where it is ready."""
-    missing = [each for each in task.depends_on if (upstream := by_id.get(each.casefold())) is None or upstream.problem]
-    there = [each for each in task.depends_on if (up := by_id.get(each.casefold())) is not None and not up.problem]
-    permanent = [each for each in there if by_id[each.casefold()].kind == PERMANENT]
-    others = (each for each in there if by_id[each.casefold()].kind != PERMANENT)
-    found = {each: by_id[each.casefold()].status for each in others}
+    upstream = {each: by_id.get(each.casefold()) for each in task.depends_on}
+    there = {each: other for each, other in upstream.items() if other and not other.problem}
+    missing = [each for each in upstream if each not in there]
+    permanent = [each for each, other in there.items() if other.kind == PERMANENT]
+    found = {each: other.status for each, other in there.items() if other.kind != PERMANENT}
     dropped = [each for each, status in found.items() if status == DROPPED]
     incomplete = [each for each, status in found.items() if status not in CLOSED]
     reasons = ["it is blocked"] if task.status == BLOCKED else []

@@ -174,7 +174,7 @@ def with_reopened(place: RoleInTask, note: str, metadata: WriteMetadata) -> str:
     later = _begun(place.later)
     if place.role.status != DONE and not later:
         raise role_rules.refusal(
-            place, "so there is nothing to take back", role_rules.next_command(place), code="role-status"
+            place, "so there is nothing to take back", roles.next_command(place.role, place.task_id), code="role-status"
         )
     status = BLOCKED if place.role.open_findings else IN_PROGRESS
     changed: dict[str, Mapping[str, object]] = {place.name: {"status": status, "completed_at": None}}

@@ -119,7 +119,12 @@ def snapshots_needed_to_set(place: RoleInTask, role_change: RoleChange) -> tuple
         return _snapshots_to_begin(place)
     if now == IN_PROGRESS and place.role.snapshot is None:
         return ()  # back to pending, before the role has left a snapshot
-    raise refusal(place, f"so it cannot be {status.replace('_', ' ')}", next_command(place), code="role-status")
+    raise refusal(
+        place,
+        f"so it cannot be {status.replace('_', ' ')}",
+        roles.next_command(place.role, place.task_id),
+        code="role-status",
+    )
 
 
 def _snapshots_to_begin(place: RoleInTask) -> tuple[str, ...]:
@@ -127,7 +132,7 @@ def _snapshots_to_begin(place: RoleInTask) -> tuple[str, ...]:
     if previous is None:
         return ()
     if previous.status != DONE:
-        raise _not_yet(place, "begin")
+        raise roles.too_early(place.blocks, place.name, place.names, place.task_id, "begin")
     return (previous.name,)
 
 
@@ -143,13 +148,15 @@ def _snapshots_to_finish(place: RoleInTask, role_change: RoleChange) -> tuple[st
         help_ = f'when it is mended: `taskstate role unblock {place.task_id} {place.name} --finding "WHICH"`'
         raise refusal(place, problem, help_, code="findings-open")
     if role.status == BLOCKED:
-        raise refusal(place, "though by no finding", next_command(place), code="role-status")
+        raise refusal(place, "though by no finding", roles.next_command(place.role, place.task_id), code="role-status")
     if role.status == DONE and not role_change.adds:
         return ()
     if role.status == DONE and any(each.status != PENDING for each in place.later):
-        raise refusal(place, "and a later role has begun", next_command(place), code="role-status")
+        raise refusal(
+            place, "and a later role has begun", roles.next_command(place.role, place.task_id), code="role-status"
+        )
     if previous and previous.status != DONE:
-        raise _not_yet(place, "be done")
+        raise roles.too_early(place.blocks, place.name, place.names, place.task_id, "be done")
     return (*(_snapshots_to_begin(place) if role.status == PENDING else ()), place.name)
 
 
@@ -160,7 +167,9 @@ def snapshots_needed_to_block(place: RoleInTask) -> tuple[str, ...]:
         TaskstateError: the rules do not allow the change.
     """
     if place.role.status == DONE:
-        raise refusal(place, "so nothing can block it", next_command(place), code="role-status")
+        raise refusal(
+            place, "so nothing can block it", roles.next_command(place.role, place.task_id), code="role-status"
+        )
     return _snapshots_to_begin(place) if place.role.status == PENDING else ()
 
 
@@ -200,18 +209,9 @@ def waived_checks(blocks: ToolBlocks, role: Role) -> frozenset[str]:
     return frozenset(str(name) for listed in lists if isinstance(listed, list) for name in listed)
 
 
-def next_command(place: RoleInTask) -> str:
-    """Return the command that fits a role's status, as advice."""
-    return roles.next_command(place.role, place.task_id)
-
-
 def refusal(place: RoleInTask, consequence: str, advice: str, *, code: str) -> TaskstateError:
     """Return the error that names the role's status, what follows from it, and what to do instead."""
     return TaskstateError(f"task {place.task_id}: {place.role.words}, {consequence}", help=advice, code=code)
-
-
-def _not_yet(place: RoleInTask, step: str) -> TaskstateError:
-    return roles.too_early(place.blocks, place.name, place.names, place.task_id, step)
 
 
 def start_notes(place: RoleInTask, status: str) -> tuple[str, ...]:

@@ -72,8 +72,8 @@ class _Read(NamedTuple):
 
     task: Listed | None
     shape: dict[str, Any]
-    problem: str
-    lasting: bool
+    problem: str = ""
+    lasting: bool = False
 
 
 def list_tasks(
@@ -103,31 +103,30 @@ def _all_tasks(workspace: Workspace, *, shaped: bool) -> TaskList:
     """Return all tasks. Their shapes are ten times as long as all else, and lie in a cache of their own."""
     kinds = repr(document_kinds.declared())
     rows = Cache(workspace.private.cache("list.json"), Listed._make, rests_on=f"{Listed._fields}\n{kinds}")
-    whole = Cache(workspace.private.cache("list-shapes.json"), _marked_shape, rests_on=kinds)
-    known, known_shapes = rows.all(), whole.all() if shaped else {}
+    place = workspace.private.cache("list-shapes.json") if shaped else None
+    whole = Cache(place, _marked_shape, rests_on=kinds)
+    known, known_shapes = rows.all(), whole.all()
     found = TaskList([], {}, {})
     began, statuses = task_index.state_files(workspace)
     listed = dict(statuses)
     names = [*known] if known.keys() == listed.keys() else sorted(listed, key=_order)  # cached in this order
     for path in names:
         file = listed[path]
-        mark = mark_of(file)
-        task = known.get(path)
+        mark, task = mark_of(file), known.get(path)
         then, shape = known_shapes.get(path, _NO_SHAPE)
-        if task is None or task.mark != mark or (shaped and then != mark):
-            task, shape, problem, is_lasting = _read(workspace, path, mark)
-            if problem:
-                found.problems[path] = problem
-            elif task and is_lasting and is_settled(file, began):
-                rows.put(path, task)
-                if shaped:
-                    whole.put(path, (mark, shape))
-        if task:
-            found.tasks.append(task)
-        if task and shaped:
-            found.shapes[path] = shape
+        is_known = task and task.mark == mark and (then == mark or not shaped)
+        read = _Read(task, shape) if is_known else _read(workspace, path, mark)
+        if read.lasting and read.task and is_settled(file, began):
+            rows.put(path, read.task)
+            whole.put(path, (mark, read.shape))
+        if read.problem:
+            found.problems[path] = read.problem
+        if read.task:
+            found.tasks.append(read.task)
+        if read.task and shaped:
+            found.shapes[path] = read.shape
     has_folder = folders.is_folder(workspace.state_root)
-    for cache in (rows, whole) if shaped else (rows,):
+    for cache in (rows, whole):
         cache.keep(names)
         if has_folder:
             cache.save()
@@ -163,8 +162,8 @@ def _read(workspace: Workspace, relative: str, mark: str) -> _Read:
         found = damage_of(workspace, loaded, alone=True)
         problem = f"{found}: {advice(workspace, loaded)}" if found else ""
     except TaskstateError as error:
-        return _Read(task, shape, f"not listed: {error}", lasting=False)
-    return _Read(task, shape, problem, lasting=not needs_archive(loaded))
+        return _Read(task, shape, f"not listed: {error}")
+    return _Read(task, shape, problem, lasting=not problem and not needs_archive(loaded))
 
 
 def _standing(task: Listed, complete: set[str]) -> str:

@@ -144,14 +144,12 @@ def _without_turn(workspace: Workspace, loaded: Loaded, asked: FinishRequest, re
     last = loaded.state.last_session
     unchanged = Outcome(loaded.relative, loaded.token, changed=False, text=loaded.document.text)
     if asked.words and sessions.says_already(loaded.state, asked.words, last - 1):
-        said = f"the turn has ended, and session {last} says this already"
-        undone = tuple(_undone(loaded, asked))
-        if undone:
-            help_ = f"`taskstate start {task_id}` begins a turn; then say it with what was done since"
-            raise TaskstateError(
-                f"task {task_id}: {said}; not done: {first_of(undone, _NAMED)}", help=help_, code="no-turn"
-            )
-        return Finished(unchanged, "", done=True, problems=(), lines=(said, *next_lines(workspace, task_id)))
+        said, undone = f"the turn has ended, and session {last} says this already", tuple(_undone(loaded, asked))
+        if not undone:
+            return Finished(unchanged, "", done=True, problems=(), lines=(said, *next_lines(workspace, task_id)))
+        message = f"task {task_id}: {said}; not done: {first_of(undone, _NAMED)}"
+        help_ = f"`taskstate start {task_id}` begins a turn; then say what was done since, with these options"
+        raise TaskstateError(message, help=help_, code="no-turn")
     if asked.ending == ABANDON and not asked.words:
         return Finished(unchanged, "", done=True, problems=(), lines=("no turn is open: there is nothing to give up",))
     help_ = f"`taskstate start {task_id}` begins one"
@@ -162,9 +160,9 @@ def _without_turn(workspace: Workspace, loaded: Loaded, asked: FinishRequest, re
 
 
 def _undone(loaded: Loaded, asked: FinishRequest) -> Iterator[str]:
-    """Yield the options of a `finish` that say what a task whose turn has ended does not."""
-    state, features = loaded.state, loaded.state.checklist.features if loaded.state.checklist else ()
-    passing = {each.id for each in features if each.passes}
+    """Yield the options with which something was asked for that has not been done."""
+    state = loaded.state
+    passing = {each.id for each in state.checklist.features if each.passes} if state.checklist else frozenset[str]()
     checked = {each.number for each in state.criteria if each.checked}
     yield from (f"--pass {each}" for each in asked.passes if each not in passing)
     yield from (f"--check {each}" for each in asked.checked if each not in checked)

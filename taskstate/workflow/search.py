@@ -50,7 +50,7 @@ def search(workspace: Workspace, text: str, *, task: str = "") -> Search:
         if task and task_id.casefold() != task.casefold():
             continue
         try:
-            lines = _lines(_read(workspace, path), needle)
+            lines = _lines(files.read(path), needle)
         except TaskstateError as error:
             unreadable.append(str(error))
             continue
@@ -66,14 +66,6 @@ def _files(workspace: Workspace) -> list[tuple[Path, str, str]]:
     found = [(path, relative, own.id or "", own.type) for path, relative, own in pairs if own and own.type in SEARCHED]
     found.sort(key=lambda each: (id_key(each[2]), SEARCHED.index(each[3]), each[0]))
     return [(path, relative, task_id) for path, relative, task_id, _ in found]
-
-
-def _read(workspace: Workspace, path: Path) -> bytes:
-    """Return the content of a file that was listed; where there is a link in its way, the error that says so."""
-    try:
-        return files.read(path)
-    except TaskstateError:
-        return workspace.read(path)
 
 
 def _lines(data: bytes, needle: str) -> Iterator[tuple[int, str]]:

@@ -163,7 +163,7 @@ def save_as(workspace: Workspace, path: Path, text: str) -> None:
 
 
 def require_not_own(workspace: Workspace, path: Path) -> None:
-    """Refuse a file for output that is one of taskstate's own and no artifact.
+    """Refuse a file for output that is one of taskstate's own and no artifact, or one of git's.
 
     Raises:
         TaskstateError: code "path".
@@ -173,6 +173,9 @@ def require_not_own(workspace: Workspace, path: Path) -> None:
     if relative and workspace.is_ours(relative) and not relative.startswith(artifact_folder):
         message = f"{files.shown(relative)} is one of taskstate's own files"
         raise TaskstateError(message, help=f"write to another file, or under {artifact_folder}", code="path")
+    if ".git" in map(str.casefold, path.parts):
+        message = f"{files.shown(path)} lies in git's own folder"
+        raise TaskstateError(message, help="write to another file", code="path")
 
 
 def gzipped(data: bytes) -> bytes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from taskstate.errors import TaskstateError
 from taskstate.model import impact_graph, permanent
+from taskstate.model.impact_map import files_by_module
 from taskstate.model.names import id_key
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import CLOSED, IN_PROGRESS
@@ -106,7 +107,8 @@ def check(workspace: Workspace, loaded: Loaded, claim: Claim) -> Answer:
     downstream = impact_graph.downstream(map_, modules)
     between = impact_graph.modules_between(map_, modules)
     reached = {*modules, *downstream, *(each.module for each in between), *(n for each in ripples for n in each.after)}
-    others = tuple(_others(workspace, loaded, _files_of(map_, reached, (*paths, *claimed))))
+    files_of = files_by_module(map_.modules_of((*paths, *claimed)), _in_order(map_, reached))
+    others = tuple(_others(workspace, loaded, files_of))
     missing = [path for path in changed if path not in files]
     own = scope_of(loaded.state, workspace.config)
     foreign = {path: task for path in missing if not own.covers(path) and (task := _owner(others, path))}
@@ -145,16 +147,6 @@ def _changed(workspace: Workspace, loaded: Loaded, claim: Claim) -> tuple[tuple[
 
 def _in_order(map_: ImpactMap, ids: Collection[str]) -> tuple[str, ...]:
     return tuple(each.id for each in map_.modules if each.id in ids)
-
-
-def _files_of(map_: ImpactMap, modules: Collection[str], paths: Collection[str]) -> dict[str, list[str]]:
-    """Return the files of each of these modules."""
-    files: dict[str, list[str]] = {each.id: [] for each in map_.modules if each.id in modules}
-    for path, names in map_.modules_of(paths).items():
-        for name in names:
-            if name in files:
-                files[name].append(path)
-    return files
 
 
 # Other tasks

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from taskstate.messages import counted, first_of
+from taskstate.model.impact_map import files_by_module
 from taskstate.tasks.dependency_graph import mermaid_label
 from taskstate.typed import TYPE_CHECKING
 
@@ -55,7 +56,7 @@ def as_mermaid(map_: ImpactMap, marked: Collection[str] = ()) -> str:
 def answer_lines(answer: Answer) -> Iterator[str]:
     """Yield what the map says of a claim, in lines; the last one says whether it is complete."""
     yield f"task {answer.task} claims {counted(len(answer.files), 'file')}; PT-v{answer.version} says:"
-    files = _files_of(answer)
+    files = files_by_module(answer.files, answer.modules)
     yield from _listed("modules", [f"{name}: {first_of(files[name], _NAMED)}" for name in answer.modules])
     yield from _listed("in no module", answer.outside)
     yield from _listed("files of the same change that are not claimed", _with_modules(answer))
@@ -93,15 +94,6 @@ def _listed(title: str, items: Collection[str] | Iterator[str]) -> Iterator[str]
     lines = [f"  {each}" for each in items]
     more = [f"  \u2026 {len(lines) - _SHOWN} more (`--format json` has all)"] if len(lines) > _SHOWN else []
     yield from (f"{title}:", *lines[:_SHOWN], *more) if lines else ()
-
-
-def _files_of(answer: Answer) -> dict[str, list[str]]:
-    """Return the claimed files of each module."""
-    files: dict[str, list[str]] = {name: [] for name in answer.modules}
-    for path, names in answer.files.items():
-        for name in names:
-            files.setdefault(name, []).append(path)
-    return files
 
 
 def _with_modules(answer: Answer) -> list[str]:

@@ -198,6 +198,19 @@ def test_output_file_of_standard_input(cli: Cli, wrong: Place) -> None:
     assert (wrong.root / "report").read_text(encoding="utf-8") == "No findings in 1 file.\n"
 
 
+def test_a_report_replaces_nothing_of_gits(cli: Cli, wrong: Place) -> None:
+    """A repository whose configuration is a report is none for git any more."""
+    subprocess.run(["git", "init", "--quiet"], cwd=wrong.root, check=True)
+    config = wrong.root / ".git" / "config"
+    before = config.read_bytes()
+    for name in (".git/config", ".git/new", "other/../.git/config"):
+        said = cli("lint", "--output-file", name)
+        assert said.status == 2
+        assert "lies in git's own folder" in said.err
+    assert config.read_bytes() == before
+    assert not (wrong.root / ".git" / "new").exists()
+
+
 def test_output_file_that_is_refused(cli: Cli, wrong: Place) -> None:
     """The report replaces no file of taskstate's own and no link, and is not asked for beside other output."""
     before = wrong.text
