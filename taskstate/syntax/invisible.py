@@ -24,12 +24,16 @@ _KHMER_VOWELS = "\u17b4\u17b5"  # that nobody sees: a letter has them by itself
 _FILLERS = "\u115f\u1160\u3164\uffa0"
 _MONGOLIAN_MARKS = "\u180b-\u180f"
 _SELECTORS = "\ufe00-\ufe0f"
-_IDEOGRAPH_SELECTORS = "\U000e0100-\U000e01ef"
+_GLYPH_SELECTORS = "\ufe00-\ufe06"  # those that the Unicode standard gives to signs; to letters it gives none
+_EMOJI_SELECTORS = "\ufe0e\ufe0f"
+_IDEOGRAPH_SELECTORS = "\U000e0100-\U000e012f"  # no ideograph has more variants in the registry of variants
+_BRAILLE_BLANK = "\u2800"  # a cell without dots, in a line of Braille
 _NEVER = (
     "\u2028\u2029\u2061-\u2065\u206a-\u206f\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 _CANDIDATE = (
-    f"[{_SOFT_HYPHEN}{_KHMER_VOWELS}{_JOINERS}{_MARKS}{_BREAKS}{_FILLERS}{_MONGOLIAN_MARKS}{_SELECTORS}{_NEVER}]+"
+    f"[{_SOFT_HYPHEN}{_KHMER_VOWELS}{_JOINERS}{_MARKS}{_BREAKS}{_FILLERS}{_MONGOLIAN_MARKS}{_SELECTORS}{_NEVER}"
+    f"{_BRAILLE_BLANK}]+"
 )
 
 _EMOJI = (
@@ -49,7 +53,18 @@ _UNSPACED = (  # scripts without blanks between words
 _MONGOLIAN = "\u1800-\u180a\u1810-\u18af"
 _JAMO = "\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff"
 _IDEOGRAPHS = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+# What has variants of its glyph: digits of zero, signs of mathematics, quotation marks, a few scripts' letters.
+_VARYING = (
+    f"0\uff10\u2018\u2019\u201c\u201d\u2200-\u22ff\u2a00-\u2aff\u1000-\u109f\uaa60-\uaa7f\ua840-\ua877\u3001\u3002"
+    f"\uff01\uff0c\uff0e\uff1a\uff1b\uff1f\U00010ac0-\U00010aff\U00013000-\U000143ff\U0001d49c-\U0001d4cf{_IDEOGRAPHS}{_EMOJI}"
+)
 _FLAG = "\U0001f3f4"  # a black flag: the only base of a sequence of tags, which name a region such as `gbeng`
+_SELECTED = (  # selectors, and what may stand before one
+    (_EMOJI_SELECTORS, f"#*0-9{_EMOJI}"),
+    (_GLYPH_SELECTORS, _VARYING),
+    (_IDEOGRAPH_SELECTORS, _IDEOGRAPHS),
+    (_MONGOLIAN_MARKS, _MONGOLIAN),
+)
 _REGION = "[\U000e0061-\U000e007a]{2}[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,3}\U000e007f"
 _MAX_SHOWN = 4  # escapes in a message
 
@@ -67,11 +82,16 @@ def find(text: str) -> Iterator[tuple[int, int]]:
                 begin = max(text.rfind("\n", above, start), text.rfind("\r", above, start)) + 1
                 line_end = _end_of_line(text, end)
                 is_right_to_left = _compiled(f"[{_RIGHT_TO_LEFT}]").search(text, begin, line_end) is not None
-            if is_right_to_left:
+            if is_right_to_left and not _is_in_latin_word(text, start):
                 continue
         start = _end_of_needed(text, start, end)
         if start < end:
             yield start, end
+
+
+def _is_in_latin_word(text: str, at: int) -> bool:
+    """Return whether the character stands between two ASCII letters or digits: no direction changes there."""
+    return _compiled("[A-Za-z0-9].[A-Za-z0-9]").match(text, at - 1) is not None if at else False
 
 
 def _end_of_line(text: str, at: int) -> int:
@@ -89,6 +109,8 @@ def _end_of_needed(text: str, start: int, end: int) -> int:
         return 1
     behind = text[end : end + 1]
     first = text[start]
+    if first == _BRAILLE_BLANK:
+        return _end_of_braille(text, start, end)
     if before and _is_needed_selector(before, first):
         before, start = first, start + 1  # a joiner may follow, as in a heart on fire
         before = "\u2764" if _compiled(f"[{_SELECTORS}]").match(first) else before
@@ -99,6 +121,14 @@ def _end_of_needed(text: str, start: int, end: int) -> int:
     return start
 
 
+def _end_of_braille(text: str, start: int, end: int) -> int:
+    """Return where the blank cells end that stand near cells with dots, as in a picture; `start` if none are near."""
+    near = _compiled("[\u2801-\u28ff]").search(text, max(start - _BRAILLE_REACH, 0), end + _BRAILLE_REACH)
+    blanks = _compiled(f"{_BRAILLE_BLANK}+").match(text, start, end)
+    return blanks.end() if near and blanks else start
+
+
+_BRAILLE_REACH = 200  # characters: some lines of a picture
 _MAX_NEEDED = 2  # a joiner with a mark beside it; more of them carry something
 
 
@@ -119,12 +149,17 @@ def _is_among_unspaced(text: str, at: int) -> bool:
 
 def _is_needed_selector(base: str, char: str) -> bool:
     """Return whether `char` selects a form of the character before it, such as a symbol or an ideograph."""
-    if _compiled(f"[{_IDEOGRAPH_SELECTORS}]").match(char):
-        return _compiled(f"[{_IDEOGRAPHS}]").match(base) is not None
-    if _compiled(f"[{_MONGOLIAN_MARKS}]").match(char):
-        return _compiled(f"[{_MONGOLIAN}]").match(base) is not None
-    is_letter = base.isascii() and base.isalpha()
-    return _compiled(f"[{_SELECTORS}]").match(char) is not None and not is_letter and not base.isspace()
+    for selectors, bases in _SELECTED:
+        if _compiled(f"[{selectors}]").match(char) and _compiled(f"[{bases}]").match(base):
+            return True
+    return _compiled(f"[{_EMOJI_SELECTORS}]").match(char) is not None and _is_sign(base)
+
+
+def _is_sign(char: str) -> bool:
+    """Return whether a character beyond ASCII is a symbol or punctuation; keyboards give a selector to any of them."""
+    from unicodedata import category
+
+    return not char.isascii() and category(char)[0] in "SP"
 
 
 def _all_needed(run: str, before: str, behind: str) -> bool:

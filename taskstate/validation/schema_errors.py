@@ -105,8 +105,24 @@ def _plain(word: str) -> str:
 @cache
 def _validator(name: str) -> Draft202012Validator:
     from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend
 
-    return Draft202012Validator(load(name), format_checker=format_checker())
+    keywords = {"items": _items_within_bound}
+    validator: type[Draft202012Validator] = extend(Draft202012Validator, keywords)  # type: ignore[no-untyped-call] # jsonschema's
+    return validator(load(name), format_checker=format_checker())
+
+
+def _items_within_bound(
+    validator: Draft202012Validator, items: Mapping[str, Any], value: object, schema: Mapping[str, Any]
+) -> Iterator[ValidationError]:
+    """Yield the violations by the items of a list; of one that is too long that alone is said.
+
+    Each item can take long to judge, such as a pattern that is compiled.
+    """
+    from jsonschema import Draft202012Validator
+
+    if not isinstance(value, list) or len(value) <= schema.get("maxItems", len(value)):
+        yield from Draft202012Validator.VALIDATORS["items"](validator, items, value, schema)
 
 
 def format_checker() -> FormatChecker:

@@ -40,12 +40,24 @@ def test_nothing_configured_means_the_defaults() -> None:
     assert read_config({}, "nowhere") == Config()
 
 
-@pytest.mark.parametrize(("key", "most"), [("roles", 100), ("exclude", 1000)])
+@pytest.mark.parametrize(("key", "most"), [("roles", 100), ("exclude", 1000), ("secrets.allow", 100)])
 def test_a_list_has_a_bound(key: str, most: int) -> None:
     """Lists that each command goes through have a bound: a cloned configuration must not make them hang."""
     names = [f'"name-{number}"' for number in range(most + 1)]
     assert f"must have at most {most}" in refusal(f"{key} = [{', '.join(names)}]")
     assert parse_config(f"{key} = [{', '.join(names[:-1])}]", "taskstate.toml")
+
+
+def test_of_too_many_patterns_none_is_compiled() -> None:
+    """Each pattern may take long to compile: a list that is too long is refused before its items are looked at."""
+    from taskstate.validation import linear_patterns
+
+    patterns = [f"(?P<text>{number}.)" for number in range(101)]
+    linear_patterns.compiled.cache_clear()
+    assert "`secrets.allow` has 101 items; it must have at most 100" in refusal(f"secrets.allow = {patterns}")
+    tables = "".join(f"[[qa]]\nname = 'n{number}'\npattern = '{each}'\n" for number, each in enumerate(patterns))
+    assert "`qa` has 101 items; it must have at most 100" in refusal(tables)
+    assert linear_patterns.compiled.cache_info().misses == 0
 
 
 def test_every_key_is_read() -> None:

@@ -3,14 +3,14 @@ r"""invisible-text: characters that nobody sees, and that a program reads, stand
 ## What
 
 Reported are tag characters (U+E0000 to U+E007F) outside emoji flags, zero-width spaces, word joiners, invisible
-operators, runs of variation selectors, line and paragraph separators (U+2028, U+2029), and a joiner or a direction mark
-where the letters beside it need none, as in Latin text. There is one finding for each line, which shows the characters
-as escapes.
+operators, line and paragraph separators (U+2028, U+2029), variation selectors behind what has no variants, blank cells
+of Braille (U+2800) far from any with dots, and a joiner or a direction mark where the letters beside it need none, as
+in a Latin word. There is one finding for each line, which shows the characters as escapes.
 
 Legal is what a script or an emoji needs: joiners in emoji and in the Arabic and Indic scripts, direction marks in a
 line of Hebrew or Arabic, zero-width spaces in Thai or Khmer, the tags of a flag such as Scotland's, a variation
-selector behind the character whose form it selects, and a byte order mark at the beginning of the file. Marks that
-reorder text are reported by control-characters.
+selector behind a symbol or an ideograph whose form it selects, and a byte order mark at the beginning of the file.
+Marks that reorder text are reported by control-characters.
 
 ## Why
 
