@@ -42,7 +42,7 @@ class Disk:
         """Return a text that changes whenever the file does; empty if it cannot be read."""
         try:
             return _mark(path, self._status(path))
-        except (OSError, ValueError):
+        except OSError:
             return ""
 
     def read(self, path: Path) -> bytes:
@@ -57,7 +57,7 @@ class Disk:
         """Return whether there is something at `path`."""
         try:
             return bool(self._status(path))
-        except (OSError, ValueError):
+        except OSError:
             return False
 
     def _status(self, path: Path | str) -> os.stat_result:
@@ -81,6 +81,10 @@ class DiskInRun(Disk):
         if mark is None:
             mark = self._marks[name] = super().mark(name)
         return mark
+
+    def read(self, path: Path) -> bytes:
+        """Return the content of a file."""
+        return files.read(path, lookout=self._lookout)
 
     def _status(self, path: Path | str) -> os.stat_result:
         return self._lookout.status(path)

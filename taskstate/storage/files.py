@@ -121,9 +121,10 @@ def _require_file(status: os.stat_result, path: Path) -> None:
     raise TaskstateError(f"{shown(path)} is {kind}, not a plain file", code=code, help="name the real file")
 
 
-def _open(path: Path, flags: int) -> int:
+def _open(path: Path, flags: int, lookout: folders.Lookout | None = None) -> int:
     """Open the plain file at `path` and return its descriptor."""
-    return folders.open_checked(path, flags, lambda status: _require_file(status, path))
+    open_checked = lookout.open_checked if lookout else folders.open_checked
+    return open_checked(path, flags, lambda status: _require_file(status, path))
 
 
 def size(path: Path) -> int | None:
@@ -137,10 +138,13 @@ def size(path: Path) -> int | None:
     return status.st_size
 
 
-def read(path: Path, most: int = MAX_TEXT) -> bytes:
-    """Return the content of the plain file at `path`; one of more than `most` bytes is refused."""
+def read(path: Path, most: int = MAX_TEXT, lookout: folders.Lookout | None = None) -> bytes:
+    """Return the content of the plain file at `path`; one of more than `most` bytes is refused.
+
+    Whoever reads many files gives the `lookout` that holds their folders open.
+    """
     with os_errors("read", path):
-        descriptor = _open(path, os.O_RDONLY)
+        descriptor = _open(path, os.O_RDONLY, lookout)
         try:
             file_size = os.fstat(descriptor).st_size
             _require_readable_size(file_size, most, path)

@@ -68,7 +68,11 @@ def _absolute(path: Path | str) -> str:
             return text
     except UnicodeEncodeError:
         pass
-    raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), text)
+    raise _no_name(text)
+
+
+def _no_name(path: Path | str) -> OSError:
+    return OSError(errno.EINVAL, os.strerror(errno.EINVAL), str(path))
 
 
 def _open_folder(name: str, flags: int, above: int) -> int:
@@ -142,7 +146,7 @@ def may(path: Path | str, access: int) -> bool:
 
 
 class Lookout:
-    """Looks at many files one after the other, and holds the folders open in which they lie.
+    """Looks at and opens many files one after the other, and holds the folders open in which they lie.
 
     So the way to a folder is gone once for all files in it. For as long as nobody makes or replaces a folder.
     """
@@ -155,11 +159,26 @@ class Lookout:
 
     def status(self, path: Path | str) -> os.stat_result:
         """Return the status of what is at an absolute path: of a link, not of what it names."""
+        folder, name = self._beside(path)
+        try:
+            return os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except ValueError as error:
+            raise _no_name(path) from error
+
+    def open_checked(self, path: Path | str, flags: int, require: Callable[[os.stat_result], None]) -> int:
+        """Open what is at an absolute path as the function of this name does."""
+        folder, name = self._beside(path)
+        try:
+            return _open_checked(folder, name, flags, require)
+        except ValueError as error:
+            raise _no_name(path) from error
+
+    def _beside(self, path: Path | str) -> tuple[int, str]:
         folder, _, name = str(path).rpartition(os.sep)  # thousands: `os.path.split` takes five times as long
         descriptor = self._held[folder] if folder in self._held else self._hold(folder)
         if descriptor is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
-        return os.stat(name or os.curdir, dir_fd=descriptor, follow_symlinks=False)
+        return descriptor, name or os.curdir
 
     def _hold(self, folder: str) -> int | None:
         if len(self._held) >= _MOST_HELD:
@@ -258,8 +277,12 @@ def open_checked(path: Path | str, flags: int, require: Callable[[os.stat_result
     may have taken the name between the two calls.
     """
     with _beside(path) as (folder, name):
-        require(os.stat(name, dir_fd=folder, follow_symlinks=False))
-        descriptor = os.open(name, flags | _FILE, dir_fd=folder)
+        return _open_checked(folder, name, flags, require)
+
+
+def _open_checked(folder: int, name: str, flags: int, require: Callable[[os.stat_result], None]) -> int:
+    require(os.stat(name, dir_fd=folder, follow_symlinks=False))
+    descriptor = os.open(name, flags | _FILE, dir_fd=folder)
     try:
         require(os.fstat(descriptor))
     except BaseException:

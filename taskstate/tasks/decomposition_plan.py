@@ -112,6 +112,7 @@ def sizings(most: int) -> tuple[Sizing, ...]:
     return (*rows, Sizing("must", first, None, "must be decomposed"))
 
 
+@cache
 def sizing(sessions: int, most: int) -> Sizing:
     """Return the row of the table for a number of sessions."""
     return next(row for row in sizings(most) if row.last is None or sessions <= row.last)

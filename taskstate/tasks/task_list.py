@@ -91,11 +91,9 @@ def list_tasks(
     """
     tasks, problems, shapes = _all_tasks(workspace, shaped=shaped)
     complete = {each.id.casefold() for each in tasks if each.status == COMPLETE}
-    matching = [
-        each
-        for each in tasks
-        if status in ("", each.status) and area in ("", each.area) and standing in ("", _standing(each, complete))
-    ]
+    matching = [each for each in tasks if status in ("", each.status) and area in ("", each.area)]
+    if standing:
+        matching = [each for each in matching if standing == _standing(each, complete)]
     return TaskList(matching, problems, shapes)
 
 

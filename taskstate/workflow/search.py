@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 
 from taskstate.errors import TaskstateError
 from taskstate.model.names import id_key, own_file
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.syntax.spans import with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -46,15 +47,16 @@ def search(workspace: Workspace, text: str, *, task: str = "") -> Search:
         raise TaskstateError("search: the text is empty", help="say what to look for", code="usage")
     found: list[Found] = []
     unreadable: list[str] = []
-    for path, relative, task_id in _files(workspace):
-        if task and task_id.casefold() != task.casefold():
-            continue
-        try:
-            lines = _lines(files.read(path), needle)
-        except TaskstateError as error:
-            unreadable.append(str(error))
-            continue
-        found += [Found(relative, task_id, number, line) for number, line in lines]
+    with closing(folders.Lookout()) as lookout:
+        for path, relative, task_id in _files(workspace):
+            if task and task_id.casefold() != task.casefold():
+                continue
+            try:
+                lines = _lines(files.read(path, lookout=lookout), needle)
+            except TaskstateError as error:
+                unreadable.append(str(error))
+                continue
+            found += [Found(relative, task_id, number, line) for number, line in lines]
     return Search(tuple(found), tuple(unreadable))
 
 

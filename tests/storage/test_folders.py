@@ -7,6 +7,8 @@ import shutil
 import stat
 import subprocess
 import sys
+from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -204,10 +206,27 @@ def test_lookout_sees_what_is_there_and_follows_no_link(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["a\0b", "\ud800", "x" * 300])
 def test_name_that_the_system_does_not_take_is_one_clear_error(tmp_path: Path, name: str) -> None:
     """A name from a file's text may be anything."""
-    for act in (files.read, files.size, files.delete, lambda path: files.create(path, b"")):
-        with pytest.raises(TaskstateError) as caught:
-            act(tmp_path / name)
-        assert caught.value.code == "bad-name"
+    with closing(folders.Lookout()) as lookout:
+        read_many = partial(files.read, lookout=lookout)
+        for act in (files.read, read_many, files.size, files.delete, lambda path: files.create(path, b"")):
+            with pytest.raises(TaskstateError) as caught:
+                act(tmp_path / name)
+            assert caught.value.code == "bad-name"
+        with pytest.raises(OSError, match=r"Invalid|too long"):
+            lookout.status(tmp_path / name)
+
+
+def test_a_lookout_opens_plain_files_alone(tmp_path: Path) -> None:
+    """What is read by the folder that is held open is checked like any other file."""
+    (tmp_path / "a").write_bytes(b"text")
+    (tmp_path / "link").symlink_to("a")
+    os.mkfifo(tmp_path / "pipe")
+    with closing(folders.Lookout()) as lookout:
+        assert files.read(tmp_path / "a", lookout=lookout) == b"text"
+        for name, code in (("link", "is-link"), ("pipe", "not-a-file"), ("none", "not-found")):
+            with pytest.raises(TaskstateError) as caught:
+                files.read(tmp_path / name, lookout=lookout)
+            assert caught.value.code == code
 
 
 def test_folder_that_may_be_entered_but_not_listed_is_passed(tmp_path: Path) -> None:
