@@ -243,6 +243,8 @@ class _Scanner:
 
 _PLAIN_ITEM = re.compile(r"([-*+]|\d{1,9}[.)])( {1,4})(?=[^ \t\r\n])")
 _ANY_ITEM = r" {0,3}(?:[-*+]|\d{1,9}[.)])(?=[ \t\r\n]|\Z)"
+_TEXT_LINE = r"(?:[A-Za-z(\[]|\*\*[A-Za-z]|`[^`])[^\n]*"  # which can begin nothing else
+_PARAGRAPH = re.compile(rf"{_TEXT_LINE}(?:\n{_TEXT_LINE})*+(?=\n[ \t\r]*(?:\n|\Z)|\Z)")  # with a blank line below
 _NEXT_ITEM = re.compile(rf"\n{_ANY_ITEM}")
 
 
@@ -250,7 +252,8 @@ def scan_items(text: str, start: int, end: int) -> list[tuple[int, int, int]] | 
     """Return start, begin of the content and end of each top-level list item, or None if the lists are not plain.
 
     The part must begin and end between blocks. Plain means that every line is blank, begins an item at column 0, is
-    indented into the item above it by spaces, or is a comment or part of a fence at column 0, which end a list.
+    indented into the item above it by spaces, or is a comment, part of a fence or of a paragraph at column 0, which end
+    a list; the paragraph stands between blank lines.
     """
     part = _with_line_feeds(text[start:end])
     if "\0" in part:
@@ -265,7 +268,7 @@ def scan_items(text: str, start: int, end: int) -> list[tuple[int, int, int]] | 
 
 def _items(text: str) -> list[tuple[int, int, int]]:
     items: list[tuple[int, int, int]] = []
-    column, marker, at = 0, "", 0
+    column, marker, at, above = 0, "", 0, ""
     while at < len(text):
         stop = text.find("\n", at)
         stop = len(text) if stop < 0 else stop
@@ -283,9 +286,11 @@ def _items(text: str) -> list[tuple[int, int, int]]:
                 marker, stop = "", _end_of_fence(text, line, stop)
             elif marker and column <= len(line) - len(line.lstrip(" ")):
                 items[-1] = (*items[-1][:2], at + len(line))
+            elif not above and (paragraph := _PARAGRAPH.match(text, at)):
+                marker, stop = "", paragraph.end()
             else:
                 raise _Undecided
-        at = stop + 1
+        at, above = stop + 1, line.strip(" \t")
     return items
 
 
