@@ -236,10 +236,7 @@ def _cores() -> int:
 
 def _useful_processes(paths: Sequence[Path]) -> int:
     """Return how many processes are worth starting for these files."""
-    total = 0
-    for path in paths:
-        found = folders.find(path)  # that it cannot be read is reported later
-        total += found.st_size if found else 0
+    total = sum(status.st_size for _, status in folders.statuses(map(str, paths)))  # a missing one is reported later
     return min(total // _BYTES_PER_PROCESS, len(paths) // _BATCH)
 
 

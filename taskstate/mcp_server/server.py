@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -92,8 +93,15 @@ async def serve_stdio(place: Place) -> None:
 
     server = make_server(place)
     options = server.create_initialization_options(NotificationOptions(resources_changed=True))
-    async with streams() as (read, write):
-        await server.run(read, write, options)
+    try:
+        async with streams() as (read, write):
+            await server.run(read, write, options)
+    except ExceptionGroup as error:
+        # Ctrl-C ends the SDK's tasks, and one that was handing a message on to another says that this one has gone.
+        task = asyncio.current_task()
+        if task is None or not task.cancelling():
+            raise
+        raise asyncio.CancelledError from error
 
 
 class _Answers:

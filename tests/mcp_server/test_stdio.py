@@ -40,6 +40,7 @@ def request(number: object, method: object, params: object) -> bytes:
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 FIRST = request(1, "initialize", HELLO) + line({"jsonrpc": "2.0", "method": "notifications/initialized"})
 PING = request("ping", "ping", {})
+NOTE = line({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 99}})
 
 
 @contextmanager
@@ -109,13 +110,16 @@ def test_blank_lines_are_nothing(place: Place) -> None:
     assert answers(place.root, b"\n", b" \r\n", count=0) == []
 
 
-def test_ctrl_c_ends_the_server(place: Place) -> None:
-    """A person who started it on a terminal can end it, although it waits for a message."""
+@pytest.mark.parametrize("messages", [0, 400])
+def test_ctrl_c_ends_the_server(place: Place, messages: int) -> None:
+    """A person who started it on a terminal can end it: while it waits for a message, and while many wait for it."""
     with started(place.root) as server:
         assert server.stdin
         assert server.stdout
         server.stdin.write(FIRST)
         server.stdin.flush()
         server.stdout.readline()
+        server.stdin.write(NOTE * messages)
+        server.stdin.flush()
         server.send_signal(signal.SIGINT)
         assert server.wait(timeout=60) == 130
