@@ -88,7 +88,11 @@ def make_server(place: Place) -> Server[Any]:
 
 
 async def serve_stdio(place: Place) -> None:
-    """Serve one client on standard input and output, until it closes them."""
+    """Serve one client on standard input and output, until it closes them.
+
+    Raises:
+        BrokenPipeError: the client does not take an answer any more.
+    """
     from taskstate.mcp_server.stdio import streams
 
     server = make_server(place)
@@ -97,11 +101,13 @@ async def serve_stdio(place: Place) -> None:
         async with streams() as (read, write):
             await server.run(read, write, options)
     except ExceptionGroup as error:
-        # Ctrl-C ends the SDK's tasks, and one that was handing a message on to another says that this one has gone.
+        # When one of the SDK's tasks ends, another that was handing it a message fails, and hides why.
         task = asyncio.current_task()
-        if task is None or not task.cancelling():
-            raise
-        raise asyncio.CancelledError from error
+        if task and task.cancelling():  # by Ctrl-C
+            raise asyncio.CancelledError from error
+        if error.subgroup(BrokenPipeError):  # the client has gone
+            raise BrokenPipeError from error
+        raise
 
 
 class _Answers:

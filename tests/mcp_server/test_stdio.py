@@ -123,3 +123,18 @@ def test_ctrl_c_ends_the_server(place: Place, messages: int) -> None:
         server.stdin.flush()
         server.send_signal(signal.SIGINT)
         assert server.wait(timeout=60) == 130
+
+
+def test_a_client_that_goes_is_no_fault(place: Place) -> None:
+    """A client that is killed takes no answers any more: the server ends and says nothing."""
+    with started(place.root) as server:
+        assert server.stdin
+        assert server.stdout
+        assert server.stderr
+        server.stdin.write(FIRST)
+        server.stdin.flush()
+        server.stdout.readline()
+        server.stdout.close()
+        server.stdin.write(b"".join(request(number, "tools/list", {}) for number in range(100)))
+        server.stdin.close()
+        assert (server.wait(timeout=60), server.stderr.read()) == (0, b"")
