@@ -13,7 +13,8 @@ from tests.support.place import Place
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.slow, pytest.mark.parametrize("manager", ["pre-commit", "prek"])]
+MANAGERS = ("pre-commit", "prek")
+pytestmark = [pytest.mark.slow, pytest.mark.parametrize("manager", MANAGERS)]
 
 STATE = ".taskstate/tasks/task-101-state.md"
 ARCHIVE = ".taskstate/archives/task-101-archive.md"
@@ -68,10 +69,25 @@ class Hooked:
         self.ok(self.manager, "install")
 
 
+@pytest.fixture(scope="module")
+def origins(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Return where the repository of each manager is made once; tests work on copies."""
+    return {manager: tmp_path_factory.mktemp(manager) / "repository" for manager in MANAGERS}
+
+
 @pytest.fixture
-def there(repository: Path, manager: str, tmp_path: Path) -> Hooked:
+def there(repository: Path, manager: str, tmp_path: Path, origins: dict[str, Path]) -> Hooked:
     """Return a repository with hooks, in which task 101 with a session is committed."""
-    there = Hooked(repository, manager, tmp_path)
+    origin = origins[manager]
+    if not origin.exists():
+        shutil.copytree(repository, origin)
+        _make(Hooked(origin, manager, tmp_path))
+    shutil.rmtree(repository)
+    shutil.copytree(origin, repository)
+    return Hooked(repository, manager, tmp_path)
+
+
+def _make(there: Hooked) -> None:
     there.ok("taskstate", "init", "--pre-commit")
     there.install()
     for task in ("101", "102"):
@@ -81,7 +97,6 @@ def there(repository: Path, manager: str, tmp_path: Path) -> Hooked:
         )
     there.session("one")
     there.save()
-    return there
 
 
 @pytest.mark.parametrize("how", ["deleted", "renamed", "moved"])

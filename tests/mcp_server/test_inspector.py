@@ -1,4 +1,4 @@
-"""The MCP inspector's command line, which is written by others in another language, lists and calls every tool."""
+"""The MCP inspector's command line, which is written by others in another language, lists the tools and calls some."""
 
 from __future__ import annotations
 
@@ -20,18 +20,10 @@ if TYPE_CHECKING:
 
 VERSION = "0.15.0"  # the newest that runs on Node 20
 FOLDER = Path(__file__).parents[2] / ".cache" / "inspector"
-CALLS: dict[str, tuple[str, ...]] = {
+CALLS: dict[str, tuple[str, ...]] = {  # each takes seconds; `test_parity` calls every tool with another client
     "start": ("id=101",),
-    "brief": ("id=101", "budget=500"),
     "session": ("do=add", "id=101", 'did=["Wrote it."]', "state=Half-way.", 'next=["Go on."]'),
-    "feature": ("do=add", "id=101", "feature=f-2", "text=more"),
-    "phase": ("do=add", "id=101", "phase=1", "name=Build"),
-    "handoff": ("do=list", "id=101"),
-    "chain": ("do=status", "id=101"),
-    "role": ("do=show", "id=101"),
     "permanent": ("do=recover",),
-    "lint": ("fix=true",),
-    "search": ("do=next",),
     "finish": ("id=101", 'did=["Wrote it."]', "state=Done.", 'next=["Go on."]', "pause=true"),
 }
 
@@ -53,12 +45,11 @@ def inspector() -> str:
 
 
 @pytest.mark.slow
-def test_the_inspector_lists_and_calls_every_tool(inspector: str, tmp_path: Path) -> None:
-    """Each tool is listed with its schema, and answers a call without an error."""
+def test_the_inspector_lists_every_tool_and_calls_some(inspector: str, tmp_path: Path) -> None:
+    """Each tool is listed with its schema; those that are called answer, and errors are told as such."""
     place = Place(tmp_path / "repository")
     listed = _inspect(inspector, place.root, "tools/list")["tools"]
     assert [each["name"] for each in listed] == [tool.name for tool in TOOLS]
-    assert set(CALLS) == {tool.name for tool in TOOLS}
     for name, fields in CALLS.items():
         arguments = [each for field in fields for each in ("--tool-arg", field)]
         result = _inspect(inspector, place.root, "tools/call", "--tool-name", name, *arguments)

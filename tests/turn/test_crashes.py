@@ -35,7 +35,6 @@ JOBS = {
     ),
     "finish --complete": ((("start", TASK, "--agent", "ann"),), _COMPLETE, 40),
 }
-_EVERY = KILL_EVERY if KILL_EVERY == 1 else KILL_EVERY + 2  # a turn has many steps
 
 
 def run(*command: str) -> int:
@@ -93,7 +92,7 @@ def test_a_kill_at_any_step(origin: Path, tmp_path: Path, name: str) -> None:
     with contextlib.chdir(work):
         assert run(*command) == 0
     later = seen(work)
-    number, died = 1 + sorted(JOBS).index(name) % _EVERY, True
+    number, died = 1 + sorted(JOBS).index(name) % KILL_EVERY, True
     while died:
         shutil.rmtree(work)
         shutil.copytree(origin, work)
@@ -106,5 +105,5 @@ def test_a_kill_at_any_step(origin: Path, tmp_path: Path, name: str) -> None:
             assert run(*command) == 0, number
             assert seen(work) == later, number
             assert run("lint") == 0, number
-        number += _EVERY
+        number += KILL_EVERY
     assert number > steps
