@@ -75,8 +75,11 @@ def _lines(data: bytes, needle: str) -> Iterator[tuple[int, str]]:
 
     Only lines with its longest word are looked at: most files have none, which one pass in C says.
     """
-    text = with_newlines(data.decode("utf-8", "replace"), "\n")
-    folded, word = text.casefold(), max(needle.split(" "), key=len)
+    text, word = data.decode("utf-8", "replace"), max(needle.split(" "), key=len)
+    if word not in text.casefold():
+        return
+    text = with_newlines(text, "\n")
+    folded = text.casefold()
     lines: list[str] = []
     number, seen, at = 0, 0, folded.find(word)
     while at >= 0:
