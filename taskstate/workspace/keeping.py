@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from contextlib import suppress
+from contextlib import closing, suppress
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
@@ -237,8 +237,8 @@ def _prune(workspace: Workspace, records: tuple[KeptRecord, ...], task_id: str) 
     own = [record for record in records if task_id in record.ids]
     plain = [record for record in own if not record.batch]
     oldest = time.time() - _MOST_DAYS * 24 * 3600
-    with suppress(OSError, TaskstateError):
-        sizes = [(status.st_size, status.st_mtime) for status in (folders.status(record.path) for record in own)]
+    with suppress(OSError, TaskstateError), closing(folders.Lookout()) as lookout:
+        sizes = [(status.st_size, status.st_mtime) for status in (lookout.status(record.path) for record in own)]
         if (
             len(plain) <= 2 * _MOST_RECORDS
             and sum(size for size, _ in sizes) <= _MOST_BYTES
