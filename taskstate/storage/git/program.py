@@ -52,7 +52,10 @@ _DROPPED = (
     "GIT_EXTERNAL_DIFF",  # a program that would make the diffs
 )
 _CHUNK = 64 * 1024
+_FIRST_LOOK = 100  # milliseconds, in which git can read some 100 MB
 _PATIENCE = 2_000  # milliseconds; twice as long without any work is in vain
+_SILENT = "remove the pipes that `find . -type p` lists; git's configuration may name one, too"
+_ENDLESS = "remove the links to devices that `find . -lname '/dev/*'` lists; git's configuration may name one, too"
 _MAX_MESSAGE = 300
 _MUCH = "list what is no part of the project in .gitignore, or set `root` in taskstate.toml to a smaller part of it"
 _PARTIAL = rb"(?im)^\s*(?:promisor\s*(?:=\s*true\s*)?$|partialclone\s*=)"
@@ -146,13 +149,14 @@ def _read_up_to(process: subprocess.Popen[bytes], most: int, name: str) -> bytes
 def wait_for_output(process: subprocess.Popen[bytes], name: str) -> None:
     """Return as soon as git says something on standard output, or ends; `name` is how messages call it.
 
-    Git hangs where a FIFO stands in the place of a file such as .gitignore. It may also work for minutes without a
-    word, so no time limit would do. But git that does nothing and has started nothing waits in vain: what it reads
-    from taskstate is there already. This is seen where the system has `/proc`.
+    Git hangs where a FIFO stands in the place of a file such as .gitignore, and reads without end where a link leads to
+    a device. It may also work for minutes without a word, so no time limit would do. But git that does nothing and has
+    started nothing waits in vain: what it reads from taskstate is there already. This is seen where the system has
+    `/proc`.
 
     Raises:
-        TaskstateError: code "git-waits": it does nothing; it was ended. This is no `GitFailed`: a command that goes on
-            without git's answer would wait again, for the next one.
+        TaskstateError: code "git-waits": it does nothing, or reads a device; it was ended. This is no `GitFailed`: a
+            command that goes on without git's answer would wait again, for the next one.
     """
     import select
 
@@ -160,17 +164,24 @@ def wait_for_output(process: subprocess.Popen[bytes], name: str) -> None:
         return
     poller = select.poll()
     poller.register(process.stdout, select.POLLIN | select.POLLHUP)
-    before = None
-    while not poller.poll(_PATIENCE):
-        from taskstate.storage.git.waiting import work_while_idle
+    before, patience = None, _FIRST_LOOK
+    while not poller.poll(patience):
+        from taskstate.storage.git import waiting
 
-        now = work_while_idle(process.pid)
+        waiting.bound(process.pid)
+        now = waiting.work_while_idle(process.pid) if patience == _PATIENCE else None
+        if waiting.reads_device(process.pid):
+            _end(process, f"git {name} reads a device, which has no end", _ENDLESS)
         if now is not None and now == before:
-            process.kill()
-            message = f"git {name} waits for a file that says nothing"
-            help_ = "remove the pipes that `find . -type p` lists; git's configuration may name one, too"
-            raise TaskstateError(message, help=help_, code="git-waits")
-        before = now
+            _end(process, f"git {name} waits for a file that says nothing", _SILENT)
+        before, patience = now, _PATIENCE
+
+
+def _end(process: subprocess.Popen[bytes], message: str, help_: str) -> None:
+    from taskstate.storage.git import waiting
+
+    waiting.end(process.pid)
+    raise TaskstateError(message, help=help_, code="git-waits")
 
 
 def _read_beginning(stream: IO[bytes], said: list[bytes]) -> None:

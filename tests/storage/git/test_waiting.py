@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from taskstate.errors import GitFailed, TaskstateError
 from taskstate.storage.git import client as git
 from taskstate.storage.git import program
 from tests.support.git_place import GitPlace
@@ -67,6 +68,68 @@ def test_a_pipe_where_git_reads_a_file_hangs_no_command(place: GitPlace, put: ob
     )
     assert done.returncode == 2, done.stderr
     assert b"waits for a file that says nothing: remove the pipes" in done.stderr
+
+
+def device_as_attributes(place: GitPlace) -> None:
+    """Let `info/attributes` lead to a device that says zeros without end."""
+    attributes = place.root / ".git" / "info" / "attributes"
+    attributes.parent.mkdir(exist_ok=True)
+    attributes.symlink_to("/dev/zero")
+
+
+def device_as_branch(place: GitPlace) -> None:
+    """Let another branch lead to such a device: git reads it to find a commit by its name."""
+    (place.root / ".git" / "refs" / "heads" / "other").symlink_to("/dev/zero")
+
+
+def device_in_the_configuration(place: GitPlace) -> None:
+    """Let the configuration name such a device for the names of people."""
+    place.git("config", "mailmap.file", "/dev/zero")
+
+
+@pytest.mark.parametrize(
+    ("put", "words"),
+    [
+        (device_as_attributes, ("start", "101")),
+        (device_as_branch, ("lint", "--against", "other")),
+        (device_in_the_configuration, ("git-history", "sync", "101")),
+    ],
+)
+def test_a_device_where_git_reads_a_file_takes_neither_time_nor_memory(
+    place: GitPlace, put: object, words: tuple[str, ...]
+) -> None:
+    """The command ends at once with one line that says what to do."""
+    assert callable(put)
+    put(place)
+    command = ["sh", "-c", 'ulimit -v 2000000; exec "$@"', "sh", sys.executable, "-m", "taskstate", *words]
+    done = subprocess.run(command, cwd=place.root, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 2, done.stderr
+    assert b"reads a device, which has no end: remove the links to devices" in done.stderr
+
+
+def test_a_file_of_any_size_takes_no_more_memory_than_its_bound(place: GitPlace) -> None:
+    """An archive of a few bytes can hold a file of terabytes, which git reads as one line."""
+    import resource
+
+    with (place.root / ".git" / "objects" / "info" / "alternates").open("wb") as stream:
+        stream.truncate(1024**4)
+    with pytest.raises(GitFailed, match=r"(?i)out of memory"):
+        git.run(["log", "--format=%H"], place.root)
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 3 * 1024**2
+
+
+def test_a_pipe_in_a_submodule_hangs_no_command(place: GitPlace, tmp_path: Path) -> None:
+    """There another process waits, which the first one has started; none of them is left."""
+    GitPlace(tmp_path / "library")
+    place.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(tmp_path / "library"), "sub")
+    exclude = place.root / ".git" / "modules" / "sub" / "info" / "exclude"
+    exclude.parent.mkdir(exist_ok=True)
+    exclude.unlink(missing_ok=True)
+    os.mkfifo(exclude)
+    with pytest.raises(TaskstateError, match="waits for a file that says nothing"):
+        git.run(["status", "--ignore-submodules=none"], place.root)
+    with pytest.raises(OSError, match="No such device"):  # nobody reads it any more
+        os.open(exclude, os.O_WRONLY | os.O_NONBLOCK)
 
 
 def test_git_that_works_without_a_word_is_waited_for(place: GitPlace, monkeypatch: pytest.MonkeyPatch) -> None:
