@@ -45,6 +45,8 @@ PATHLIB = {
 }
 OTHERS = {"tempfile", "shutil", "fileinput", "fcntl", "mmap", "linecache", "zipfile", "tarfile", "sqlite3"}
 STARTS = {"Popen", "run", "call", "check_call", "check_output", "getoutput", "getstatusoutput"}
+POOLS = {"multiprocessing", "concurrent.futures"}  # of which the threads start nothing
+POOL_STARTS = {"get_context", "Process", "Pool", "ProcessPoolExecutor"}
 OS_STARTS = {"system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp", "startfile"}
 
 # What may be done elsewhere than through `storage.folders`, and why.
@@ -108,6 +110,10 @@ def starts(tree: ast.AST) -> list[str]:
         if isinstance(node, ast.ImportFrom) and node.module in {"os", "subprocess", "shutil", "tempfile", "pathlib"}:
             names = {alias.name for alias in node.names} & (OS | STARTS | OS_STARTS)
             found += [f"from {node.module} import {name}" for name in names]  # it could not be told from others
+        if isinstance(node, ast.ImportFrom) and node.module in POOLS:
+            found += [f"from {node.module} import {each.name}" for each in node.names if each.name in POOL_STARTS]
+        if isinstance(node, ast.Call) and ast.unparse(node.func).startswith(tuple(f"{name}." for name in POOLS)):
+            found.append(ast.unparse(node))
     return found
 
 

@@ -241,17 +241,13 @@ def _useful_processes(paths: Sequence[Path]) -> int:
 
 
 def _check_in_processes(paths: Sequence[Path], run: LintRun, jobs: int) -> Iterator[tuple[Path, _FileResult]]:
-    import multiprocessing
-    import sys
-    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from concurrent.futures import as_completed
+
+    from taskstate.storage import programs
 
     run.repository.prepare()
-    # A forked process has all modules and what was read already. Forking is safe only while no other thread runs: true
-    # here on Linux, while on macOS the system's libraries start threads, and Windows has no fork.
-    method = "fork" if sys.platform == "linux" else "spawn"
-    context = multiprocessing.get_context(method)
     shared = (run._replace(cache=None), document_kinds.declared())
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_init_worker, initargs=shared) as pool:
+    with programs.workers(jobs, _init_worker, shared) as pool:
         batches = [paths[at : at + _BATCH] for at in range(0, len(paths), _BATCH)]
         for future in as_completed([pool.submit(_check_batch, batch) for batch in batches]):
             yield from future.result()

@@ -1,20 +1,29 @@
-"""Starts every program but git, which `git.client` starts: nothing else in taskstate starts one.
+"""Starts every program but git, which `git.program` starts: nothing else in taskstate starts one.
 
 What may be started is decided by the callers: the command line of an argument, one that was allowed with
-`taskstate trust`, this Python for filling in a template, the `taskstate` of the PATH for its version, and the demo's
-own steps. No word of a file is ever part of
-the text that a shell reads.
+`taskstate trust`, this Python for filling in a template and as worker processes, the `taskstate` of the PATH for its
+version, and the demo's own steps. No word of a file is ever part of the text that a shell reads.
 """
 
 from __future__ import annotations
+
+import os
+import sys
+from contextlib import contextmanager
 
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from concurrent.futures import Executor
     from pathlib import Path
     from typing import IO
+
+# A forked process has all modules and what was read already. Forking is safe only while no other thread runs: true
+# here on Linux, while on macOS the system's libraries start threads, and Windows has no fork.
+_METHOD = "fork" if sys.platform == "linux" else "spawn"
+_SAFE_PATH = "PYTHONSAFEPATH"
 
 
 def start(words: Sequence[str], root: Path, *, stdin: IO[bytes]) -> subprocess.Popen[bytes]:
@@ -84,3 +93,23 @@ def run_step(words: Sequence[str], root: Path, environment: Mapping[str, str]) -
         errors="replace",
         check=False,
     )
+
+
+@contextmanager
+def workers(number: int, initialize: Callable[..., None], arguments: tuple[object, ...]) -> Iterator[Executor]:
+    """Yield a pool of `number` processes of this program, in each of which `initialize` is called first."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
+    context = multiprocessing.get_context(_METHOD)
+    before = os.environ.get(_SAFE_PATH)
+    # Where it is not forked, Python starts them as `python -c`, which looks for modules in the current folder first: in
+    # a stranger's repository a file `multiprocessing.py` would run.
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        with ProcessPoolExecutor(number, mp_context=context, initializer=initialize, initargs=arguments) as pool:
+            yield pool
+    finally:
+        del os.environ[_SAFE_PATH]
+        if before is not None:
+            os.environ[_SAFE_PATH] = before

@@ -7,6 +7,7 @@ import pytest
 
 from taskstate.lint import engine
 from taskstate.lint.runner import LintRequest, LintRun, Report, check_files, open_run, own_files_in
+from taskstate.storage import programs
 from tests.support.place import Place, refusal
 
 if TYPE_CHECKING:
@@ -176,13 +177,31 @@ def test_without_a_writable_cache_all_is_checked(place: Place) -> None:
     assert run(place)[0].findings == run(place)[0].findings == ()
 
 
-def test_several_processes_find_what_one_finds(place: Place) -> None:
-    """Many files are checked on all cores, with the same findings in the same order."""
+def many_files(place: Place) -> tuple[Path, ...]:
+    """Return so many files that several processes are worth it."""
     filler = "word " * 16_000
     for number in range(200, 250):
         text = place.text.replace("101", str(number)).replace("Issue tokens.", filler)
         (place.path.parent / f"task-{number}-state.md").write_text(text.replace("# Task", "# Tosk"), encoding="utf-8")
-    found, _ = own_files_in(place.workspace, [place.root])
+    return own_files_in(place.workspace, [place.root])[0]
+
+
+def test_worker_processes_run_no_file_of_the_current_folder(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where they are not forked, as on macOS, Python would look for their first module in the current folder."""
+    monkeypatch.setattr(programs, "_METHOD", "spawn")
+    monkeypatch.chdir(place.root)
+    for name in ("multiprocessing", "encodings", "site"):
+        code = f"open({str(place.root / 'ran')!r}, 'w')\n"
+        (place.root / f"{name}.py").write_text(f"{code}raise SystemExit(1)\n", encoding="utf-8")
+    report = check_files(many_files(place), place.checking()._replace(jobs=2))
+    assert len(report.findings) >= 50
+    assert not (place.root / "ran").exists()
+    assert "PYTHONSAFEPATH" not in os.environ
+
+
+def test_several_processes_find_what_one_finds(place: Place) -> None:
+    """Many files are checked on all cores, with the same findings in the same order."""
+    found = many_files(place)
     one, several = (place.checking()._replace(jobs=jobs) for jobs in (1, 2))
     progress: list[tuple[int, int]] = []
     expected = check_files(found, one)
