@@ -1,10 +1,14 @@
-"""Runs a command inside the server: the same arguments and the same job as on the command line, without its output."""
+"""Runs a command inside the server: the same arguments and the same job as on the command line, without its output.
+
+As there, no answer holds a control character or hidden text as it is: a model would read it like any other.
+"""
 
 from __future__ import annotations
 
 from taskstate.cli.invocation import Invocation, in_one
 from taskstate.cli.main import our_fault, run_command
 from taskstate.errors import SeveralReasons, TaskstateError
+from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -67,10 +71,24 @@ def run(arguments: Sequence[str]) -> Answer:
         raise _masked(error) from error
     except Exception as error:  # the server lives on, whatever happens in a command
         raise our_fault(error) from error
-    return Answer(invocation.data, invocation.text, tuple(invocation.notes), status)
+    notes = tuple(printable(_without_secrets(each)) for each in invocation.notes)
+    return Answer(visible(invocation.data), printable(invocation.text), notes, status)
+
+
+def visible(value: object) -> object:
+    """Return JSON data in whose texts control characters and hidden text are written out."""
+    if isinstance(value, str):
+        return printable(value)
+    if isinstance(value, dict):
+        return {visible(key): visible(each) for key, each in value.items()}
+    return [visible(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _masked(error: TaskstateError) -> TaskstateError:
+    return TaskstateError(_without_secrets(error.message), help=_without_secrets(error.help), code=error.code)
+
+
+def _without_secrets(text: str) -> str:
     from taskstate.validation.secrets import masked
 
-    return TaskstateError(masked(error.message), help=masked(error.help), code=error.code)
+    return masked(text)

@@ -14,6 +14,7 @@ from taskstate.messages import decoded
 from taskstate.model.document_kinds import section_key
 from taskstate.model.names import own_file, parse_task_id
 from taskstate.model.task_state import SECTION_LEVEL
+from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def resources(workspace: Workspace) -> tuple[Resource, ...]:
     found = ((path, uri_of(workspace, path)) for path in workspace.own_files())
     names = {"state": "state file", "archive": "archive", "handoff": "handoff"}
     return tuple(
-        Resource(uri, name, f"{names[own.type]} of task {own.id}")
+        Resource(uri, printable(name), f"{names[own.type]} of task {own.id}")
         for path, uri in found
         if uri and (own := own_file(name := workspace.relative(path)))
     )
@@ -78,7 +79,7 @@ def read(workspace: Workspace, uri: str) -> str:
     words = tuple(unquote(word) for word in parts.path.strip("/").split("/"))
     if parts.scheme != _SCHEME or parts.netloc != _HOST or not words[0]:
         raise _unknown(uri)
-    text = _text(workspace, uri, words)
+    text = printable(_text(workspace, uri, words))  # as commands print it: a model reads hidden text like any other
     asked = parse_qs(parts.query).get("page", ["1"])[0]
     page = page_of(text, number_of(asked), RESOURCE)
     more = f"\n(page {page.number} of {page.of}: {uri.partition('?')[0]}?page=N)\n" if page.of > 1 else ""

@@ -7,6 +7,7 @@ import json
 from mcp_types import CallToolResult, TextContent
 
 from taskstate.mcp_server.pages import ANSWER, page_of
+from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,7 +40,13 @@ def result_of(answer: Answer, page: int) -> CallToolResult:
 
 def failed(error: TaskstateError) -> CallToolResult:
     """Return the result of a command that refuses: code, message and cure."""
-    message, cure = error.message[:ANSWER], error.help[:_MOST_NOTES]
-    text = f"{error.code}: {message}" + (f": {cure}" if cure else "")
-    structured = {"code": error.code, "message": message, "cure": cure}
-    return CallToolResult(content=[TextContent(text=text)], structured_content=structured, is_error=True)
+    structured = parts_of(error)
+    code, message, cure = structured.values()
+    text = f"{code}: {message}" + (f": {cure}" if cure else "")
+    return CallToolResult(content=[TextContent(text=text)], structured_content={**structured}, is_error=True)
+
+
+def parts_of(error: TaskstateError) -> dict[str, str]:
+    """Return code, message and cure of an error, which may quote what a client has sent."""
+    message, cure = printable(error.message)[:ANSWER], printable(error.help)[:_MOST_NOTES]
+    return {"code": error.code, "message": message, "cure": cure}

@@ -20,8 +20,9 @@ from taskstate.mcp_server import call, prompts, resources
 from taskstate.mcp_server.arguments import read_call
 from taskstate.mcp_server.changes import Changes, session_key
 from taskstate.mcp_server.pages import number_of
-from taskstate.mcp_server.results import failed, result_of
+from taskstate.mcp_server.results import failed, parts_of, result_of
 from taskstate.mcp_server.tools import TOOLS, Tool, schema_of
+from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING, TypeVar
 from taskstate.workspace.workspace import find_workspace, require_set_up
 
@@ -241,5 +242,4 @@ class _Answers:
 
 def _refusal(error: TaskstateError) -> MCPError:
     """Return an error as one of the protocol."""
-    detail = {"code": error.code, "message": error.message, "cure": error.help}
-    return MCPError(types.INVALID_PARAMS, str(error), detail)
+    return MCPError(types.INVALID_PARAMS, printable(str(error)), parts_of(error))

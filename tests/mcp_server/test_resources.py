@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -7,12 +8,14 @@ import mcp_types as types
 import pytest
 from mcp import Client, MCPError
 
+from taskstate.mcp_server import call
 from taskstate.mcp_server.prompts import PROMPTS
 from tests.mcp_server.conftest import MODES, texts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from taskstate.cli.invocation import Invocation
     from tests.mcp_server.conftest import Agent
     from tests.support.place import Place
 
@@ -151,3 +154,50 @@ def test_prompts_are_what_the_commands_print(agent: Agent, mode: str) -> None:
             assert refused.value.error.data["cure"]
 
     agent.talk(say, mode=mode)
+
+
+def test_no_answer_holds_hidden_text(agent: Agent, place: Place) -> None:
+    """A model reads hidden text like any other: tools, resources, prompts and errors write it out."""
+    hidden = "\U000e0041\u202e\u200b"
+    place.path.write_text(
+        place.text.replace("title: JWT Service", 'title: "JWT \\e[31m\\u202eService\\U000e0041"').replace(
+            "Issue tokens.", f"Issue tokens.{hidden}\x1b[31m"
+        ),
+        encoding="utf-8",
+    )
+    calls = [
+        ("search", {"do": "show", "id": "101"}),
+        ("search", {"do": "list"}),
+        ("search", {"do": "next"}),
+        ("search", {"do": "text", "text": "tokens"}),
+        ("brief", {"id": "101"}),
+        ("lint", {}),
+        ("feature", {"do": "fail", "id": "101", "feature": f"x{hidden}\x1b", "evidence": "y"}),
+    ]
+
+    async def say(client: Client) -> list[str]:
+        results = [await client.call_tool(tool, fields) for tool, fields in calls]
+        said = [f"{texts(each.content)} {json.dumps(each.structured_content, ensure_ascii=False)}" for each in results]
+        said += [texts((await client.read_resource(uri)).contents) for uri in (URI, f"{URI}/section/static%20context")]
+        for uri in (f"{URI}/section/{hidden}\x1b", f"taskstate://task/{hidden}"):
+            with pytest.raises(MCPError) as refusal:
+                await client.read_resource(uri)
+            said.append(f"{refusal.value} {json.dumps(refusal.value.error.data, ensure_ascii=False)}")
+        return said
+
+    said = agent.talk(say)
+    assert "\\U000e0041" in said[0]
+    assert [each for each in said if set(each) & {*hidden, "\x1b"}] == []
+
+
+def test_no_note_holds_a_credential(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a command says of a file is masked, as on standard error."""
+    key = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6"
+
+    def warns(_: list[str], invocation: Invocation) -> int:
+        invocation.print_problems((f"`status` is {key}",))
+        return 1
+
+    monkeypatch.setattr(call, "run_command", warns)
+    (note,) = call.run(["list"]).notes
+    assert key not in note
