@@ -62,7 +62,7 @@ def respond(hooked: Hooked, data: bytes) -> Answer:
         call = read_call(data)
         workspace = find_workspace(Path(call.folder), root=hooked.root)
         require_set_up(workspace)
-        text = _said(workspace, call, hooked)
+        text = printable(_said(workspace, call, hooked))  # a finding quotes the file, and a model reads it
         return Answer(json.dumps(clients.answer(hooked.client, hooked.event, text), ensure_ascii=False), "")
     except TaskstateError as error:
         fault = str(error)

@@ -11,7 +11,7 @@ from taskstate.lint.facts.signs import REQUIRED
 from taskstate.lsp import hover, tokens
 from taskstate.model.permanent import PERMANENT
 from taskstate.storage import files, folders
-from taskstate.syntax.spans import Span
+from taskstate.syntax.spans import Span, printable
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema_files
 
@@ -67,9 +67,9 @@ def _item(  # noqa: PLR0913 - the fields of an item
     """Return an item that replaces the `word` before the cursor by `new`, or by its label."""
     span = Span(place.at - len(word), place.at)
     return types.CompletionItem(
-        label=label,
+        label=printable(label),
         kind=kind,
-        detail=detail or None,
+        detail=printable(detail) or None,
         filter_text=new or label,
         text_edit=types.TextEdit(place.positions.range(span), new or label),
     )

@@ -6,6 +6,7 @@ from lsprotocol import types
 
 from taskstate.lint.diagnostics import ERROR, WARNING
 from taskstate.lsp.positions import Positions
+from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def to_diagnostic(finding: Finding, positions: Positions) -> types.Diagnostic:
         severity=_SEVERITIES.get(found.severity, types.DiagnosticSeverity.Information),
         code=found.code,
         source=SOURCE,
-        message=f"{found.message}\n{found.help}" if found.help else found.message,
+        message=printable(f"{found.message}\n{found.help}" if found.help else found.message),
         tags=[types.DiagnosticTag.Unnecessary] if found.code in _NEEDLESS else None,
     )
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from lsprotocol import types
 
 from taskstate.lint import registry
 from taskstate.lint.rule_pages import page, retired_page
 from taskstate.lsp import tokens
+from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING
 from taskstate.validation import schema_files
 
@@ -49,7 +52,13 @@ def _about(facts: Facts, at: int, tasks: TaskIndex) -> Iterator[str]:
     task_id = tokens.task_at(facts, at)
     task = tasks.find(task_id) if task_id else None
     if task:
-        yield f"**Task {task.id}**: {task.title}\n\n{task.status}, in {task.path}"
+        title, status, path = map(_as_text, (task.title, task.status, task.path))
+        yield f"**Task {task.id}**: {title}\n\n{status}, in {path}"
+
+
+def _as_text(words: str) -> str:
+    """Return words of a file as Markdown that shows them: an editor would load an image that a title names."""
+    return re.sub(r"[\\`*\[\]<>&!~|]", r"\\\g<0>", printable(" ".join(words.split())))
 
 
 def key_page(name: str, keys: tuple[str, ...]) -> str:

@@ -6,7 +6,7 @@ from lsprotocol import types
 
 from taskstate.model.task_state import read_state, session_number
 from taskstate.syntax.document import parse
-from taskstate.syntax.spans import Span, trimmed
+from taskstate.syntax.spans import Span, printable, trimmed
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _symbols(document: Document, positions: Positions) -> Iterator[tuple[Span, t
     for feature in checklist.features if checklist else ():
         mark = "passes" if feature.passes else "open"
         symbol = _symbol(feature.id, types.SymbolKind.Boolean, feature.node.span, feature.node.span, positions)
-        symbol.detail = f"{mark}: {feature.description}"
+        symbol.detail = printable(f"{mark}: {feature.description}")
         yield feature.node.span, symbol
 
 
@@ -60,7 +60,9 @@ def _symbol(
     name: str, kind: types.SymbolKind, span: Span, selection: Span, positions: Positions
 ) -> types.DocumentSymbol:
     # An empty name is an error in the protocol, and an editor may drop the whole outline because of it.
-    return types.DocumentSymbol(name.strip() or "(no title)", kind, positions.range(span), positions.range(selection))
+    return types.DocumentSymbol(
+        printable(name.strip()) or "(no title)", kind, positions.range(span), positions.range(selection)
+    )
 
 
 def _whole(document: Document, section: Section) -> Span:

@@ -23,7 +23,9 @@ from taskstate.lsp.open_texts import path_of
 from taskstate.lsp.publishing import Publisher, result_id
 from taskstate.lsp.service import Service
 from taskstate.storage import folders
+from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING
+from taskstate.validation.secrets import masked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,7 +80,11 @@ class Server(LanguageServer):
         self._faults: set[str] = set()
 
     def _warn(self, message: str) -> None:
-        self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, f"taskstate: {message}"))
+        self.show(types.MessageType.Warning, message)
+
+    def show(self, kind: types.MessageType, message: str) -> None:
+        """Show the editor a message, which may quote what stands in a file."""
+        self.window_show_message(types.ShowMessageParams(kind, printable(masked(f"taskstate: {message}"))))
 
     def report_server_error(self, error: Exception, source: Any) -> None:  # noqa: ANN401, ARG002 - as pygls declares it
         """Tell once what went wrong with a message; the server goes on."""
@@ -240,9 +246,9 @@ def _runner(server: Server, command: str) -> Callable[..., Any]:
         except TaskstateError as error:
             message, is_done = str(error), False
         kind = types.MessageType.Info if is_done else types.MessageType.Error
-        server.window_show_message(types.ShowMessageParams(kind, f"taskstate: {message}"))
+        server.show(kind, message)
         server.publisher.changed_on_disk()
-        return {"success": is_done, "message": message}
+        return {"success": is_done, "message": printable(masked(message))}
 
     return run
 

@@ -150,6 +150,15 @@ def test_safe_fixes_are_applied_on_request(client: Client) -> None:
     assert "file_size_kb: 2" in client.place.text
 
 
+def test_no_hook_hands_hidden_text_to_the_model(client: Client) -> None:
+    """A finding quotes what stands in the file; what nobody sees is written out."""
+    client.place.text = client.place.text.replace("title: JWT Service", 'title: "JWT \\u202eService\\U000e0041"')
+    edit = {"tool_input": {"file_path": str(client.place.path), "old_string": "a", "new_string": "b"}}
+    said = json.dumps(client.hook("after-edit", given=edit), ensure_ascii=False)
+    assert "TS206" in said
+    assert [each for each in "\u202e\U000e0041" if each in said] == []
+
+
 def test_file_that_must_not_be_fixed_is_told(client: Client) -> None:
     """Where the fix is refused the agent hears why, with the findings."""
     client.place.text = client.place.text.replace("total: 0", "total: 5")

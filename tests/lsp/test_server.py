@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -231,6 +232,23 @@ def test_completion_offers_what_can_stand_there(place: GitPlace, client: Languag
     assert offered("depends_on: [10") == ["102"]
     assert "**What I did:**" in labels(client.at("completion", STATE, line_of(text, "### Session 1") + 2, 2))
     assert offered("`src/") == ["src/b.py", "src/c.py"]
+
+
+def test_nothing_hidden_is_shown_and_no_title_is_markdown(place: GitPlace, client: LanguageClient) -> None:
+    """Findings, names and what is offered have hidden text as escapes; an editor would load the image of a title."""
+    hidden = "\u202e\U000e0041\x1b"
+    title = 'title: "![x](https://example.invalid/x.png)<b> \\e\\u202e\\U000e0041"'
+    place.write(OTHER, text_of(place).replace("101", "102").replace("title: JWT Service", title))
+    text = text_of(place).replace("status: created", 'status: "creatd\\u202e"\ndepends_on: ["102"]')
+    client.open(STATE, text.replace("## 2.", f"## 9 {hidden}\n\n## 2."))
+    line = line_of(text, "depends_on")
+    shown = client.at("hover", STATE, line, 15)["contents"]["value"]
+    assert r"\!\[x\](https://example.invalid/x.png)\<b\>" in shown
+    params = {"textDocument": {"uri": client.uri(STATE)}}
+    said = [shown, client.request("textDocument/documentSymbol", params), client.at("completion", STATE, line, 15)]
+    client.until(lambda: len(client.shown(STATE)) > 1)
+    said.append([each["message"] for each in client.shown(STATE)])
+    assert [each for each in said if set(json.dumps(each, ensure_ascii=False)) & set(hidden)] == []
 
 
 def test_outline_and_folds(place: GitPlace, client: LanguageClient) -> None:
