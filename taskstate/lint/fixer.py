@@ -9,6 +9,7 @@ from __future__ import annotations
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
 from taskstate.lint.queries.answers import RepositoryQueries
+from taskstate.model.names import own_type
 from taskstate.model.write_metadata import timestamp
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import damage
@@ -44,7 +45,8 @@ def fix_file(run: LintRun, path: Path, request: Request, *, unsafe: bool = False
     def job(loaded: Loaded) -> Change:
         name, queries = loaded.relative, RepositoryQueries(run.repository, path)
         fixed = engine.fix(loaded.document.text, name, run.config, queries, unsafe=unsafe)
-        if loaded.document.front_matter and damage.damage_of(run.repository.workspace, loaded.with_text(fixed.text)):
+        is_judged = loaded.document.front_matter or (fixed.applied and _is_state_file(loaded))
+        if is_judged and damage.damage_of(run.repository.workspace, loaded.with_text(fixed.text)):
             damage.require_undamaged(run.repository.workspace, loaded)  # else the damage is what was fixed
         change, left = Change(text=fixed.text, notes=_fix_notes(fixed.applied, request)), fixed.diagnostics
         for name_of_job, do in _JOBS.items():
@@ -68,7 +70,7 @@ def ignore_findings(run: LintRun, path: Path, request: Request) -> Outcome:
     from taskstate.lint.ignores import with_ignores
 
     def job(loaded: Loaded) -> Change:
-        if loaded.document.front_matter:
+        if loaded.document.front_matter or _is_state_file(loaded):
             damage.require_undamaged(run.repository.workspace, loaded)
         queries = RepositoryQueries(run.repository, path)
         done = with_ignores(loaded.document.text, loaded.relative, run.config, queries)
@@ -80,6 +82,11 @@ def ignore_findings(run: LintRun, path: Path, request: Request) -> Outcome:
     if outcome.changed:
         run.repository.forget_file(path)
     return outcome
+
+
+def _is_state_file(loaded: Loaded) -> bool:
+    """Return whether a file is a state file by its name; its front matter may be what cannot be read."""
+    return own_type(loaded.relative) == "state"
 
 
 def _subjects(diagnostics: Iterable[Diagnostic], job: str) -> tuple[str, ...]:

@@ -74,6 +74,7 @@ def restore(workspace: Workspace, task_id: str, numbers: Sequence[int], revision
         sessions = [each for number in dict.fromkeys(numbers) for each in _wanted(workspace, loaded, earlier, number)]
         replaced = _reworded(loaded.state, earlier, sessions)
         text = _with_sessions(loaded, earlier, sessions, replaced)
+        _require_whole_with(workspace, loaded, text)
         named = " and ".join(f"session {each.number}" for each in sessions)
         notes = [f"{named} {'is' if len(sessions) == 1 else 'are'} back as in {earlier.name}"]
         notes += _renumbered(text, sessions)
@@ -237,6 +238,18 @@ def _with_sessions(loaded: Loaded, earlier: _Earlier, sessions: Sequence[Session
     needed = state_items(before) - Counter(map(session_item, replaced)) + Counter(dict.fromkeys(wanted, 1))
     require_conserved(needed, state_items(after), f"task {before.id}")
     return text
+
+
+def _require_whole_with(workspace: Workspace, loaded: Loaded, text: str) -> None:
+    """Refuse a file that is damaged even with the sessions: a write would lower the count that says what is missing.
+
+    Raises:
+        TaskstateError: code "damaged".
+    """
+    counted_before = loaded.document.text[: loaded.document.front_matter.content.end]
+    body = text[parse(text).front_matter.content.end :]
+    if damage.damage_of(workspace, loaded.with_text(counted_before + body)):
+        damage.require_undamaged(workspace, loaded)
 
 
 def _renumbered(text: str, sessions: Sequence[Session]) -> Iterator[str]:

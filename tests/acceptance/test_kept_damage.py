@@ -75,6 +75,9 @@ DAMAGES: dict[str, Damage] = {
     **{f"ruin: {name}": damage for name, damage in RUINS.items()},
     **{f"conflict: {name}": damage for name, damage in CONFLICTS.items()},
 }
+BEHIND_A_FAULT = {
+    name: DAMAGES[name] for name in ("cut: before session 4", "cut: the checklist", "conflict: in a session")
+}
 SAMPLES = {name: DAMAGES[name] for name in ("cut: before session 4", "ruin: empty", "conflict: in a session")}
 STORIES = {"plain": PLAIN, "sealed": Story(sealed=True)}
 
@@ -217,6 +220,20 @@ def test_lint_mends_nothing_in_a_damaged_file(tmp_path: Path, damage: Damage) ->
     before = repo.tree()
     assert repo.run("lint", "--fix", "--unsafe-fixes").status in {1, 2}
     assert repo.tree() == before
+
+
+@pytest.mark.parametrize("damage", BEHIND_A_FAULT.values(), ids=BEHIND_A_FAULT)
+@pytest.mark.parametrize("command", ["lint --fix", "lint --fix --unsafe-fixes", "lint --add-ignores"])
+def test_a_fault_in_the_front_matter_hides_no_damage(tmp_path: Path, damage: Damage, command: str) -> None:
+    """A file that is damaged in two ways is refused with the cure, and its count, which tells what is gone, stays."""
+    repo = damaged(tmp_path / "repository", damage)
+    repo.edit("title: JWT Service", "title: JWT: Service")
+    before = repo.tree()
+    assert "can be mended" not in repo.run("lint").out
+    refused = repo.run(*shlex.split(command))
+    assert (refused.status, BACK in refused.err) == (2, True), refused
+    assert repo.tree() == before
+    assert repo.run("doctor", "--fix").status == (1 if OURS in repo.text else 0)
 
 
 def test_other_tasks_go_on_beside_a_damaged_file(tmp_path: Path) -> None:

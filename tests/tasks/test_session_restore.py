@@ -263,6 +263,27 @@ def test_a_file_that_does_not_parse_is_refused(place: GitPlace, change: Callable
     assert tree(place.root) == before
 
 
+MORE_IS_GONE: dict[str, Callable[[str], str]] = {
+    "another session": lambda text: removed(text, 4),
+    "a section": lambda text: text[: text.index("## 6.")],
+    "the end of the archive": lambda text: text,
+}
+
+
+@pytest.mark.parametrize("what", MORE_IS_GONE)
+def test_a_file_that_stays_damaged_is_refused(place: GitPlace, what: str) -> None:
+    """Where more is gone than what comes back, nothing is written: the next count would say that nothing is."""
+    place.archive(keep=2)
+    place.commit("archived")
+    place.text = MORE_IS_GONE[what](removed(place.text, 3))
+    if "archive" in what:
+        place.archive_path.write_text(place.archived[: place.archived.index("## Session 2")], newline="")
+    before = tree(place.root)
+    error = refusal(lambda: back(place, 3))
+    assert (error.code, "`taskstate doctor --fix`" in error.help) == ("damaged", True)
+    assert tree(place.root) == before
+
+
 def test_outside_a_repository_there_is_no_revision(tmp_path: Path) -> None:
     """Without git there is no revision to restore from, and the refusal names what is kept."""
     place = Place(tmp_path / "plain")

@@ -130,7 +130,7 @@ def _check_paths(invocation: Invocation, config: Config) -> tuple[Report, str]:
     with checking(invocation, config) as settings:
         own_files = _files(invocation, settings)
         settings.repository.all_files = None if args.paths or settings.place else own_files
-        diff = _write(invocation, own_files, settings) if args.fix or args.add_ignores else ""
+        diff, refused = _write(invocation, own_files, settings) if args.fix or args.add_ignores else ("", ())
         settings.repository.forget()
         settings.repository.now = now()  # files fixed just now have a later time than the start of the run
         with Bar(
@@ -141,7 +141,8 @@ def _check_paths(invocation: Invocation, config: Config) -> tuple[Report, str]:
             settings.cache.keep(settings.name(path) for path in own_files)
         removed = tuple(removed_findings(settings, _paths(invocation)))
         read = report.files + len({finding.path for finding in removed})
-        return report._replace(files=read, findings=with_removed(report.findings, removed)), diff
+        found = with_removed(report.findings, removed)
+        return report._replace(files=read, findings=found, unreadable=(*refused, *report.unreadable)), diff
 
 
 def _files(invocation: Invocation, settings: LintRun) -> tuple[Path, ...]:
@@ -157,11 +158,12 @@ def _files(invocation: Invocation, settings: LintRun) -> tuple[Path, ...]:
     return own_files
 
 
-def _write(invocation: Invocation, paths: tuple[Path, ...], settings: LintRun) -> str:
-    """Fix the files or add directives to them, and return the diff of a dry run."""
+def _write(invocation: Invocation, paths: tuple[Path, ...], settings: LintRun) -> tuple[str, tuple[str, ...]]:
+    """Fix the files or add directives to them; return the diff of a dry run, and a line for each damaged file."""
     from taskstate.lint.fixer import fix_file, ignore_findings
+    from taskstate.workspace import damage
 
-    args, request, diffs = invocation.args, invocation.request(), []
+    args, request, diffs, refused = invocation.args, invocation.request(), list[str](), list[str]()
     for path in paths:
         try:
             if args.add_ignores:
@@ -169,11 +171,15 @@ def _write(invocation: Invocation, paths: tuple[Path, ...], settings: LintRun) -
             else:
                 outcome = fix_file(settings, path, request, unsafe=args.unsafe_fixes)
         except TaskstateError as error:
-            invocation.print_problems((f"{'no directives' if args.add_ignores else 'not fixed'}: {error}",))
+            line = f"{'no directives' if args.add_ignores else 'not fixed'}: {error}"
+            if error.code in damage.CODES:
+                refused.append(line)
+            else:
+                invocation.print_problems((line,))
             continue
         invocation.print_notes(tuple(f"{outcome.path}: {note}" for note in outcome.notes))
         diffs.append(outcome.diff)
-    return "".join(diffs)
+    return "".join(diffs), tuple(refused)
 
 
 def _paths(invocation: Invocation) -> list[Path]:

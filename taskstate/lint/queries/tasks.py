@@ -50,7 +50,7 @@ def damage_mark(file: File) -> str:
     from taskstate.workspace.damage import advice, damage_of
 
     loaded = _state_file(file)
-    found = damage_of(file.repository.workspace, loaded) if loaded and loaded.document.front_matter else ""
+    found = damage_of(file.repository.workspace, loaded) if loaded else ""
     return advice(file.repository.workspace, loaded) if loaded and found else ""
 
 
