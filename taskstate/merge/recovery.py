@@ -14,6 +14,7 @@ from itertools import product
 
 from taskstate.errors import TaskstateError
 from taskstate.merge.added_items import with_items
+from taskstate.merge.conflicted import merged_again, require_both_sides, undecided
 from taskstate.merge.task_files import (
     TaskFiles,
     items_of,
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
 
     Wanted = dict[Item, Owed]
 
+_GOOD_TEXT = "its last good text is back"
 _MOST_ARCHIVES = 3  # versions of the archive in git that are tried, the newest first
 
 
@@ -107,16 +109,16 @@ def bring_back(workspace: Workspace, task_id: str, request: Request) -> str:
     loss = find_loss(workspace, task_id)
     task = _open(workspace, task_id, loss)
     wanted = dict(loss.items) if loss else {}
-    problem = ""
+    problem, whole = "", ""
     try:
-        _mend(task, wanted, request)
+        whole = _mend(task, wanted, request)
     except TaskstateError as error:
         problem = error.message
     left = find_loss(workspace, task_id)
     gone = left.items if left else {}
     back = {item: each for item, each in wanted.items() if item not in gone}
     problem = problem or (f"{names_of(gone)} not" if gone else "")
-    done = f"{names_of(back)} back" if back else "" if problem else "its last good text is back"
+    done = f"{names_of(back)} back" if back else "" if problem else whole
     return f"{task.path}: {'; '.join(filter(None, (done, problem, _write_proposal(task) if problem else '')))}"
 
 
@@ -142,8 +144,8 @@ def _open(workspace: Workspace, task_id: str, loss: Loss | None) -> _Task:
     return _Task(workspace, task_id, path, archive, records, texts, owed_items(entries))
 
 
-def _mend(task: _Task, wanted: Wanted, request: Request) -> None:
-    """Write what brings everything back.
+def _mend(task: _Task, wanted: Wanted, request: Request) -> str:
+    """Write what brings everything back; return what a damaged file holds then.
 
     Raises:
         TaskstateError: nothing that is known does; nothing is written.
@@ -156,8 +158,8 @@ def _mend(task: _Task, wanted: Wanted, request: Request) -> None:
             raise
         with task.workspace.locked():
             _write_anew(task, wanted)
-    else:
-        change_at(task.workspace, path, lambda loaded: _change(task, loaded, wanted), request)
+        return _GOOD_TEXT
+    return change_at(task.workspace, path, lambda loaded: _change(task, loaded, wanted), request).result
 
 
 def _write_anew(task: _Task, wanted: Wanted) -> None:
@@ -171,16 +173,34 @@ def _write_anew(task: _Task, wanted: Wanted) -> None:
     carry_out(task.workspace, (*_handoffs(task, wanted), *_archive_plan(task, now.archive, after.archive), operation))
 
 
-def _change(task: _Task, loaded: Loaded, wanted: Wanted) -> Change[None]:
-    """Return the change after which everything is there exactly once."""
+def _change(task: _Task, loaded: Loaded, wanted: Wanted) -> Change[str]:
+    """Return the change after which everything is there exactly once; its result is what the file holds then."""
+    line = damage.conflict_line(loaded)
+    if not line:
+        return _with_all(task, loaded, wanted)
+    merged = merged_again(task.workspace.root, task.path, loaded.data)
+    if merged is not None and not damage.damage_of(task.workspace, loaded.with_text(merged.decode())):
+        both = "both sides of its conflict are merged: `git add` it"
+        return _with_all(task, loaded.with_text(merged.decode()), wanted)._replace(result=both, must_write=True)
+    try:
+        return _with_all(task, loaded, wanted)
+    except TaskstateError as error:
+        raise undecided(line) from error
+
+
+def _with_all(task: _Task, loaded: Loaded, wanted: Wanted) -> Change[str]:
+    """Return the change after which a file that holds no conflict, or one that is replaced, has everything."""
     archived = task.read(task.archive_path)
     now = TaskFiles(loaded.data, b"" if damage.is_foreign(archived, task.id) else archived)
     is_damaged = bool(damage.damage_of(task.workspace, loaded))
     starts = _good_texts(task, stamp_of(state_of(loaded.data))) if is_damaged else [loaded.data]
     after = _mended(_Gap(task, now, wanted, _sources(task, wanted), is_damaged=is_damaged), starts)
+    if damage.conflict_line(loaded):
+        require_both_sides(loaded.document.text, after.state.decode("utf-8", "replace"))
     if is_damaged and not set(after.state.splitlines()).issuperset(loaded.data.splitlines()):
         _keep_aside(task, loaded.data)
     return Change(
+        result=_GOOD_TEXT,
         text=after.state.decode("utf-8"),
         before=(*_handoffs(task, wanted), *_archive_plan(task, archived, after.archive)),
         revision_above=max((entry.revision for _, entry in task.records), default=0),

@@ -83,6 +83,11 @@ def advice(workspace: Workspace, loaded: Loaded) -> str:
 
         path = shlex.quote(loaded.relative)
         return f"`taskstate migrate {path}` brings a file of an older form into the present one"
+    if conflict_line(loaded):
+        return (
+            "decide what holds, and delete the lines of the markers, "
+            "or run `taskstate doctor --fix`, which merges both sides where nothing has to be decided"
+        )
     if is_unreadable(loaded):
         return "mend it by hand, or run `taskstate doctor --fix`, which brings the last good text back"
     if next(_without_heading(loaded), ""):
@@ -136,15 +141,20 @@ def _unreadable(loaded: Loaded) -> list[str]:
     return [f"line {line}: {problems[0].message if problems else 'the front matter is empty'}"]
 
 
-def _conflicts(loaded: Loaded) -> list[str]:
-    """Return a line if there is a merge conflict outside of code fences, or in one that holds data of ours."""
+def conflict_line(loaded: Loaded) -> int:
+    """Return the line of a merge conflict outside of code fences, or in one that holds data of ours; 0 if none is."""
     document = loaded.document
     fences = [block for block in document.blocks if block.kind == "fence" and block.text.strip().lower() != "json"]
     for conflict in find_conflicts(document.text):
         index = bisect_right(fences, conflict.span.start, key=lambda block: block.span.start) - 1
         if index < 0 or fences[index].span.end <= conflict.span.start:
-            return [f"line {document.position(conflict.span.start).line + 1}: it holds a merge conflict"]
-    return []
+            return document.position(conflict.span.start).line + 1
+    return 0
+
+
+def _conflicts(loaded: Loaded) -> list[str]:
+    line = conflict_line(loaded)
+    return [f"line {line}: it holds a merge conflict"] if line else []
 
 
 def _shortened(workspace: Workspace, loaded: Loaded, *, alone: bool) -> Iterator[str]:

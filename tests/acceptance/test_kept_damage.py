@@ -13,6 +13,7 @@ from tests.support.kept_damage import OURS, THEIRS, conflict, cut, without
 from tests.support.kept_place import BACK, LAST, PLAIN, STATE, TASK, Repo, Story, story
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.support.kept_damage import Damage
@@ -159,6 +160,64 @@ def test_the_cure_of_a_conflict_takes_no_side_away(tmp_path: Path, damage: Damag
     proposals = [path for path in (repo.root / ARTIFACTS).rglob("*") if path.is_file()]
     assert proposals, fixed
     assert ARTIFACTS in fixed.out + fixed.err
+
+
+def merged_without_driver(root: Path, theirs: Callable[[Repo], None], ours: Callable[[Repo], None]) -> Repo:
+    """Return a repository in which git itself merged two branches, and left a conflict in the state file."""
+    repo = story(root)
+    repo.commit("five")
+    repo.git("config", "--remove-section", "merge.taskstate")
+    repo.git("checkout", "-q", "-b", "theirs")
+    theirs(repo)
+    repo.commit("theirs")
+    repo.git("checkout", "-q", "main")
+    ours(repo)
+    repo.commit("ours")
+    repo.git("merge", "theirs", fails=True)
+    assert OURS[:7] in repo.text
+    return repo
+
+
+def test_both_sides_of_a_merge_are_merged_by_the_cure(tmp_path: Path) -> None:
+    """Sessions that two branches added both stand there afterwards, as the merge driver would have merged them."""
+    repo = merged_without_driver(
+        tmp_path / "repository", lambda repo: repo.session("theirs"), lambda repo: repo.session("ours")
+    )
+    fixed = repo.run("doctor", "--fix")
+    assert (fixed.status, "both sides of its conflict are merged" in fixed.out) == (0, True), fixed
+    assert [repo.count(what) for what in (*ALL, "ours", "theirs")] == [1] * (LAST + 2)
+    repo.commit("merged")
+    repo.quiet()
+
+
+def edited(old: str, side: str) -> Callable[[Repo], None]:
+    """Return the edit that puts a word of a side behind a piece of the text."""
+    return lambda repo: repo.edit(old, f"{old} {side}")
+
+
+@pytest.mark.parametrize("is_in_index", [True, False], ids=["in the index", "committed"])
+@pytest.mark.parametrize("old", ["Issue tokens.", "Tokens verify", "makes a JWT", "thing-2-end", "title: JWT Service"])
+def test_a_conflict_that_has_to_be_decided_is_left(tmp_path: Path, old: str, *, is_in_index: bool) -> None:
+    """Where both sides changed the same words, the cure takes neither, and says what is to be done."""
+    repo = merged_without_driver(tmp_path / "repository", edited(old, "theirs"), edited(old, "ours"))
+    if not is_in_index:
+        repo.commit("with markers")
+    before = repo.tree()
+    fixed = repo.run("doctor", "--fix")
+    assert fixed.status == 1
+    assert re.search(r"line \d+: which side of the conflict is right is not known: decide", fixed.out), fixed
+    assert repo.tree() == before
+
+
+def test_a_half_resolved_conflict_is_left(tmp_path: Path) -> None:
+    """What somebody wrote into the file since the merge is not merged away."""
+    repo = merged_without_driver(
+        tmp_path / "repository", lambda repo: repo.session("theirs"), lambda repo: repo.session("ours")
+    )
+    repo.edit("Issue tokens.", "Issue tokens, by hand.")
+    before = repo.tree()
+    assert repo.run("doctor", "--fix").status == 1
+    assert repo.tree() == before
 
 
 WRITERS: dict[str, str] = {

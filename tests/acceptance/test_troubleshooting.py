@@ -42,9 +42,12 @@ def lost(place: GitPlace) -> None:
 
 def conflict(place: GitPlace) -> None:
     """Merge two branches without the driver."""
-    taskstate(place, *SESSION)
-    place.commit("ours")
-    place.text = place.text.replace("## 5.", "<<<<<<< ours\n=======\n- x\n>>>>>>> theirs\n\n## 5.", 1)
+    place.commit("before")
+    for branch in ("theirs", "ours"):
+        place.git("checkout", "-q", "-b", branch, "main")
+        taskstate(place, *SESSION, "--issue", branch)
+        place.commit(branch)
+    run("git", "merge", "theirs", cwd=place.root)
 
 
 def unquoted(place: GitPlace) -> None:
