@@ -61,6 +61,8 @@ _TABLE = (
     _Follows("TS408", ("TS3",), warnings=("TS308", "TS311")),
     # The title line names the task, so it differs where the id does.
     _Follows("TS206", ("TS008",)),
+    # Whose the archive is, is not known then.
+    _Follows("TS407", ("TS008",)),
     # A heading that is known to be meant as another one is neither a section of its own nor a second title.
     _Follows("TS204", ("TS201", "TS209", "TS411"), same_place=True),
     _Follows("TS206", ("TS411",), same_place=True),

@@ -38,7 +38,7 @@ _LOG, _LOG_LEVEL = "progress log", 2
 _TIME = "%Y-%m-%d %H:%M"
 # Errors of a file that cannot take a session: what was to be recorded is kept for when it can.
 KEPT_REFUSALS = damage.CODES | {"section-missing", "unsafe", "unreadable", "newer-format", "pending"}
-KEPT_REFUSALS |= {"session-misplaced"}
+KEPT_REFUSALS |= {"file-name", "session-misplaced"}
 _AGENT = r"(?ms)^\*\*Agent:\*\*.*?(?=^\*\*[^*\n]+:\*\*|\Z)"
 _STARTING = ("Task Description", "Acceptance Criteria")
 

@@ -32,6 +32,7 @@ from taskstate.workflow.preflight import preflight
 from taskstate.workflow.status import active_tasks
 from taskstate.workflow.versions import differences
 from taskstate.workspace import artifacts, damage, keeping, losses, task_index
+from taskstate.workspace.misnamed import misnamed_files
 from taskstate.workspace.setup import HOOK_TYPES, INSTALL_HOOKS, PRE_COMMIT, merge_driver_state, set_up
 
 if TYPE_CHECKING:
@@ -183,7 +184,9 @@ def _check_twice(workspace: Workspace) -> Iterable[RepositoryProblem]:
 
 
 def _check_ids(workspace: Workspace) -> Iterable[RepositoryProblem]:
-    """Report ids that several state files have, as after a merge of two branches that both created one."""
+    """Report files whose name and `task_id` differ, and ids of several files, as after a merge of two branches."""
+    for each in misnamed_files(workspace):
+        yield RepositoryProblem("ids", each.path, each.message, each.cure)
     paths_by_id: dict[str, list[str]] = {}
     for path in workspace.state_files():
         own = names.own_file(path.name)
@@ -215,6 +218,7 @@ def _check_permanent(workspace: Workspace) -> Iterable[RepositoryProblem]:
 def _check_orphans(workspace: Workspace) -> Iterable[RepositoryProblem]:
     """Report archives, handoffs and artifacts whose task does not exist."""
     ids = {(own.id or "").casefold() for path in workspace.state_files() if (own := names.own_file(path.name))}
+    ids.update(each.told.casefold() for each in misnamed_files(workspace))  # whose these may be
     places = (("archives", ""), ("handoffs", "-state.md"), ("artifacts", "-state.md"))
     candidates = [(each, end, name) for each, end in places for name in files.names(workspace.state_root / each)]
     for folder, ending, name in candidates:

@@ -14,6 +14,7 @@ from taskstate.errors import GitFailed, TaskstateError
 from taskstate.messages import counted, first_of
 from taskstate.model.derived_values import COUNTS, session_counts
 from taskstate.model.document_kinds import kind_of, section_key
+from taskstate.model.names import own_id
 from taskstate.model.older_sections import is_older
 from taskstate.storage import files
 from taskstate.syntax.conflict_markers import find_conflicts
@@ -161,6 +162,8 @@ def _shortened(workspace: Workspace, loaded: Loaded, *, alone: bool) -> Iterator
     """Yield in what the file, with its archive, holds less than it says."""
     state, values = loaded.state, loaded.document.front_matter
     yield from _without_heading(loaded)
+    if own_id(loaded.relative) not in {"", state.id.casefold()}:  # whose the archive is, is not known
+        return
     said, is_short = _counted(loaded), needs_archive(loaded)
     path = workspace.archive_path(state.id)
     archive = _read(workspace, path) if is_short or (state.archived and not alone) else ""

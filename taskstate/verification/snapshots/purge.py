@@ -15,6 +15,7 @@ from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace import artifacts, keeping
 from taskstate.workspace.change import Change, Outcome
 from taskstate.workspace.event_log import add_event
+from taskstate.workspace.misnamed import misnamed_files
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
@@ -68,8 +69,12 @@ def _purge_orphan(workspace: Workspace, task_id: str, request: Request) -> Outco
     """Delete the artifacts of a task without a state file, unless that is missed: then they may be wanted again.
 
     Raises:
-        TaskstateError: something of the task is gone that was never let go, or a file cannot be deleted.
+        TaskstateError: something of the task is gone that was never let go, its state file has another name now (code
+            "file-name"), or a file cannot be deleted.
     """
+    for each in misnamed_files(workspace):
+        if each.told.casefold() == task_id.casefold():
+            raise TaskstateError(f"{each.path}: {each.message}", help=each.cure, code="file-name")
     path = artifacts.absolute_path(workspace, artifacts.relative_path(task_id))
     with workspace.locked() as messages:
         keeping.require_nothing_lost(workspace, workspace.relative(workspace.tasks / f"task-{task_id}-state.md"))

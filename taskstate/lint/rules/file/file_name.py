@@ -21,12 +21,14 @@ task_id: "101"
 
 ## Instead
 
-Decide which id is right. Either correct `task_id` (and the title line, which names it too), or rename the file:
+Correct the one that was changed: a file that was renamed gets its name back, and a copy a `task_id` and a title line of
+its own.
 
 ```console
 $ git mv .taskstate/tasks/task-102-state.md .taskstate/tasks/task-101-state.md
 ```
 
+To change the id of a task, with its archive, its artifacts and all that names it: `taskstate doctor renumber 101 102`.
 `taskstate new ID --title TITLE` creates a file in which both agree.
 """
 
@@ -78,7 +80,7 @@ def _help(document: Document, facts: Facts, told: str) -> str:
     write = f'write `task_id: "{facts.task_id}"`'
     if is_meant or not names.is_id(told):
         return f"{write}; if the name is wrong, rename the file"
-    return f"rename the file to `task-{told}-state.md`, or {write}, and change the title line"
+    return f"rename the file to `task-{told}-state.md`; where that is another file, {write}, and change the title line"
 
 
 def _phase(facts: Facts) -> Iterator[Diagnostic]:
