@@ -27,7 +27,8 @@ def take_baseline(call: Call, where: Position, log: bytes | None) -> tuple[str, 
     if log is None and where.tree != blocks.delta.base_tree and blocks.delta.left:
         return ()  # it was said at the first start
     if log is None and where.tree != blocks.delta.base_tree:
-        return ("no baseline: the working tree is not the base any more, so each failing check will count",)
+        cure = f"if this is still before the work, `taskstate qa baseline {loaded.state.id}` takes one now"
+        return (f"no baseline: the working tree is not the base any more, so each failing check will count; {cure}",)
     try:
         checks = checks_of(call, loaded, log, instead="give a log: `start --qa-log LOG`")
         if checks.refusal:

@@ -33,7 +33,7 @@ MERGED_PATTERNS = (
 )  # without `/`: wherever they stand
 DRIVER_KEY, DRIVER = "merge.taskstate.driver", "taskstate merge-driver -- %O %A %B %P"
 _DRIVER_NAME = "merge.taskstate.name"
-_GIT_CONFIG = "git config merge.taskstate"  # named in the output like a file
+GIT_CONFIG = "git config merge.taskstate"  # named in the output like a file
 
 
 class SetUpResult(NamedTuple):
@@ -106,7 +106,7 @@ def install_merge_driver(workspace: Workspace, *, dry_run: bool = False) -> tupl
     if not dry_run:
         git.run(["config", "--local", _DRIVER_NAME, "taskstate: by meaning"], workspace.root)
         git.run(["config", "--local", DRIVER_KEY, DRIVER], workspace.root)
-    return (_GIT_CONFIG,)
+    return (GIT_CONFIG,)
 
 
 def remove_merge_driver(workspace: Workspace) -> None:

@@ -46,18 +46,17 @@ def commands(block: str) -> list[str]:
 
 
 def test_the_turns_of_the_readme(repository: Path, tmp_path: Path) -> None:
-    """Each command of it ends well; both tasks are complete, all is committed, and what was sent back was answered."""
+    """In an empty repository each command ends well, and the first `start` has nothing to say but what stands there.
+
+    Both tasks are complete, all is committed, and what was sent back was answered.
+    """
     editor = tmp_path / "editor.py"
     editor.write_text(_EDITOR.format(versions=_VERSIONS, count=str(tmp_path / "count")), encoding="utf-8")
     env = {
         "EDITOR": f"{sys.executable} {editor}",
         "PRE_COMMIT_HOME": str(tmp_path / "pre-commit"),
-        "PYTHONDONTWRITEBYTECODE": "1",
         "XDG_STATE_HOME": str(tmp_path / "state"),
     }
-    (repository / ".gitignore").write_text("__pycache__/\n", encoding="utf-8")
-    succeed("git", "add", "--all", cwd=repository)
-    succeed("git", "commit", "--quiet", "--message", "Begin", cwd=repository)
     printed: list[tuple[str, str]] = []
     for language, block in blocks():
         if language == "toml":
@@ -72,6 +71,9 @@ def test_the_turns_of_the_readme(repository: Path, tmp_path: Path) -> None:
     listed = succeed("taskstate", "list", "--status", "complete", cwd=repository, env=env)
     assert re.findall(r"^\S*(10\d)", listed, re.MULTILINE) == ["101", "102"]
     assert succeed("git", "status", "--porcelain", cwd=repository) == ""
+    notes = [line for line in after(printed, "taskstate start").splitlines()[:4] if line.startswith("- ")]
+    assert notes[0].startswith("- baseline: ")
+    assert len(notes) == 1
     assert "+def unique(title, taken):" in after(printed, "snapshot diff")
     assert "a third equal title" in after(printed, "--send-back", 1)
     assert "It counts on" in after(printed, "--answer", 1)

@@ -282,11 +282,15 @@ FAILING_ONCE = "echo x >>../runs\nexit 1\n"
 
 
 def test_no_baseline_of_a_tree_that_is_not_the_base(turns: Turns) -> None:
-    """It is said that each failing check will count."""
+    """It is said that each failing check will count, and the command that takes one after all, which it does."""
     turns.check("exit 0\n")
     turns.place.write("a.txt", "early\n")
-    assert "no baseline: the working tree is not the base any more" in turns.start("implementer")
+    said = turns.start("implementer")
+    assert "no baseline: the working tree is not the base any more" in said
     assert "baseline" not in turns.place.values
+    assert "`taskstate qa baseline 101` takes one now" in said
+    turns.cli.ok("qa", "baseline", "101")
+    assert "baseline" in turns.place.values
 
 
 def test_no_baseline_of_commands_that_nobody_trusts(turns: Turns) -> None:

@@ -8,14 +8,16 @@ from taskstate.agents.clients import CLIENTS, GENERIC
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation
 from taskstate.cli.terminal import is_terminal
+from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING
-from taskstate.workspace.setup import INSTALL_HOOKS
+from taskstate.workspace.setup import GIT_CONFIG, INSTALL_HOOKS
 
 if TYPE_CHECKING:
     from taskstate.agents.installation import Installed, Wanted
 
 _AGENTS = (*CLIENTS, GENERIC)
 PRE_COMMIT_STEP = f"next: `{INSTALL_HOOKS}` (or `prek …`), so that git runs the hooks, at merges too"
+COMMIT_STEP = "next: commit these changes, so that no task counts them as its work"
 
 
 def configure(parser: Parser) -> None:
@@ -89,6 +91,10 @@ def _lines(invocation: Invocation, result: Installed) -> list[str]:
     would = "would be " if invocation.args.dry_run else ""
     done = (("created", result.created), ("changed", result.changed), ("removed", result.removed))
     lines = [f"{would}{what}  {name}" for what, names in done for name in names]
+    if invocation.args.dry_run:
+        return [*lines, "", result.diff] if result.diff else lines
     if invocation.args.pre_commit and result.created + result.changed:
         lines.append(PRE_COMMIT_STEP)
-    return [*lines, "", result.diff] if invocation.args.dry_run and result.diff else lines
+    if {*result.created, *result.changed} - {GIT_CONFIG} and git.toplevel(invocation.any_workspace.root):
+        lines.append(COMMIT_STEP)
+    return lines

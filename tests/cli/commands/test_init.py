@@ -65,6 +65,15 @@ def test_next_step_is_told(cli: Cli, empty: Path) -> None:
     assert "pre-commit install" not in cli.ok("init", "--pre-commit")
 
 
+@pytest.mark.usefixtures("empty")
+def test_what_was_made_is_to_be_committed(cli: Cli) -> None:
+    """In a git repository the last line asks for a commit, but not for git's own configuration, as in a new clone."""
+    subprocess.run(["git", "init", "--quiet"], check=True)
+    assert cli.ok("init").splitlines()[-1].startswith("next: commit these changes")
+    subprocess.run(["git", "config", "--remove-section", "merge.taskstate"], check=True)
+    assert cli.ok("init") == "created  git config merge.taskstate\n"
+
+
 def test_dry_run_does_nothing(cli: Cli, empty: Path) -> None:
     """A dry run tells what would be done."""
     assert "would be created  .gitignore\n" in cli.ok("init", "--dry-run")
