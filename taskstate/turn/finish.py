@@ -7,7 +7,7 @@ command, given again, adds nothing twice.
 from __future__ import annotations
 
 from taskstate.archive import archiver
-from taskstate.errors import TaskstateError
+from taskstate.errors import SeveralReasons, TaskstateError
 from taskstate.messages import counted, first_of
 from taskstate.model import delta_block, roles
 from taskstate.model.statuses import COMPLETE, DONE, PENDING
@@ -48,7 +48,8 @@ if TYPE_CHECKING:
 DONE_ENDING, PAUSE, ABANDON = "done", "pause", "abandon"
 WAIVED, ABANDONED = "regression-waived", "turn-abandoned"  # events
 _NAMED = 5  # features in a line
-_OPEN = "the turn stays open, and what was said is recorded: mend this, then give the same command again"
+_RECORDED = "what was said is recorded, once"
+_OPEN = f"{_RECORDED}, and the turn stays open: mend this, then give the command again"
 
 
 class FinishRequest(NamedTuple):
@@ -88,9 +89,11 @@ class Finished(NamedTuple):
 def finish(call: Call, asked: FinishRequest) -> Finished:
     """End the open turn of a task.
 
+    What is refused after its session was recorded is a problem of the result: an error means that nothing was.
+
     Raises:
         TaskstateError: no turn is open (code "no-turn": the session is kept in a file); nothing was recorded in it
-            (code "no-session"); what was asked for does not fit the task. The session is recorded all the same.
+            (code "no-session"); without words of a session, what was asked for does not fit the task.
     """
     workspace, request = call.workspace, call.request
     loaded = _readable(workspace, asked, call)
@@ -100,6 +103,18 @@ def finish(call: Call, asked: FinishRequest) -> Finished:
     role, outcome = turn.role or "", _recorded(workspace, loaded, turn, asked, request)
     if request.dry_run:
         return Finished(outcome, role, done=False, problems=(), lines=(_intent(asked),))
+    try:
+        return _ended(call, turn, asked, outcome)
+    except TaskstateError as error:
+        if asked.words is None:
+            raise
+        then = _RECORDED if error.code == "turn-changed" else _OPEN
+        return Finished(outcome, role, done=False, problems=_reasons(error), lines=(*outcome.notes, then))
+
+
+def _ended(call: Call, turn: Turn, asked: FinishRequest, outcome: Outcome) -> Finished:
+    """End a turn whose session was recorded with `outcome`, if its checks let it."""
+    workspace, role = call.workspace, turn.role or ""
     loaded = workspace.load(workspace.locate(call.task_id))
     _require_possible(call, loaded, role, asked)
     checks, held = Checks(), Gate((), ())
@@ -118,6 +133,11 @@ def finish(call: Call, asked: FinishRequest) -> Finished:
     ended = ended._replace(warnings=(*checks.accepted.warnings, *ended.warnings))
     lines = (*outcome.notes, *ended.notes, *done, *checks.notes, *next_lines(workspace, call.task_id))
     return Finished(ended, role, done=not problems, problems=problems, lines=lines)
+
+
+def _reasons(error: TaskstateError) -> tuple[str, ...]:
+    """Return the lines of a refusal: all that is in the way, then what to do."""
+    return (*error.shown, *error.reasons, str(error)) if isinstance(error, SeveralReasons) else (str(error),)
 
 
 def _readable(workspace: Workspace, asked: FinishRequest, call: Call) -> Loaded:

@@ -48,9 +48,11 @@ class Turns:
         return self.cli.ok("finish", TASK, *self.words(did), *arguments)
 
     def fails(self, did: str, *arguments: str, status: int = 1) -> Said:
-        """Return what a `finish` says that does not end the turn."""
+        """Return what a `finish` says that does not end the turn: 2 changed nothing, 1 recorded the words."""
+        before = self.place.text
         said = self.cli("finish", TASK, *self.words(did), *arguments)
         assert said.status == status, said
+        assert (did in self.place.text, self.place.text == before)[status - 1], said
         return said
 
     def build(self, text: str = "built\n") -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -154,7 +155,7 @@ def test_a_waived_regression_is_an_event_and_proves_nothing(turns: Turns) -> Non
     assert "--note" in turns.fails("Built it.", "--waive", CHECK, status=2).err
     waive = ("--waive", CHECK, "--note", "the server is down")
     assert turns.fails("Built it.", *waive, "--pass", "jwt-1").status == 1
-    assert turns.fails("Built it.", "--waive", "nothing", "--note", "n", status=2).err.count("\n") == 1
+    assert turns.fails("Built it.", "--waive", "nothing", "--note", "n").err.count("\n") == 1
     turns.finish("Built it.", *waive, "--pass", "jwt-1", "--evidence", "by hand")
     assert "regression-waived" in turns.events
     assert "the server is down" in turns.place.text
@@ -183,16 +184,27 @@ def test_commands_that_nobody_trusts_are_not_run(turns: Turns) -> None:
     assert (turns.sessions, turns.turn["agent"]) == (1, "ann")
     log = turns.place.root.parent / "log"
     log.write_text("===== 3 passed in 0.01s =====\n", encoding="utf-8")
-    assert "--evidence" in turns.fails("Built it.", "--qa-log", str(log), "--pass", "jwt-1", status=2).err
+    assert "--evidence" in turns.fails("Built it.", "--qa-log", str(log), "--pass", "jwt-1").err
     turns.finish("Built it.", "--qa-log", str(log))
     assert not (turns.place.root / "ran").exists()
     assert (turns.sessions, turns.role("implementer")) == (1, "done")
 
 
+def test_a_turn_that_somebody_ended_meanwhile(turns: Turns) -> None:
+    """The session is recorded, which is said, and that the turn stays open is not."""
+    turns.check(PASSING)
+    turns.start("implementer")
+    turns.place.write("check.sh", f"{sys.executable} -m taskstate finish {TASK} --pause --did x --state y --next z\n")
+    said = turns.fails("Built it.")
+    assert "somebody else ended this turn meanwhile" in said.err
+    assert "recorded" in said.out
+    assert "stays open" not in said.out
+
+
 def test_without_commands_a_feature_wants_evidence(turns: Turns) -> None:
     """Nothing was run that could prove it."""
     turns.start()
-    assert "--pass wants --evidence" in turns.fails("Built it.", "--pass", "jwt-1", status=2).err
+    assert "--pass wants --evidence" in turns.fails("Built it.", "--pass", "jwt-1").err
     turns.finish("Built it.", "--pass", "jwt-1", "--evidence", "seen", "--check", "1")
     assert (turns.sessions, '"passes": true' in turns.place.text) == (1, True)
     assert "- [x] Tokens verify" in turns.place.text
@@ -200,9 +212,11 @@ def test_without_commands_a_feature_wants_evidence(turns: Turns) -> None:
 
 @pytest.mark.parametrize("wrong", [("--pass", "x", "--evidence", "e"), ("--check", "9"), ("--answer", "7=done")])
 def test_what_does_not_exist_is_refused_and_the_session_recorded(turns: Turns, wrong: tuple[str, ...]) -> None:
-    """One line with status 2; without it the same words end the turn, and are one session."""
+    """One line, and one that says that the words are recorded; the same words end the turn, and are one session."""
     turns.start("implementer")
-    assert turns.fails("Built it.", *wrong, status=2).err.count("\n") == 1
+    said = turns.fails("Built it.", *wrong)
+    assert said.err.count("\n") == 1
+    assert "what was said is recorded, once" in said.out
     turns.finish("Built it.")
     assert (turns.sessions, turns.role("implementer")) == (1, "done")
 
@@ -251,7 +265,7 @@ def test_work_is_sent_back_and_answered(turns: Turns) -> None:
     assert begun.startswith(f"task {TASK}, implementer")
     assert "It is slow" in begun
     turns.place.write("a.txt", "fast\n")
-    assert "finding 1 has no answer" in turns.fails("Made it fast.", status=2).err
+    assert "finding 1 has no answer" in turns.fails("Made it fast.").err
     turns.finish("Made it fast.", "--answer", "1=It has an index")
     assert "It has an index" in turns.start()
     turns.finish("Looked again.")
@@ -271,7 +285,7 @@ def test_a_finding_that_is_kept_is_answered_again(turns: Turns) -> None:
     said = turns.start()
     assert "It is slow" in said
     assert "It is long" in said
-    assert "finding 1 has no answer" in turns.fails("Mended.", "--answer", "2=cut", status=2).err
+    assert "finding 1 has no answer" in turns.fails("Mended.", "--answer", "2=cut").err
     turns.finish("Mended.", "--answer", "1=an index", "--answer", "2=cut")
     assert turns.role("implementer") == "done"
 
@@ -279,10 +293,10 @@ def test_a_finding_that_is_kept_is_answered_again(turns: Turns) -> None:
 def test_who_cannot_send_back(turns: Turns) -> None:
     """Work without a role, and a role that is not later, are refused; the session is recorded."""
     turns.start()
-    assert turns.fails("Read it.", *FINDING, status=2).err.count("\n") == 1
+    assert turns.fails("Read it.", *FINDING).err.count("\n") == 1
     turns.finish("Read it.")
     turns.start("implementer")
-    assert "does not come after" in turns.fails("Read it too.", *FINDING, status=2).err
+    assert "does not come after" in turns.fails("Read it too.", *FINDING).err
     assert (turns.sessions, turns.role("implementer")) == (2, "in_progress")
 
 
@@ -298,9 +312,12 @@ def test_the_last_turn_completes_the_task(turns: Turns) -> None:
 
 
 def test_what_completion_misses_leaves_the_turn_open(turns: Turns) -> None:
-    """All gaps are listed, the session is recorded, and nothing else is written."""
+    """All gaps are listed, the session is recorded, which is said each time, and nothing else is written."""
     turns.start("implementer")
-    said = turns.fails("All.", "--complete", status=2)
+    turns.fails("All.", "--complete")
+    said = turns.fails("All.", "--complete")
+    assert "what was said is recorded, once" in said.out
+    assert "taskstate complete 101 --force" in said.err
     assert "Tokens verify" in said.err or "criteri" in said.err
     assert (turns.sessions, turns.turn["agent"], turns.role("implementer")) == (1, "ann", "in_progress")
     assert turns.place.state.status == "in_progress"

@@ -44,7 +44,7 @@ def configure(parser: Parser) -> None:
     """Declare the arguments."""
     parser.description = (
         "End a turn: record the session, run the validation commands and compare them with the baseline, take the "
-        "snapshot, set the role done. A regression exits with 1: the session is recorded, and the turn stays open."
+        "snapshot, set the role done. Exit status 1, as for a regression: the session is recorded, the turn stays open."
     )
     parser.add_task()
     add_words(parser)
