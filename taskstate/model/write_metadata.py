@@ -10,6 +10,7 @@ from functools import cache
 from taskstate.errors import TaskstateError
 from taskstate.model.canonical_json import audit_seal
 from taskstate.model.derived_values import COUNTS, SIZE, derived_edits, front_matter_edits, progress_edits, set_value
+from taskstate.model.names import own_file
 from taskstate.model.task_state import read_state
 from taskstate.model.tool_blocks import read_tool_blocks
 from taskstate.syntax.document import Document, parse, parse_head
@@ -105,9 +106,11 @@ def check_seal(document: Document, name: str) -> None:
         TaskstateError: code "seal-broken".
     """
     if blocks_of(document).edited:
+        own = own_file(name)
+        accept = f'`taskstate doctor --reseal {own.id if own and own.id else name} --note "WHY"`'
         raise TaskstateError(
             f"{name}: a block of the front matter that only the tool writes was changed by hand (see audit.seal)",
-            help="take it back, for example with git, or accept it: `taskstate doctor --reseal ID --note WHY`",
+            help=f"take it back, for example with git, or accept it: {accept}",
             code="seal-broken",
         )
 

@@ -56,9 +56,11 @@ def _first(ids: Iterable[str]) -> Found | None:
     in_order = sorted(ids, key=names.id_key)
     if not in_order:
         return None
-    first, others = in_order[0], ", ".join(in_order[1:])
-    note = f"there are several permanent tasks; {first} counts, and not {others}: close all but one"
-    return Found(first, (f"{note} (`taskstate permanent close ID`)",) if others else ())
+    first, *others = in_order
+    if not others:
+        return Found(first, ())
+    note = f"there are several permanent tasks; {first} counts, and not {', '.join(others)}: close all but one"
+    return Found(first, (f"{note} (`taskstate permanent close {others[0]}`)",))
 
 
 def require(workspace: Workspace, task_id: str = "") -> Found:

@@ -7,6 +7,7 @@ Each check yields problems with a message, a path and help; `workflow.repairs` r
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 from contextlib import closing, suppress
 from datetime import UTC, datetime
@@ -194,7 +195,7 @@ def _check_ids(workspace: Workspace) -> Iterable[RepositoryProblem]:
     for task_id, paths in paths_by_id.items():
         if len(paths) > 1:
             shown = ", ".join(map(files.shown, paths))
-            help_ = "give one of them another id: `taskstate doctor renumber PATH NEW`"
+            help_ = f"give one of them another id: `taskstate doctor renumber {shlex.quote(paths[-1])} NEW`"
             yield RepositoryProblem("ids", paths[0], f"{len(paths)} state files have the id {task_id}: {shown}", help_)
 
 

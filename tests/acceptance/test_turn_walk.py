@@ -168,7 +168,7 @@ def mend(clone: Clone) -> None:
     begun = clone.start("bob")
     assert begun.index("A title with blanks around it") < begun.index("slug-1")
     clone.write("slug.py", _STRIPPED)
-    unanswered = clone.finish("Stripped titles.", "--answer", "1=It strips them.", status=2)
+    unanswered = clone.finish("Stripped titles.", "--answer", "1=It strips them.", status=1)
     assert "finding 2 has no answer" in unanswered
     clone.finish("Stripped titles.", "--answer", "1=It strips them.", "--answer", "2=It is tested in 102.")
     clone.commit("Strip titles for task 101")

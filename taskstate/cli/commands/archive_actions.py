@@ -65,7 +65,7 @@ def run_restore(invocation: Invocation, *names: str) -> int:
     _refuse_flags(invocation, "restore")
     if len(names) != 1:
         message = "archive restore takes one task" if names else "archive restore: ID is missing"
-        raise usage_error(message, help="`taskstate archive restore ID [--all]`")
+        raise usage_error(message, help=f"`taskstate archive restore {names[0] if names else 'ID'}`")
     outcome = restore(
         invocation.workspace, invocation.task_id(names[0]), invocation.request(), everything=invocation.args.all
     )
@@ -80,9 +80,8 @@ def run_search(invocation: Invocation, *words: str) -> int:
     name, *texts = words or ("",)
     text = " ".join(texts)
     if not name or not text.strip():
-        raise usage_error(
-            f"archive search: {'TEXT' if name else 'ID'} is missing", help="`taskstate archive search ID TEXT`"
-        )
+        message = f"archive search: {'TEXT' if name else 'ID'} is missing"
+        raise usage_error(message, help=f"`taskstate archive search {name or 'ID'} TEXT`")
     hits = search(invocation.workspace, invocation.task_id(name), text)
     lines = [
         f"{each.number:>4}  {each.time or '?':16}  {'archived' if each.archived else '':8}  {each.line}"

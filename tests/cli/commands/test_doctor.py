@@ -166,7 +166,7 @@ def test_ids_that_two_files_bear_are_found(git: Place, cli: Cli) -> None:
     assert ailment["check"] == "ids"
     assert ".taskstate/tasks/task-101-state.md" in ailment["message"]
     assert "sub/task-101-state.md" in ailment["message"]
-    assert "renumber" in ailment["help"]
+    assert "`taskstate doctor renumber sub/task-101-state.md NEW`" in ailment["help"]
     cli.ok("doctor", "renumber", "sub/task-101-state.md", "7")
     assert found(cli, status=0) == []
 
@@ -329,7 +329,7 @@ def test_stale_save_is_found_and_mended(git: Place, cli: Cli) -> None:
 def test_broken_seal_is_found_and_accepted(git: Place, cli: Cli) -> None:
     """A hand edit of a sealed block stops commands, which name what to do; --reseal keeps who took it, and why."""
     git.text = git.text.replace("audit:", SEALED)
-    assert "doctor --reseal ID --note" in cli.refused(
+    assert f"`taskstate doctor --reseal {TASK} --note " in cli.refused(
         "session", "add", TASK, "--did", "x", "--state", "s", "--next", "n"
     )
     assert [ailment["check"] for ailment in found(cli)] == ["files"]
