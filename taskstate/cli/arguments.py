@@ -47,6 +47,11 @@ def usage_error(message: str, *, help: str) -> TaskstateError:  # noqa: A002 - a
     return TaskstateError(message, help=help, code="usage")
 
 
+def _parts(text: str) -> list[str]:
+    """Return the values of a flag for lists; a value that has none stays, to be refused by name."""
+    return [part.strip() for part in text.split(",") if part.strip()] or [text]
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser that reports errors as a `TaskstateError`, in one line."""
 
@@ -118,6 +123,11 @@ class Parser(argparse.ArgumentParser):
     def add_repeatable(self, flag: str, metavar: str, summary: str, *, dest: str | None = None) -> None:
         """Add a flag that may be given several times; its values form a list."""
         self.add_argument(flag, action="append", default=[], dest=dest, metavar=metavar, help=f"{summary} (repeatable)")
+
+    def add_list(self, flag: str, metavar: str, summary: str, *, dest: str | None = None) -> None:
+        """Add a repeatable flag for names or numbers, which may also be given at once with commas between them."""
+        more = f"{summary} (repeatable; or several, as in A,B)"
+        self.add_argument(flag, action="extend", type=_parts, default=[], dest=dest, metavar=metavar, help=more)
 
     def add_common(self, *, run: Run) -> None:
         """Add the flags that all commands have; they come last in the help. `run` carries out the command or action."""

@@ -174,5 +174,6 @@ def _feature(state: TaskState, feature_id: str) -> Feature:
         message = f"task {state.id} has {len(matches)} features {feature_id}"
         raise TaskstateError(message, help="give each its own id first", code="duplicate-id")
     near = closest(feature_id, [feature.id for feature in _checklist(state).features], cutoff=0.0)
-    hint = f"did you mean {near}?" if near else f"`taskstate feature add {state.id} {feature_id} TEXT` makes it"
+    one = f"did you mean {near}?" if "," not in feature_id else "name one feature at a time, as in `--pass A --pass B`"
+    hint = one if near else f"`taskstate feature add {state.id} {feature_id} TEXT` makes it"
     raise TaskstateError(f"task {state.id} has no feature {feature_id}", help=hint, code="not-found")

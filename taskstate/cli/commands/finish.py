@@ -49,7 +49,7 @@ def configure(parser: Parser) -> None:
     parser.add_task()
     add_words(parser)
     parser.add_repeatable("--pass", "FID", "feature that passes, proved by this run of the checks", dest="passes")
-    parser.add_repeatable("--check", "N", "acceptance criterion that is met", dest="checked")
+    parser.add_list("--check", "N", "acceptance criterion that is met", dest="checked")
     parser.add_argument("--qa-log", metavar="FILE", help="log of the validation commands, which then are not run")
     parser.add_repeatable("--waive", "NAME", "check that may fail here (requires --note)")
     parser.add_argument("--evidence", metavar="TEXT", help="how the features of --pass were tested")
@@ -60,7 +60,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument("--output", metavar="FILE", help="with --complete: the Chain Output; - reads standard input")
     parser.add_argument("--send-back", metavar="ROLE", help="give the work back to an earlier role")
     parser.add_repeatable("--finding", "TEXT", "with --send-back: what is wrong", dest="found")
-    parser.add_repeatable("--keep", "N", "answered finding that is not settled")
+    parser.add_list("--keep", "N", "answered finding that is not settled")
     parser.add_repeatable("--answer", "N=TEXT", "answer to a finding", dest="answers")
     parser.add_writing(run=run)
 

@@ -56,7 +56,7 @@ def _configure_add(parser: Parser) -> None:
     module = add.add_action("module", "add a module", "Add a module: a part of the code.", task=False)
     module.add_argument("name", metavar="NAME", help="id of the module, such as auth-api")
     module.add_repeatable("--path", "GLOB", "files that belong to it, as a glob from the repository's root")
-    module.add_repeatable("--depends-on", "NAME", "modules that it needs")
+    module.add_list("--depends-on", "NAME", "modules that it needs")
     module.add_argument("--planned", action="store_true", help="it has no files yet")
     module.add_argument(
         "--allow-circle", action="store_true", help="a circle of dependencies through it is meant to be"

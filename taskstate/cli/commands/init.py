@@ -30,7 +30,7 @@ def configure(parser: Parser) -> None:
     parser.add_argument(
         "--pre-commit", action="store_true", help="add the lint and archive hooks to .pre-commit-config.yaml"
     )
-    parser.add_repeatable("--agent", "NAME", f"set up a client: {', '.join(_AGENTS)}")
+    parser.add_list("--agent", "NAME", f"set up a client: {', '.join(_AGENTS)}")
     parser.add_argument("--ci", action="store_true", help="add a workflow for GitHub that runs the linter")
     parser.add_argument(
         "--verification", action="store_true", help="add MCP servers for a browser and for GitHub to the clients"

@@ -48,7 +48,7 @@ def configure(parser: Parser) -> None:
     )
     parser.add_repeatable("--criterion", "TEXT", "acceptance criterion")
     parser.add_repeatable("--feature", "ID=TEXT", "feature of the checklist")
-    parser.add_repeatable("--depends-on", "ID", "upstream task")
+    parser.add_list("--depends-on", "ID", "upstream task")
     parser.add_argument(
         "--priority", default="", choices=("P0", "P1", "P2", "P3"), help="priority, P0 being the most urgent"
     )

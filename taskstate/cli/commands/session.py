@@ -54,9 +54,7 @@ def add_words(parser: Parser) -> None:
     parser.add_repeatable("--issue", "TEXT", "issue encountered", dest="issues")
     parser.add_argument("--state", default="", metavar="TEXT", help="current state of the work")
     parser.add_repeatable("--next", "TEXT", "next step")
-    parser.add_repeatable(
-        "--commit", "SHA", "commit made, which must exist here; recorded by its full id", dest="commits"
-    )
+    parser.add_list("--commit", "SHA", "commit made, which must exist here; recorded by its full id", dest="commits")
     parser.add_repeatable("--verified", "TEXT", "what was verified, and how", dest="verification")
     parser.add_argument(
         "--from",

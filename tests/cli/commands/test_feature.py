@@ -131,6 +131,7 @@ def test_command_is_not_run_for_a_feature_that_is_not_there(cli: Cli, place: Pla
         (("pass", "101", "jwt-2", "--evidence", "x"), "did you mean jwt-1?"),
         (("pass", "101", "jwt-1", "--evidence", "x", "--expect-revision", "2"), "is at revision 1-"),
         (("fail", "101", "nope"), "has no feature nope"),
+        (("fail", "101", "nope,jwt-1"), "has no feature nope,jwt-1: name one feature at a time"),
         (("fail", "101", "\x1b[31m"), "has no feature \\x1b[31m"),
         (("fail", "101"), "required: FID"),
     ],

@@ -66,6 +66,14 @@ def test_every_flag_has_its_place(cli: Cli, place: Place) -> None:
     assert (static.commands, static.paths) == (("make test", "make lint"), ("src/**", ":ui"))
 
 
+def test_upstream_tasks_in_a_list(cli: Cli, place: Place) -> None:
+    """Commas separate them, with or without blanks; a value without an id is refused by name."""
+    cli.ok("new", "8", "--title", "T", "--depends-on", "101")
+    cli.ok("new", "7", "--title", "T", "--depends-on", "101, TASK-8,")
+    assert made(place).depends_on == ("8", "101")
+    assert "',' names no task" in cli.refused("new", "9", "--title", "T", "--depends-on", ",")
+
+
 def test_unknown_key_of_the_task_file_is_a_warning(cli: Cli, place: Place) -> None:
     """The task is created, and the key is named on standard error and in JSON."""
     (place.root / "x.task.yaml").write_text("title: T\nvalidation: [make]\n", encoding="utf-8")
