@@ -311,6 +311,24 @@ def test_the_last_turn_completes_the_task(turns: Turns) -> None:
     assert "Tokens are issued." in turns.place.text
 
 
+def test_a_last_turn_that_did_not_complete(turns: Turns) -> None:
+    """Where it says that nothing comes next, each command that the linter names mends that in one step."""
+    turns.start()
+    proof = ("--pass", "jwt-1", "--evidence", "seen", "--check", "1,2")
+    turns.cli.ok("finish", TASK, "--did", "All.", "--state", "Done", "--next", "Nothing", *proof)
+    turns.cli.ok("chain", "output", "set", TASK, "Summary", "--from", "-", stdin="Tokens are issued.\n")
+    turns.cli.ok("chain", "output", "set", TASK, "Configuration Required", "--from", "-", stdin="None.\n")
+    told = turns.cli("lint").out
+    assert "TS406" in told
+    record, complete = re.findall(r"`taskstate (.*?)`", told[told.index("TS406") :])
+    text = turns.place.text
+    for command in (record, complete):
+        turns.place.text = text
+        turns.cli.ok(*command.split())
+        assert "TS406" not in turns.cli("lint").out
+    assert turns.place.state.status == "complete"
+
+
 def test_what_completion_misses_leaves_the_turn_open(turns: Turns) -> None:
     """All gaps are listed, the session is recorded, which is said each time, and nothing else is written."""
     turns.start("implementer")

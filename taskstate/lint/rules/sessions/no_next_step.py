@@ -27,7 +27,14 @@ goes on has a next step; if there is none, the task is complete or blocked, and 
 - Check expiry in verifyToken(), then run `make test`
 ```
 
-or change the status: `complete` if nothing is left to do, `blocked` if the work waits for somebody.
+A session that is not committed yet may be edited so. After that, record another one, or say that nothing is left to do:
+
+```console
+$ taskstate session add 101 --did "Looked again" --state "As before" --next "Check expiry in verifyToken()"
+$ taskstate complete 101
+```
+
+`status: blocked` says that the work waits for somebody.
 """
 
 from __future__ import annotations
@@ -63,6 +70,12 @@ _WHEN = r"(?:\s+(?:yet|now|left|more|so far|for now|at (?:this|the) (?:time|mome
 _NONE = rf"(?i)[\s*_`(]*(?:{_WORDS}){_WHEN}[\s*_`).!]*"
 
 
+_HELP = (
+    "record what comes next: `taskstate session add {0} --did T --state T --next T`; "
+    "if nothing is left to do: `taskstate complete {0}`; if it waits for somebody, write `status: blocked`"
+)
+
+
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at the text in place of the next steps."""
     if facts.values.get("status") != IN_PROGRESS or not facts.sessions_known or not facts.sessions:
@@ -78,5 +91,5 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         yield RULE.at(
             first_line_of(document, Span(start, field.span.end)),
             f"session {newest.number}, the newest one, names no next step" + (f" but {cut(text)!r}" if text else ""),
-            help="write what comes next; if nothing does, the task is complete or blocked: set its status",
+            help=_HELP.format(facts.shown_id),
         )
