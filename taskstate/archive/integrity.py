@@ -108,6 +108,26 @@ def runs_of(numbers: Iterable[int]) -> tuple[range, ...]:
     return tuple(runs)
 
 
+def missing_ends(expected: range, numbers: tuple[int, ...]) -> tuple[range, ...]:
+    """Return the expected sessions that are missing before and behind those that an archive has; all if it has none."""
+    if not numbers:
+        return (expected,)
+    begin, end = min(numbers), max(numbers)
+    return range(expected.start, min(expected.stop, begin)), range(max(expected.start, end + 1), expected.stop)
+
+
+def not_archived(runs: tuple[range, ...]) -> str:
+    """Return the message for sessions that a summary stands for, and that the archive does not have."""
+    it = "it" if sum(map(len, runs)) == 1 else "them"
+    return f"the archive does not have {describe_runs(*runs)}, and the Archived Summary stands for {it}"
+
+
+def not_summarised(numbers: Sequence[int]) -> str:
+    """Return the message for archived sessions that no summary stands for."""
+    verb, it = ("is", "it") if len(numbers) == 1 else ("are", "them")
+    return f"{describe_runs(*runs_of(numbers))} {verb} in the archive, and no Archived Summary stands for {it}"
+
+
 def describe_runs(*runs: range) -> str:
     """Return runs of session numbers in words.
 

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from taskstate.archive.integrity import ArchiveContents, describe_runs, from_git, runs_of
+from taskstate.archive.integrity import (
+    ArchiveContents,
+    describe_runs,
+    from_git,
+    missing_ends,
+    not_archived,
+    not_summarised,
+    runs_of,
+)
 from taskstate.messages import decoded
 from taskstate.storage import files
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -93,14 +101,13 @@ def _disagreements(state: TaskState, archive: ArchiveContents) -> Iterator[tuple
         yield twice, f"{describe_runs(*runs_of(twice))}: in the Progress Log and in the archive"
     summary = state.summary
     if summary and summary.last:  # a summary without numbers may stand for any session
-        ends = {summary.first, summary.last} - {min(archived, default=0), max(archived, default=0)}
-        missing = tuple(sorted(ends - archived))
-        if missing:
-            yield missing, f"the summary stands for {describe_runs(*runs_of(missing))} too, and the archive lacks that"
+        missing = missing_ends(range(summary.first, summary.last + 1), archive.numbers)
+        if any(missing):  # their ends alone: a summary may claim to stand for a billion sessions
+            yield tuple(sorted({end for run in missing if run for end in (run[0], run[-1])})), not_archived(missing)
     first, last = (summary.first, summary.last or max(archived, default=0)) if summary else (0, 0)
     alone = tuple(sorted(number for number in archived.difference(twice) if not first <= number <= last))
     if alone:
-        yield alone, f"{describe_runs(*runs_of(alone))}: in the archive, and no Archived Summary stands for that"
+        yield alone, not_summarised(alone)
 
 
 def _gaps(state: TaskState, archive: ArchiveContents, reported: set[int]) -> Iterator[tuple[int, tuple[int, ...], str]]:

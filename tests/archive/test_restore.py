@@ -214,7 +214,7 @@ def test_archive_that_is_gone_is_told(place: Place) -> None:
     place.fill(1, 2, 3)
     place.archive()
     place.archive_path.unlink()
-    assert wrong(place) == ["the summary stands for the sessions 1 and 2 too, and the archive lacks that"]
+    assert wrong(place) == ["the archive does not have the sessions 1 and 2, and the Archived Summary stands for them"]
     assert refusal(lambda: restore(place)).code == "damaged"
 
 
@@ -234,8 +234,12 @@ def test_verdict_on_a_whole_archive(place: Place) -> None:
     ("old", "new", "message"),
     [
         ("did 2", "did two", "session 2 was altered: its SHA-256 is another one"),
-        ("(Sessions 1-3)", "(Sessions 1-9)", "the summary stands for session 9 too, and the archive lacks that"),
-        ("(Sessions 1-3)", "(Sessions 1-2)", "session 3: in the archive, and no Archived Summary stands for that"),
+        (
+            "(Sessions 1-3)",
+            "(Sessions 1-9)",
+            "the archive does not have the sessions 4 to 9, and the Archived Summary stands for them",
+        ),
+        ("(Sessions 1-3)", "(Sessions 1-2)", "session 3 is in the archive, and no Archived Summary stands for it"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(place: Place, old: str, new: str, message: str) -> None:

@@ -37,7 +37,15 @@ from __future__ import annotations
 
 import re
 
-from taskstate.archive.integrity import ArchiveContents, describe_runs, from_git, runs_of
+from taskstate.archive.integrity import (
+    ArchiveContents,
+    describe_runs,
+    from_git,
+    missing_ends,
+    not_archived,
+    not_summarised,
+    runs_of,
+)
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.model import names
@@ -206,10 +214,9 @@ def _against_summary(facts: Facts, archive: ArchiveContents) -> Iterator[Diagnos
     first, last = (summary.first, summary.last) if summary else (0, 0)
     missing = _missing_runs(range(first, last + 1), archive) if summary else ()
     if any(missing) and not archive.faults:  # those are said in the archive file
-        it = "it" if sum(map(len, missing)) == 1 else "them"
-        message = f"the summary stands for {describe_runs(*missing)} too, and the archive does not have {it}"
         whole = any(then.text == archive.text for then in facts.queries.earlier_archive() or ())
-        yield RULE.at(_span(facts), message, help=_correct_summary(facts, archive) if whole else _take_back(facts))
+        help_ = _correct_summary(facts, archive) if whole else _take_back(facts)
+        yield RULE.at(_span(facts), not_archived(missing), help=help_)
     yield from _beyond_summary(facts, archive, range(first, last + 1))
 
 
@@ -225,22 +232,14 @@ def _beyond_summary(facts: Facts, archive: ArchiveContents, summed: range) -> It
             yield RULE.at(heading, f"session {number} is in the archive too", help=help_)
     alone = [each for each in beyond if each not in in_log]
     if alone and facts.sessions_known:  # an unknown heading may be that of the summary or of a session
-        verb = "is" if len(alone) == 1 else "are"
-        message = f"{describe_runs(*runs_of(alone))} {verb} in the archive, and no Archived Summary stands for "
-        yield RULE.at(
-            _span(facts), message + ("it" if len(alone) == 1 else "them"), help=_correct_summary(facts, archive)
-        )
+        yield RULE.at(_span(facts), not_summarised(alone), help=_correct_summary(facts, archive))
 
 
 def _missing_runs(expected: range, archive: ArchiveContents) -> tuple[range, ...]:
     """Return the expected sessions that are missing before and behind those of the archive."""
-    if not archive.numbers:
-        return (expected,)
-    begin, end = archive.numbers[0], archive.numbers[-1]
+    runs = missing_ends(expected, archive.numbers)
     # If the first batch records how far the summary before it reached, `archive.faults` has the gap before it already.
-    reported = archive.batches[0].before is not None
-    before = range(0) if reported else range(expected.start, min(expected.stop, begin))
-    return before, range(max(expected.start, end + 1), expected.stop)
+    return runs if not archive.numbers or archive.batches[0].before is None else runs[1:]
 
 
 def _changed(facts: Facts, archive: ArchiveContents) -> Iterator[int]:
