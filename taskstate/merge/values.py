@@ -271,7 +271,9 @@ def _earlier_baseline(versions: Versions[Any]) -> object:
 _RULES: Mapping[str, Rule] = {
     "baseline": _earlier_baseline,
     "status": _furthest,
-    "turn": lambda versions: versions.ours,  # whose tree this is
+    "turn": lambda versions: versions.ours,  # whose tree this is, as with the two that follow
+    "left": lambda versions: versions.ours,
+    "last_seen[]": lambda versions: versions.ours,
     "revision": _of_counts(lambda ours, theirs: max(ours, theirs) + 1),  # the merge is itself a write
     "version": _counted,
     "update_count": _counted,

@@ -76,6 +76,15 @@ def test_what_no_rule_decides_is_the_preferred_sides(key: str) -> None:
     assert [merge_value(Versions("a", "b", "c"), key, prefer) for prefer in PREFERENCES] == ["b", "c"]
 
 
+def test_what_turns_left_is_that_of_our_tree() -> None:
+    """Each branch ended a turn: what is compared later is the tree of the side on which the merge is made."""
+    here = {"base_commit": "c", "base_tree": "t", "left": {"tree": "1", "branch": "a"}, "last_seen": {"reviewer": "1"}}
+    there = {**here, "left": {"tree": "2", "branch": "b"}, "last_seen": {"reviewer": "2"}}
+    for base in ({}, {"base_commit": "c", "base_tree": "t", "left": {"tree": "0"}}):
+        versions = Versions(base, here, there)
+        assert [merge_value(versions, "delta", prefer) for prefer in PREFERENCES] == [here, here]
+
+
 def test_maps_are_merged_key_by_key() -> None:
     """Keys that different sides changed, added or removed do not touch each other, at any depth."""
     base = {"a": 1, "b": {"c": 1, "d": 2}, "gone": 0}
