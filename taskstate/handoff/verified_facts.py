@@ -123,8 +123,8 @@ def _head_differences(workspace: Workspace, head_then: str) -> Iterator[str]:
         commits = "commit" if lost == 1 else "commits"
         yield f"HEAD no longer comes after {short_id}, which the handoff was written at: it lacks {lost} {commits}"
     elif touched:
-        commits = "commit" if new == 1 else "commits"
-        yield f"HEAD has moved by {new} {commits} since {short_id}, which touch {first_of(touched, _NAMED)}"
+        moved = "1 commit" if new == 1 else f"{new} commits"
+        yield f"HEAD has moved by {moved} since {short_id}; changed there: {first_of(touched, _NAMED)}"
 
 
 def _behind(root: Path) -> Iterator[str]:

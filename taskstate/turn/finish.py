@@ -136,8 +136,10 @@ def _ended(call: Call, turn: Turn, asked: FinishRequest, outcome: Outcome) -> Fi
 
 
 def _reasons(error: TaskstateError) -> tuple[str, ...]:
-    """Return the lines of a refusal: all that is in the way, then what to do."""
-    return (*error.shown, *error.reasons, str(error)) if isinstance(error, SeveralReasons) else (str(error),)
+    """Return the lines of a refusal: what to do, then all that is in the way."""
+    return (
+        (str(error), *(f"- {each}" for each in error.reasons)) if isinstance(error, SeveralReasons) else (str(error),)
+    )
 
 
 def _readable(workspace: Workspace, asked: FinishRequest, call: Call) -> Loaded:

@@ -152,7 +152,10 @@ def _feature_units(state: TaskState) -> tuple[Unit, ...]:
 
 def _finding_units(blocks: ToolBlocks) -> tuple[Unit, ...]:
     """Return the findings that nobody has cleared: also answered ones, which wait for the role that raised them."""
-    return list_units(f"{role.name}: {finding}" for role in blocks.roles.values() for finding in role.findings)
+    found = [(role.name, each) for role in blocks.roles.values() for each in role.findings]
+    lines = [f"{name}: {each}" for name, each in found]
+    waits = any(each.is_open for _, each in found)
+    return list_units([*lines, "`finish` answers each: `--answer N=T`"] if waits else lines)
 
 
 def _handoff_units(state: TaskState, blocks: ToolBlocks, folder: str) -> tuple[Unit, ...]:

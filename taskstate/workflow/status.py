@@ -46,7 +46,8 @@ def _is_active(loaded: Loaded) -> bool:
     if loaded.state.status in _ACTIVE_STATUSES:
         return True
     blocks = blocks_of(loaded.document)
-    return bool(roles.unresolved(blocks)) or (loaded.state.status not in CLOSED and roles.has_begun(blocks))
+    has_begun = blocks.delta.turn is not None or roles.has_begun(blocks)
+    return bool(roles.unresolved(blocks)) or (loaded.state.status not in CLOSED and has_begun)
 
 
 def status_shape(workspace: Workspace, loaded: Loaded, reader: str = "") -> dict[str, object]:

@@ -681,7 +681,7 @@ def test_what_was_verified_is_checked_again(in_git: Place) -> None:
     git(place, "commit", "--quiet", "--all", "--message=work")
     assert notes(place).split("\n")[:2] == [
         "other is checked out; the handoff was written on main",
-        f"HEAD has moved by 2 commits since {seen['git_head'][:10]}, which touch app.py",
+        f"HEAD has moved by 2 commits since {seen['git_head'][:10]}; changed there: app.py",
     ]
     git(place, "switch", "--quiet", "main")
     git(place, "merge", "--quiet", "other")

@@ -78,7 +78,8 @@ def test_findings_are_told(place: GitPlace) -> None:
     role_changes.block(place.workspace, TASK, "reviewer", "no test of expiry", place.request())
     assert lines(place) == [("findings", "1 open finding (`taskstate role show 101`)")]
     text = brief.brief(place.workspace, loaded(place)).text
-    assert text[text.index("## ") :].startswith("## Open findings\n\n- reviewer: 1. no test of expiry\n\n## Next step")
+    told = "- reviewer: 1. no test of expiry\n- `finish` answers each: `--answer N=T`"
+    assert text[text.index("## ") :].startswith(f"## Open findings\n\n{told}\n\n## Next step")
 
 
 def test_a_stale_context_is_told(place: GitPlace) -> None:

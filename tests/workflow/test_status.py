@@ -127,12 +127,13 @@ def test_the_roles_are_a_table(place: Place) -> None:
         ("blocked", "", True),
         ("complete", "", False),
         ("created", "coordination: {implementer: {status: in_progress}}\n", True),
+        ("created", "delta: {turn: {agent: ann}}\n", True),
         ("complete", "coordination: {implementer: {status: done}}\n", False),
         ("complete", "coordination: {implementer: {status: done, drift_budget: 1}}\n", True),
     ],
 )
 def test_tasks_at_work_are_shown(place: Place, words: str, blocks: str, shown: bool) -> None:  # noqa: FBT001 - a parameter
-    """Active tasks are in progress or blocked, have started roles, or an unresolved drift."""
+    """Active tasks are in progress or blocked, have an open turn, started roles, or an unresolved drift."""
     place.text = place.text.replace("status: in_progress", f"status: {words}", 1)
     with_blocks(place, blocks)
     found, unreadable = status.active_tasks(place.workspace)
