@@ -53,7 +53,7 @@ def test_parts_of_a_task() -> None:
     assert texts("next") == ["- Decide on 30 s of leeway", "- Write the test"]
     assert texts("features") == ["- jwt-2: checks the signature", "- jwt-4: rotates keys"]
     assert [unit.short for unit in parts()["features"].units] == ["- jwt-2", "- jwt-4"]
-    assert texts("findings") == ["- reviewer: 1. no test of expiry"]
+    assert texts("findings") == ["- reviewer: 1. no test of expiry", "- `finish` answers each: `--answer N=T`"]
     path = ".taskstate/handoffs/task-101/phase-1-handoff-20260131T120000Z.md"
     assert texts("handoff") == [f"- `{path}`: read it first, then `taskstate handoff accept 101`"]
     assert texts("phase") == [
