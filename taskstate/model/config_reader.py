@@ -6,7 +6,6 @@ value. Text in, `Config` out; `workspace` finds the file.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from taskstate.errors import TaskstateError
@@ -24,7 +23,7 @@ def parse_config(text: str, name: str) -> Config | None:
     Raises:
         TaskstateError: code "config": it is no TOML, or a key or value is wrong; the message names the place.
     """
-    shared = re.split(r"[/\\]", name)[-1] == "pyproject.toml"
+    shared = name.replace("\\", "/").rpartition("/")[2] == "pyproject.toml"
     if shared and "taskstate" not in text:
         return None
     if not _has_settings(text):  # `init` writes comments only, and importing the parser and the schema slows each start

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TASK, PERMANENT = "task", "permanent"
 KINDS = (TASK, PERMANENT)
 HANDOFF = "handoff"  # a kind of document that is not a state file
-_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)*(?:[.):]\s*|\s+)(?=\S)")
+_NUMBER = r"[0-9]+(?:\.[0-9]+)*(?:[.):]\s*|\s+)(?=\S)"
 _CLOSING = r"\s#+\Z"
 _PARENTHESES = r"\([^()\r\n]*(?:\([^()\r\n]*\)[^()\r\n]*)*\)"
 _EMPHASIS = r"\*[^*\s](?:[^*\r\n]*[^*\s])?\*|_[^_\s](?:[^_\r\n]*[^_\s])?_"
@@ -207,7 +207,7 @@ def section_key(title: str) -> str:
     """
     key = " ".join(re.sub(_CLOSING, "", title.strip()).split())
     key = _without_suffix(key)
-    number = _NUMBER.match(key)
+    number = re.match(_NUMBER, key)
     return (key[number.end() :] if number else key).casefold()
 
 

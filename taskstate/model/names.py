@@ -18,7 +18,6 @@ from taskstate.typed import NamedTuple
 ID_PATTERN = r"(?![Tt][Aa][Ss][Kk]-)[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"
 MAX_ID = 64
 
-_ID = re.compile(ID_PATTERN)
 _TYPED = r"(?i)task-(?:(.+)-state\.md|(.+))"  # as people type it: TASK-101
 _DIGITS = r"([0-9]+)"
 # The folder of handoff documents under the state folder, and the folder of accepted ones within a task's folder.
@@ -53,7 +52,7 @@ def _match(name: str) -> tuple[str, re.Match[str]] | None:
     """Return the type of one of taskstate's own files and the match of its path, or None for any other."""
     path = name.replace("\\", "/")
     for type_, pattern in _own_files():
-        match = pattern.search(path)
+        match = _compiled(pattern).search(path)
         if match:
             return type_, match
     return None
@@ -61,7 +60,7 @@ def _match(name: str) -> tuple[str, re.Match[str]] | None:
 
 def is_id(text: str) -> bool:
     """Return whether `text` is a well-formed id of a task."""
-    return len(text) <= MAX_ID and _ID.fullmatch(text) is not None
+    return len(text) <= MAX_ID and re.fullmatch(ID_PATTERN, text) is not None
 
 
 def parse_task_id(text: str) -> str:
@@ -129,9 +128,15 @@ def _shown(text: str) -> str:
 
 
 @cache
-def _own_files() -> tuple[tuple[str, re.Pattern[str]], ...]:
+def _own_files() -> tuple[tuple[str, str], ...]:
+    """Return each type of own files with the pattern of its paths."""
     declared = json.loads(resources.text("schemas/kinds/files.json"))["files"]
-    return tuple((each["type"], re.compile(rf"(?:\A|/){each['pattern']}\Z")) for each in declared)
+    return tuple((each["type"], rf"(?:\A|/){each['pattern']}\Z") for each in declared)
+
+
+@cache  # not all at once: most commands meet state files alone, whose pattern is the first
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
 
 
 def is_result_name(name: str) -> bool:
