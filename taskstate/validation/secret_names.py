@@ -38,8 +38,8 @@ _TAIL = (
     r"|secondary|v?[0-9]{1,2})(?![a-z])){0,3}(?: [0-9]{1,2}(?=:))?"
 )
 _NAME = (
-    r"(?:(?P<password>pass(?:w(?:or)?d|wort|phrase|code)?|pwd?)|(?P<secret>secret)|(?P<token>token)|(?P<key>key)"
-    rf"|_pat){_TAIL}(?![a-z0-9])"
+    r"(?:(?P<password>pass(?:w(?:or)?d|wort|phrase|code)?|pwd?)|(?P<secret>secret(?:_?id(?![a-z]))?)"
+    rf"|(?P<token>token)|(?P<key>key)|_pat){_TAIL}(?![a-z0-9])"
 )
 # What stands behind most of these words: another word of the sentence, or the sentence's end.
 _PROSE = r"[ \t]{1,4}(?!(?:is|or|string|str|String)\b)[A-Za-z]{1,24}[\s.,;:)]"
@@ -48,15 +48,22 @@ _CLOSE = r"(?P<close>(?:\\{0,3}[\"'`\]]|\*){0,4})"  # of a quoted, indexed or bo
 _TYPE = r"(?:[ \t]{0,4}:[ \t]{0,4}[a-z_][\w.<>\[\]?*]{0,20}|[ \t]{1,4}(?:string|str))"
 _BLOCK = r":[ \t]{0,4}[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,40}"  # a YAML block
 _PAIR = r",?[ \t]{0,4}(?:\{|\r?\n)?\s{0,40}\\?[\"']?(?:value|default)\\?[\"']?[ \t]{0,8}[:=]"  # `name: X, value: Y`
+# The end of a tag, with `<value>` or the next pair's tag behind it: `<Password><Value>`, `<key>password</key><string>`.
+_TAG = (
+    r"(?P<tag>(?:[ \t][^<>\r\n]{0,60})?>\s{0,40}(?:<[Vv]alue>\s{0,40})?"
+    r"|</[A-Za-z]{1,16}>\s{0,40}<[A-Za-z]{1,16}>\s{0,40})"
+)
 _JOINT = (
     rf"(?:(?P<block>{_BLOCK})|(?P<pair>{_PAIR})|(?P<sign>{_TYPE}?[ \t]{{0,20}}(?:[?+.|<]|:{{0,3}})=[=>]?|[ \t]{{0,20}}"
-    r":-?>?\*{0,2}|[ \t]{0,4}->)|(?P<comma>[ \t]{0,4},)|(?P<tag>(?:[ \t][^<>\r\n]{0,60})?>\s{0,40})|(?P<call>\()"
+    r":-?>?\*{0,2}|[ \t]{0,4}->)|(?P<comma>[ \t]{0,4},)"
+    rf"|{_TAG}"
+    r"|(?P<call>\()"
     r"|(?P<cell>[ \t]{0,20}\|)|(?P<other>[ \t]{1,4}(?:\|\||\?\?|or)[ \t])|(?P<blank>(?=[ \t])(?:[ \t]{1,4}is\b)?))"
     r"(?:[ \t]{0,20}|[ \t]{0,4}\r?\n[ \t]{0,40}(?=[\"']))"
 )
 _BARE = r"[^\s\"'`<>{}$()\[\],;\\|]"
 _VALUE = (
-    r"(?:[@bru]?(?P<quote>\\{0,3}[\"'`])(?P<inner>[\"']?) ?"
+    r"(?:[@bfru]?(?P<quote>\\{0,3}[\"'`])(?P<inner>[\"']?) ?"
     r"(?P<quoted>(?![$%#(*\[])(?:(?!\$\(|%\()[^\s\\<>{}\"'`]|(?!(?P=quote))[\"'`]){6,400}) ?(?P=inner)(?P=quote)"
     rf"|(?P<bare>(?={_BARE}{{0,60}}[0-9]|{_BARE}{{20}}){_BARE}{{6,400}})(?!{_BARE}|[({{$\[]))"
 )
@@ -79,13 +86,16 @@ _HARMLESS_NAMES = (
 _QUALIFIED = (
     r"(?i)(?:api|access|account|app|application|auth|client|consumer|cookie|deploy|encryption|fernet|hmac|integration"
     r"|jwt|license|master|private|priv|secret|service|session|shared|signing|ssh|storage|webhook|unseal|security|admin"
-    r"|token|user|subscription|server|rest|write|read|ingest|project|personal)[ _.-]?\Z"
+    r"|token|user|subscription|server|rest|write|read|ingest|personal)[ _.-]?\Z"
 )
 _API = r"(?i)api[ _.-]?\Z"
 _CODE = r"[=()\[\]].*[A-Za-z0-9]"
 _PICKED = r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z]).{6,64}"  # with letters and digits
 # A password that somebody chose: with letters and digits, or with a letter written as another character.
 _CHOSEN = r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9!@#$%^&*?+~]{6,64}|\w{1,20}[$!]\w{1,20}"
+# What may stand around a setting in its line.
+_BEFORE_SETTING = {"", "-", "export", "set", "ENV"}
+_LINE_BEFORE, _LINE_BEHIND = r"(?:^|[\r\n])[ \t]{0,32}\Z", r"[ \t]{0,4}(?:$|[\r\n]|#)"
 _OF_REQUEST = r"(?i)(?:session|request|csrf|xsrf|trace|device|push|reset|invite|state|correlation|id)[_.-]?\Z"
 
 
@@ -225,11 +235,25 @@ def _is_bare(text: str, match: re.Match[str], found: _Found) -> bool:
         is_random(found.value) or (found.word == "password" and compiled(_PICKED).fullmatch(found.value))
     ):
         return is_chosen(found.value)
+    if _is_a_setting(text, start, found):
+        return is_chosen(found.value)
     if spaced:
         return False
-    name = text[start : match.start("sign")] if found.joint == "sign" else ""
-    if name.isupper() or found.joint == "tag":
-        return is_random(found.value) or (
-            found.word == "password" and (is_strong(found.value) or is_picked(found.value))
-        )
-    return looks_random(found.value, quoted=False) or is_jumbled(found.value)
+    if looks_random(found.value, quoted=False) or is_jumbled(found.value):
+        return True
+    name = text[start : match.start("sign")].rpartition(" ")[2] if found.joint == "sign" else ""
+    if not name.isupper() and not name.startswith("--") and found.joint != "tag":
+        return False
+    return is_random(found.value) or (found.word == "password" and (is_strong(found.value) or is_picked(found.value)))
+
+
+def _is_a_setting(text: str, start: int, found: _Found) -> bool:
+    """Return whether the name of a password, a sign and a value are a whole line, as in a file of settings."""
+    return (
+        found.word == "password"
+        and found.joint == "sign"
+        and found.before.rpartition(" ")[0] in _BEFORE_SETTING
+        and compiled(_CHOSEN).fullmatch(found.value) is not None
+        and compiled(_LINE_BEFORE).search(text, max(start - _MAX_BEFORE, 0), start) is not None
+        and compiled(_LINE_BEHIND).match(text, found.span.end) is not None
+    )

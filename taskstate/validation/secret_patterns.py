@@ -35,101 +35,9 @@ _NO_BASE64 = "(?<![A-Za-z0-9+][+/])"  # before short prefixes, which occur by ch
 _A_DIGIT = "[A-Za-z_.%-]{0,40}[0-9]"
 _AGE = "[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]"
 
-# Tokens that a prefix tells: their kind, the prefixes, and what follows: `%W` is a letter, a digit, `_` or `-`, `%A` a
-# letter or digit, `%H` a hexadecimal digit, `%U` a UUID. Lengths are lower bounds where services have several.
-_PREFIXED = r"""
-a 1Password secret key | A3- | [A-Z0-9]{6}-[A-Z0-9-]{27,32}
-an Adafruit key | aio_ | %A{28}
-an Adobe secret | p8e- | %H{32}
-an Amazon key | amzn.mws. | %U
-an Amazon secret | amzn1.oa2-cs.v1. | %H{64}
-an Apify token | apify_api_ | %A{34,38}
-an Arcjet key | ajkey_ | %A{26,}
-an Atlassian token | ATSTT3 | [A-Za-z0-9_=-]{100,}
-an AWS Bedrock key | bedrock-api-key- | [A-Za-z0-9+/]{60,}
-a Braintree or PayPal token | access_token$production$ access_token$sandbox$ | %A{16}\$%H{32}
-a Brevo key | xkeysib- xsmtpsib- | %H{64}-%A{12,}
-a Browserbase key | bb_live_ bb_test_ | %W{20,}
-a Cal.com key | cal_live_ | %A{30,}
-a Cfx.re key | cfxk_ | %A{20,}
-a Cerebras key | csk- | [a-z0-9]{48}
-a CockroachDB key | CCDB1_ | %A{20,}_%A{40,}
-a CodeRabbit key | cr- | %H{50,}
-a Coze token | pat_ | %A{64}
-a Cursor key | key_ crsr_ | %H{28,130}
-a Defined Networking token | dnkey- | %W{26}-%W{52}
-a Dependency Track key | odt_ | %A{32,}
-a Devin key | cog_ apk_ apk_user_ | %A{40,}
-a Dropbox token | sl. | (?:u\.)?%W{110,}
-a Duffel token | duffel_live_ duffel_test_ | %W{40,}
-an E2B key | e2b_ | %H{40}
-an EasyPost key | EZTK | %A{54}
-an ElevenLabs key | sk_ | %H{48}
-a Firecrawl key | fc- | %H{32}
-a Fireworks key | fw_ | %A{22,}
-a Fleetbase key | flb_live_ flb_test_ | %A{20,}
-a Flutterwave key | FLWSECK- FLWSECK_TEST- FLWSECK_LIVE- | %A{12,}(?:-X)?
-a Frame.io token | fio-u- | %W{64}
-a Friendli token | flp_ | %A{46}
-a Greptile key | grpt_ | %A{40,}
-a Harness key | pat. sat. | %W{20,24}\.%A{24}\.%A{20}
-an Infracost key | ico- | %A{32}
-an Intra42 secret | s-s4t2ud- s-s4t2af- | %H{64}
-an Ionic token | ion_ | %A{42}
-a Jina key | jina_ | %A{50,}
-a Langfuse key | sk-lf- | %U
-a LaunchDarkly key | api- sdk- | %U
-a Lob key | live_ test_ | %H{35}(?![A-Za-z0-9])
-a Mercado Pago token | APP_USR- | [0-9]{16}-[0-9]{6}-%H{32}-[0-9]{6,10}
-a Mergify key | mergify_application_key_ | %W{40,}
-a MongoDB key | mdb_sa_sk_ | %W{40}
-a New Relic key | NRII- NRJS- NRAA- NRIQ- NRSP- NRRA- NRBR- NRAL- | %W{18,}
-an Nvidia key | nvapi- | %W{60,}
-an Octopus key | API- | [A-Z0-9]{24,}
-an OpenAI key | sk-None- sk-proj- sk-svcacct- sk-admin- | %W{40,}
-an OpenShift token | sha256~ | %W{43}
-a Paystack key | sk_test_ | %H{40}
-a Pinecone key | pcsk_ | %W{50,}
-a Plaid token | access-sandbox- access-development- access-production- | %U
-a Polar token | polar_oat_ polar_pat_ polar_at_ | %W{30,}
-a PostHog key | phx_ phs_ | %W{40,}
-a Prefect key | pnu_ pnb_ | %A{36}
-a Pterodactyl key | ptla_ ptlc_ | %A{43}
-a PubNub key | sec-c- pub-c- | [A-Za-z0-9]{8}-%W{24,}
-a Razorpay key | rzp_live_ rzp_test_ | %A{14,}
-a ReadMe key | rdme_ | %A{70}
-a Riot key | RGAPI- | [A-Za-z0-9]{8}-%W{27}
-a RunPod key | rpa_ | %A{40,}
-a Scale key | live_ live_auth_ | %H{32}(?![A-Za-z0-9])
-a Scalingo token | tk-us- tk-eu- tk-fr- | %W{48}
-a Segment key | sgp_ | %W{40,}
-a Sentry token | sntrya_ sntryi_ | %H{64}
-a Settlemint token | sm_pat_ sm_aat_ sm_sat_ | %A{16}
-a Shippo token | shippo_live_ shippo_test_ | %A{40}
-a Snyk token | snyk_uat. snyk_sat. | %W{20,}\.%W{20,}
-a Sourcegraph token | slk_ | %H{64}
-a Stytch secret | secret-live- secret-test- | %W{30,}
-a Supabase token | sbp_ | %A{40}
-a Tailscale key | tskey- | [a-z]{2,10}-%W{20,}
-a Tavily key | tvly- tvly-dev- tvly-prod- | %A{30,}
-a Tencent Cloud key id | AKID | %A{32}(?![A-Za-z0-9+/=])
-a Together key | tgp_v1_ | %W{40,}
-a Trigger.dev key | tr_dev_ tr_prod_ tr_stg_ tr_pat_ | %A{20,}
-a Twitter token | AAAAAAAAAAAAAA | [A-Za-z0-9%_-]{60,}
-a Typeform token | tfp_ | [A-Za-z0-9_.=-]{40,}
-an Ubidots key | BBFF- | %A{30,}
-an Unkey key | unkey_ | %A{20,}
-a Val Town token | vtwn_ | %A{27,}
-a Vercel token | vercel_blob_rw_ | %A{16,}_%A{16,}
-a Voyage key | pa- | %W{43}
-a WakaTime key | waka_ | %U
-a WooCommerce key | ck_ cs_ | %H{40}
-an Xata key | xau_ | %A{30,}
-a Zoho token | 1000. | %H{32}\.%H{32}
-a Zuplo key | zpka_ | %A{32}_%H{8}
-"""
-_ALPHABETS = (("%W", "[A-Za-z0-9_-]"), ("%A", "[A-Za-z0-9]"), ("%H", "[A-Fa-f0-9]"), ("%U", _UUID))
 PREFIXED = "a key with a telling prefix"
+# What stands for them in the table of prefixes.
+_ALPHABETS = (("%W", "[A-Za-z0-9_-]"), ("%A", "[A-Za-z0-9]"), ("%H", "[A-Fa-f0-9]"), ("%U", _UUID))
 
 
 # Of two matches that overlap the earlier one counts, and of two at one position the row that comes first.
@@ -138,7 +46,8 @@ _PATTERNS = (
     TokenPattern(
         "a GitHub token",
         "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
-        r"gh[pousr]_[A-Za-z0-9]{36}[A-Za-z0-9_]*|github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}",
+        rf"gh[pousr]_[A-Za-z0-9]{{36}}[A-Za-z0-9_]*|github_pat_[A-Za-z0-9]{{22}}_[A-Za-z0-9]{{59}}"
+        rf"|ghs_[0-9]{{1,12}}_eyJ{_ANY}{{8,}}\.eyJ{_ANY}{{8,}}\.{_ANY}{{20,}}",
     ),
     TokenPattern(
         "a GitLab token",
@@ -152,7 +61,8 @@ _PATTERNS = (
     TokenPattern("a RubyGems key", "rubygems_", rf"rubygems_{_HEX}{{48}}"),
     TokenPattern("a crates.io token", "cio", rf"{_NO_BASE64}cio[A-Za-z0-9]{{32}}(?![A-Za-z0-9+/=])"),
     TokenPattern("a NuGet key", "oy2", rf"{_NO_BASE64}oy2[a-z0-9]{{43}}(?![A-Za-z0-9+/=])"),
-    TokenPattern("a Clojars token", "CLOJARS_", r"CLOJARS_[a-z0-9]{60}"),
+    TokenPattern("a Clojars token", "CLOJARS_", r"CLOJARS_[A-Za-z0-9]{60}"),
+    TokenPattern("an Artifactory token", "cmVmd", rf"{_NO_BASE64}cmVmd[A-Za-z0-9]{{59}}(?![A-Za-z0-9+/=])"),
     TokenPattern("an Artifactory key", "AKCp", rf"{_NO_BASE64}AKCp[A-Za-z0-9]{{68,70}}(?![A-Za-z0-9+/=])"),
     TokenPattern("a Docker token", "dckr_pat_ dckr_oat_", rf"dckr_(?:pat|oat)_{_ANY}{{27,}}"),
     TokenPattern(
@@ -163,14 +73,14 @@ _PATTERNS = (
     TokenPattern(
         "a Buildkite token",
         "bkua_ bkaa_ bkaj_ bkar_ bkct_ bkpt_ bkpat_ bkps_",
-        rf"bkua_[a-z0-9]{{40,53}}|bk(?:aa|aj|ar|ct|pt|pat|ps)_{_ANY}{{54,}}",
+        rf"bkua_[a-z0-9]{{40,53}}|bk(?:aa|aj|ar|ct|pt|pat|ps)_{_ANY}{{40,}}",
     ),
     TokenPattern("a CircleCI token", "CCIPAT_ CCIPRJ_", rf"CCI(?:PAT|PRJ)_[A-Za-z0-9]{{22}}_{_HEX}{{40}}"),
     TokenPattern("a SonarQube token", "squ_ sqa_ sqp_", rf"sq[uap]_{_HEX}{{40}}"),
     # Clouds and hosts
     TokenPattern("an AWS access key id", "AKIA ASIA ABIA ACCA", r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
     TokenPattern("an AWS Bedrock key", "ABSK", r"ABSK[A-Za-z0-9+/]{100,}={0,2}"),
-    TokenPattern("a Google API key", "AIza AQ.Ab8RN6", rf"AIza{_ANY}{{35}}(?!{_ANY})|AQ\.Ab8RN6{_ANY}{{44}}"),
+    TokenPattern("a Google API key", "AIza AQ.Ab8R", rf"AIza{_ANY}{{35}}(?!{_ANY})|AQ\.Ab8R{_ANY}{{44,}}"),
     TokenPattern("a Google OAuth secret", "GOCSPX-", rf"GOCSPX-{_ANY}{{28}}(?!{_ANY})"),
     TokenPattern("a Google OAuth token", "ya29. 1//0", rf"ya29\.{_ANY}{{40,}}|1//0{_ANY}{{40,}}"),
     TokenPattern("an Azure client secret", "Q~", r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}(?![A-Za-z0-9_~.-])"),
@@ -179,12 +89,14 @@ _PATTERNS = (
     ),
     TokenPattern("an Azure DevOps token", "QQJ", r"(?<!\\)[A-Za-z0-9]{50,56}QQJ[A-Za-z0-9]{8,30}AZDO[A-Za-z0-9]{4,5}"),
     TokenPattern("an Azure signature", "sig=", r"sig=[A-Za-z0-9%]{43,63}%3[Dd]"),
+    TokenPattern("an Azure signature", "sig=", r"sig=[A-Za-z0-9%_-]{24,120}", "sv="),
+    TokenPattern("a key of an Azure function", "code=", r"code=[A-Za-z0-9+/%_=-]{40,120}", "azurewebsites"),
     TokenPattern("an Alibaba Cloud key id", "LTAI", rf"{_NO_BASE64}LTAI[A-Za-z0-9]{{17,21}}(?![A-Za-z0-9+/=])"),
     TokenPattern("a DigitalOcean token", "_v1_", rf"do[opr]_v1_{_HEX}{{64}}"),
     TokenPattern(
         "a Cloudflare token",
-        "cfut_ cfat_ v1.0-",
-        rf"cf[ua]t_[A-Za-z0-9]{{40}}{_HEX}{{8}}|v1\.0-{_HEX}{{24}}-{_HEX}{{146}}",
+        "cfut_ cfat_ cfk_ v1.0-",
+        rf"cf(?:[ua]t|k)_[A-Za-z0-9]{{40}}{_HEX}{{8}}|v1\.0-{_HEX}{{24}}-{_HEX}{{146}}",
     ),
     TokenPattern("a Heroku key", "HRKU-", rf"HRKU-AA{_ANY}{{58}}"),
     TokenPattern("a Heroku key", "-", _UUID, "heroku"),
@@ -210,7 +122,9 @@ _PATTERNS = (
         r"s\.(?=[A-Za-z]*[0-9]+[A-Za-z]+[0-9])(?=[a-z0-9]*[A-Z])(?=[A-Z0-9]*[a-z])[A-Za-z0-9]{24}(?![A-Za-z0-9_.(-])",
     ),
     TokenPattern("a HashiCorp Vault token", "s.", r"s\.(?=[A-Za-z]*[0-9])[A-Za-z0-9]{24}(?![A-Za-z0-9_.(-])", "vault"),
-    TokenPattern("a Terraform token", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{60,70}"),
+    TokenPattern("a ClickHouse key", "4b1d", rf"{_NO_BASE64}4b1d[A-Za-z0-9]{{38}}(?![A-Za-z0-9+/=])"),
+    TokenPattern("a MaxMind key", "_mmk", r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"),
+    TokenPattern("a Terraform token", ".atlasv1.", r"(?<!\\)[A-Za-z0-9]{9,14}\.atlasv1\.[A-Za-z0-9_=-]{60,70}"),
     TokenPattern(
         "an Alchemy or Infura key",
         "/v2/ /v3/",
@@ -223,12 +137,14 @@ _PATTERNS = (
     TokenPattern("a 1Password token", "ops_eyJ", r"ops_eyJ[A-Za-z0-9+/=_-]{100,}"),
     # Monitoring
     TokenPattern(
-        "a Grafana token", "glsa_ glc_", rf"glsa_[A-Za-z0-9]{{32}}_{_HEX}{{8}}|glc_[A-Za-z0-9+/]{{40,}}={{0,2}}"
+        "a Grafana token", "glsa_ glc_", rf"glsa_[A-Za-z0-9]{{32}}_{_HEX}{{8}}|glc_[A-Za-z0-9+/]{{30,}}={{0,2}}"
     ),
-    TokenPattern("a Grafana token", "eyJrIjoi", r"eyJrIjoi[A-Za-z0-9+/]{60,}={0,2}"),
-    TokenPattern("a New Relic key", "NRAK-", r"NRAK-[A-Z0-9]{27}"),
+    TokenPattern("a Grafana token", "eyJrIjoi", r"eyJrIjoi[A-Za-z0-9+/]{40,}={0,2}"),
+    TokenPattern("a New Relic key", "NRAK-", r"NRAK-[A-Za-z0-9]{27}"),
     TokenPattern("a Sentry token", "sntryu_ sntrys_", rf"sntryu_{_HEX}{{64}}|sntrys_eyJ[A-Za-z0-9+/=_-]{{40,}}"),
-    TokenPattern("a Dynatrace token", "dt0c01. dt0s01.", r"dt0[cs]01\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    TokenPattern(
+        "a Dynatrace token", "dt0c01. dt0s01. dt0s02.", r"dt0[cs]0[12]\.[A-Za-z0-9]{8,24}\.[A-Za-z0-9]{55,64}"
+    ),
     # Messaging and collaboration
     TokenPattern(
         "a Slack token",
@@ -238,7 +154,7 @@ _PATTERNS = (
     TokenPattern(
         "a Slack webhook",
         "hooks.slack.com/services/ hooks.slack.com/workflows/ hooks.slack.com/triggers/",
-        r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/]{40,}",
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/]{36,}",
     ),
     TokenPattern(
         "a Discord webhook", "/api/webhooks/", rf"discord(?:app)?\.com/api/webhooks/[0-9]{{17,20}}/{_ANY}{{60,}}"
@@ -246,6 +162,7 @@ _PATTERNS = (
     TokenPattern(
         "a Discord bot token", ".", rf"[MNO]{_ANY}{{23,27}}\.{_ANY}{{6}}\.{_ANY}{{27,38}}(?!{_ANY})", "discord"
     ),
+    TokenPattern("a Pushbullet token", "o.", r"o\.[A-Za-z0-9]{32,34}(?![A-Za-z0-9])", "pushbullet"),
     TokenPattern("a Telegram bot token", ":A", rf"(?:bot)?[0-9]{{8,10}}:A{_ANY}{{34}}(?!{_ANY})"),
     TokenPattern("a Twilio key", "SK", rf"SK{_HEX}{{32}}(?![A-Za-z0-9])", "twilio"),
     TokenPattern("a SendGrid key", "SG.", rf"SG\.{_ANY}{{22}}\.{_ANY}{{43}}"),
@@ -261,6 +178,15 @@ _PATTERNS = (
         "/webhook/ /webhookb2/",
         r"(?:outlook|webhook)\.office(?:365)?\.com/webhook(?:b2)?/[A-Za-z0-9-]{36}@[A-Za-z0-9-]{36}/IncomingWebhook/[A-Za-z0-9]{32}",
     ),
+    TokenPattern(
+        "a Mattermost webhook", "/hooks/", r"https?://[A-Za-z0-9.:-]{1,60}/hooks/[a-z0-9]{26}(?![A-Za-z0-9_/-])"
+    ),
+    TokenPattern("a Zapier webhook", "/hooks/", r"hooks\.zapier\.com/hooks/catch/[0-9]{4,12}/[A-Za-z0-9]{5,20}"),
+    TokenPattern(
+        "a ThingsBoard token",
+        "/v1/",
+        r"thingsboard\.[a-z.]{2,20}/api/v1/[A-Za-z0-9]{20}/(?:telemetry|attributes|rpc)\b",
+    ),
     TokenPattern("a Salesforce token", "!", r"00D[A-Za-z0-9]{12,15}![A-Za-z0-9._-]{60,}"),
     TokenPattern(
         "an Authress key",
@@ -271,10 +197,15 @@ _PATTERNS = (
     TokenPattern(
         "a Notion token", "ntn_ secret_", r"ntn_[0-9]{11}[A-Za-z0-9]{35}|secret_[A-Za-z0-9]{43}(?![A-Za-z0-9])"
     ),
+    TokenPattern("an Intercom token", "dG9rO", rf"{_NO_BASE64}dG9rO[A-Za-z0-9+/_-]{{50,}}=?"),
+    TokenPattern("a DeepL key", "-", rf"{_UUID}:fx", "deepl"),
+    TokenPattern("a Dropbox token", "AAAAAAAAAA", rf"[a-z0-9]{{11}}AAAAAAAAAA{_ANY}{{43}}(?!{_ANY})"),
     TokenPattern("a Figma token", "figd_", rf"figd_{_ANY}{{38,42}}"),
     TokenPattern("an Airtable token", ".", rf"pat[A-Za-z0-9]{{14}}\.{_HEX}{{64}}"),
     TokenPattern("a Postman key", "PMAK-", rf"PMAK-{_HEX}{{24}}-{_HEX}{{34}}"),
     TokenPattern("a Mapbox token", "sk.eyJ", rf"sk\.eyJ{_ANY}{{40,}}\.{_ANY}{{20,}}"),
+    TokenPattern("an Unleash token", ".", rf"[a-z0-9_*-]{{1,40}}:[a-z0-9_-]{{1,40}}\.{_HEX}{{50,64}}", "unleash"),
+    TokenPattern("a Tableau token", "==:", r"[A-Za-z0-9+/]{22}==:[A-Za-z0-9]{32}(?![A-Za-z0-9])"),
     # Payments
     TokenPattern("a Stripe key", "k_live_", r"[rs]k_live_[A-Za-z0-9]{16,}"),
     TokenPattern("a webhook secret", "whsec_", r"whsec_[A-Za-z0-9+/=]{32,}"),
@@ -283,14 +214,30 @@ _PATTERNS = (
         "sq0atp- sq0csp- EAAA",
         rf"sq0(?:atp|csp)-{_ANY}{{22,43}}|{_NO_BASE64}EAAA{_ANY}{{60}}(?![A-Za-z0-9+/=_-])",
     ),
-    TokenPattern("a Shopify token", "shpat_ shpca_ shppa_ shpss_ shpua_", r"shp(?:at|ca|pa|ss|ua)_[a-fA-F0-9]{32}"),
+    TokenPattern("a Shopify token", "shpat_ shpca_ shppa_ shpss_ shpua_", r"shp(?:at|ca|pa|ss|ua)_[A-Za-z0-9]{32,64}"),
     TokenPattern("an EasyPost key", "EZAK", rf"{_NO_BASE64}EZAK[A-Za-z0-9]{{54}}(?![A-Za-z0-9+/=])"),
     TokenPattern("a Facebook token", "EAAM EAAC", rf"{_NO_BASE64}EAA[MC][A-Za-z0-9]{{100,}}"),
+    TokenPattern("a GoCardless token", "live_ sandbox_", r"(?:live|sandbox)_[A-Za-z0-9_=-]{40}", "gocardless"),
+    TokenPattern(
+        "an Onfido token",
+        "api_live. api_live_us. api_live_ca. api_live_eu. api_sandbox.",
+        rf"api_(?:live(?:_(?:us|ca|eu))?|sandbox)\.(?={_A_DIGIT})[A-Za-z0-9_-]{{10,}}(?:\.{_ANY}{{20,}})?",
+    ),
     # Language models
     TokenPattern("an OpenAI key", "sk-", rf"sk-(?:[a-z]{{1,16}}-)?{_ANY}{{20,80}}T3BlbkFJ{_ANY}{{20,}}"),
     TokenPattern("an Anthropic key", "sk-", rf"sk-ant-[a-z0-9]+-{_ANY}{{32,}}"),
     TokenPattern("an OpenRouter key", "sk-", rf"sk-or-v1-{_HEX}{{64}}"),
     TokenPattern("a key for a language model", "sk-", r"sk-[A-Za-z0-9]{32,64}(?![A-Za-z0-9_-])"),
+    TokenPattern(
+        "a Zhipu key", ".", rf"{_HEX}{{32}}\.(?=[A-Za-z]*[0-9])(?=[a-z0-9]*[A-Z])[A-Za-z0-9]{{16}}(?![A-Za-z0-9_.-])"
+    ),
+    TokenPattern("a fal key", "-", rf"{_UUID}:{_HEX}{{32}}", "fal"),
+    TokenPattern("a Brave key", "BSA", rf"BSA{_ANY}{{24,28}}(?!{_ANY})", "brave"),
+    TokenPattern(
+        "a Composio key",
+        "ak_ oak_ uak_",
+        rf"[uo]?ak_(?=[a-z0-9_-]*[A-Z])(?=[A-Z0-9_-]*[a-z])(?={_A_DIGIT}){_ANY}{{20,43}}(?!{_ANY})",
+    ),
     TokenPattern("a Groq key", "gsk_", r"gsk_[A-Za-z0-9]{52}"),
     TokenPattern("a Perplexity key", "pplx-", r"pplx-[A-Za-z0-9]{48}"),
     TokenPattern("an xAI key", "xai-", rf"xai-{_ANY}{{70,120}}"),
@@ -300,6 +247,7 @@ _PATTERNS = (
     # Open standards
     TokenPattern("an age key", "AGE-SECRET-KEY-", rf"AGE-SECRET-KEY-1{_AGE}{{58}}|AGE-SECRET-KEY-PQ-1{_AGE}{{58,}}"),
     TokenPattern("a Fernet token", "gAAAAA", r"gAAAAA[A-Za-z0-9_-]{90,4000}={0,2}"),
+    TokenPattern("a JSON Web Token in base64", "ZXlK", rf"{_NO_BASE64}ZXlK[A-Za-z0-9+/_-]{{50,}}={{0,2}}"),
     TokenPattern(WEB_TOKEN, "eyJ", rf"eyJ{_ANY}{{8,255}}\.eyJ{_ANY}{{4,}}\.{_ANY}*"),
     # Prefixes of services that the table does not know; what follows must look as if a machine had made it.
     TokenPattern(
@@ -316,16 +264,20 @@ PREFILTERS = (
     r"_(?=[A-Za-z0-9]{16}|(?=[A-Za-z_+/=-]{0,40}[0-9])[A-Za-z0-9_+/=-]{27})",
     r"J(?:(?<=eyJ)[A-Za-z0-9_-]{8}|(?<=QQJ)[A-Za-z0-9]{12})",
     r"-(?<=[A-Za-z0-9]-)(?=(?=[A-Za-z_-]{0,40}[0-9])[A-Za-z0-9_-]{9}[A-Za-z0-9_+/=-]{5}|us[0-9])",
-    r"\.[A-Za-z0-9_-]{22}",
-    r"=(?<=Key=|sig=)[A-Za-z0-9+/%]{43}",
+    r"\.(?:[A-Za-z0-9_-]{22}|(?<=[0-9a-f]{32}\.)[A-Za-z0-9]{16})",
+    r"=(?:(?<=Key=)[A-Za-z0-9+/%]{43}|(?<=sig=)[A-Za-z0-9+/%_-]{24}|(?<=code=)[A-Za-z0-9+/%_=-]{40}|=:[A-Za-z0-9]{32})",
     (
-        r"/(?<=/)(?:(?:services|workflows|triggers)/[A-Za-z0-9/]{40}|v[23]/[A-Za-z0-9_-]{32}"
-        r"|webhook(?:s/[0-9]{17}|(?:b2)?/[A-Za-z0-9-]{36}@)|/(?<=1//)0[A-Za-z0-9_-]{40})"
+        r"/(?<=/)(?:(?:services|workflows|triggers)/[A-Za-z0-9/]{36}|v[23]/[A-Za-z0-9_-]{32}"
+        r"|webhook(?:s/[0-9]{17}|(?:b2)?/[A-Za-z0-9-]{36}@)|/(?<=1//)0[A-Za-z0-9_-]{40}"
+        r"|hooks/(?:[a-z0-9]{26}|catch/[0-9]{4})|v1/[A-Za-z0-9]{20}/)"
     ),
     r":(?<=[0-9]:)A[A-Za-z0-9_-]{34}",
     r"Q(?<=[0-9]Q)~[A-Za-z0-9_~.-]{31}",
     r"K(?<=SK)[0-9a-f]{32}",
-    r"G(?<=G)R1348941",
+    r"G(?:R1348941|(?<=dG)9rO[A-Za-z0-9+/_-]{50})",
+    r"X(?<=ZX)lK[A-Za-z0-9+/_-]{50}",
+    r"V(?<=cmV)md[A-Za-z0-9]{59}",
+    r"4b1d[A-Za-z0-9]{38}",
     r"L(?<=L)TAI[A-Za-z0-9]{17}",
     r"E[AZ][AT][A-Za-z0-9_-]{41}",
     r"2(?<=oy2)[a-z0-9]{43}",
@@ -340,13 +292,15 @@ LOOK_BACK = 72  # characters that a token may begin before the match of a prefil
 
 @cache
 def token_patterns() -> tuple[TokenPattern, ...]:
-    """Return all patterns; those of `_PREFIXED` are made when they are first needed, not at every start."""
+    """Return all patterns; those with a telling prefix are made when they are first needed, not at every start."""
     return (*_PATTERNS, *_prefixed())
 
 
 def _prefixed() -> Iterator[TokenPattern]:
-    """Yield the pattern of each row of `_PREFIXED`."""
-    for row in _PREFIXED.strip().splitlines():
+    """Yield the pattern of each row of the table of prefixes."""
+    from taskstate.validation.secret_prefixes import ROWS
+
+    for row in ROWS.strip().splitlines():
         kind, prefixes, rest = row.split(" | ")
         for name, alphabet in _ALPHABETS:
             rest = rest.replace(name, alphabet)

@@ -84,14 +84,11 @@ PLACES = (
     ),
     Place(
         "a WireGuard key",
-        (
-            "PrivateKey",
-            "haredKey",
-        ),
-        r"(?:PrivateKey|Pre[sS]haredKey)[ \t]{0,8}=[ \t]{0,8}(?P<value>[A-Za-z0-9+/]{43}=)",
+        (),
+        r"K(?:(?<=PrivateK)|(?<=Pre[sS]haredK))ey[ \t]{0,8}=[ \t]{0,8}(?P<value>[A-Za-z0-9+/]{43}=)",
         FIXED,
     ),
-    Place("a Fernet key", ("Fern", "FERN"), r"(?i)fernet[^\r\n]{0,40}[=:(\s\"'](?P<value>[A-Za-z0-9_-]{43}=)", FIXED),
+    Place("a Fernet key", (), r"F(?i:ernet)[^\r\n]{0,40}[=:(\s\"'](?P<value>[A-Za-z0-9_-]{43}=)", FIXED),
     Place(
         "a value of a Kubernetes secret",
         ("kind:",),
@@ -165,7 +162,7 @@ PLACES = (
             "uthorization",
             "UTHORIZATION",
         ),
-        r"(?i)\bauthorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?:[a-z-]{1,20}[ \t]{1,4}(?:token=)?)?"
+        r"(?i)\bauthorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?:[a-z][a-z0-9-]{0,19}[ \t]{1,4}(?:token=)?)?"
         r"[\"']?(?P<value>[\w=~@.+/-]{16,512})",
         TOKEN,
     ),
@@ -184,14 +181,56 @@ PLACES = (
     ),
     Place(
         "a password in code",
-        ("Credential(",),
-        r"\b[A-Za-z.]{0,60}Credential\(\s{0,20}[\"'][^\"'\r\n]{1,60}[\"']\s{0,8},\s{0,20}[\"'](?P<value>"
+        (),
+        r"Credential(?:\]::new)?\(\s{0,20}[\"'][^\"'\r\n]{1,60}[\"']\s{0,8},\s{0,20}[\"'](?P<value>"
         r"[^\"'\s]{6,100})[\"']",
+    ),
+    Place(
+        "a password in code",
+        ("ConvertTo-SecureString",),
+        r"ConvertTo-SecureString(?:[ \t]{1,4}-[A-Za-z]{1,20}){0,3}[ \t]{1,4}[\"']"
+        r"(?P<value>(?!\$)[^\"'\r\n]{6,200})[\"']",
+    ),
+    Place(
+        "a password on a command line",
+        ("/user:",),
+        rf"(?i)\b(?:net[ \t]{{1,4}}use|cmdkey)\b{_REST}{{0,200}}?[ \t]/user:\S{{1,80}}[ \t]{{1,4}}(?:/pass:)?[\"']?"
+        r"(?P<value>(?![/$%*])[^\s\"'`<>]{6,100})",
+    ),
+    Place(
+        "a password of a database",
+        (),
+        r"Y(?<=IDENTIFIED BY)[ \t]{1,4}[\"'](?P<value>[^\"'\s$%<>{}]{6,100})[\"']",
+    ),
+    Place(
+        "a password of a network device",
+        ("snmp-server community ",),
+        rf"\bsnmp-server community (?P<value>(?=\S{{0,60}}[0-9]){_WORD}{{6,64}}) R[OW]\b",
+    ),
+    Place("a key of Laravel", ("base64:",), r"\bbase64:(?P<value>[A-Za-z0-9+/]{43}=)", FIXED),
+    Place(
+        "a login of Sidekiq",
+        ("__CONTRIBSYS__",),
+        r"__CONTRIBSYS__COM\w{0,40}[\"']?[ \t]{0,8}[:=]{1,4}[ \t]{0,8}[\"']?(?P<value>[0-9a-f]{8}:[0-9a-f]{8})\b",
+    ),
+    Place(
+        "a token of SonarQube",
+        ("sonar.", "SONAR"),
+        r"(?i)\bsonar(?:[._]?(?:login|token)|qube)?[\"']?[ \t]{0,8}(?:[:?]{0,3}=|:|,)[ \t]{0,8}[\"']?"
+        r"(?P<value>[0-9a-f]{40})\b",
+        FIXED,
+    ),
+    Place(
+        "a login in a file of npm",
+        (":_",),
+        r"(?<=[\w/]):_(?:password|auth)[ \t]{0,4}=[ \t]{0,4}[\"']?(?P<value>(?!\$)[A-Za-z0-9+/=_.-]{8,500})",
+        FIXED,
     ),
     Place(
         "a robot's token",
         (),
-        r"\+(?<=[a-z0-9]\+)[a-z0-9._-]{1,60}:(?P<value>[A-Z0-9]{40,80})\b",
+        r"\+(?:(?<=[a-z0-9]\+)[a-z0-9._-]{1,60}:(?=[A-Z0-9]{40,80}\b)|(?<=incoming\+)[\w.-]{1,100}-[0-9]{1,12}-"
+        r"(?=[a-z0-9]{20,26}-(?:issue|merge)))(?P<value>[A-Za-z0-9]{20,80})",
         FIXED,
     ),
 )
@@ -202,17 +241,31 @@ _SHARED = "-:"  # characters that several words have
 
 def places_in(text: str) -> Iterator[tuple[Place, Span]]:
     """Yield each place with each part of a text where it may be: around its words, or everywhere if it has none."""
-    absent = {word for search, words in _searches() if search.search(text) is None for word in words}
+    found = _words_in(text)
     for place in PLACES:
         if not place.words:
             yield place, Span(0, len(text))
-        elif not absent.issuperset(place.words):
-            yield from ((place, part) for part in _parts_around(text, place.words))
+        elif offsets := sorted(at for word in place.words for at in found.get(word, ())):
+            yield from ((place, part) for part in _parts_around(text, offsets))
+
+
+def _words_in(text: str) -> dict[str, list[int]]:
+    """Return where each word of the places is in a text, or a character of it."""
+    found: dict[str, list[int]] = {}
+    for search, words in _searches():
+        for match in search.finditer(text):
+            found.setdefault(words[(match.lastindex or 1) - 1], []).append(match.start())
+    for word in _other_words():
+        at = text.find(word)
+        while at >= 0:
+            found.setdefault(word, []).append(at)
+            at = text.find(word, at + len(word))
+    return found
 
 
 @cache
 def _searches() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
-    """Return searches for the words that share a character, each with these words.
+    """Return searches for the words that share a character, each with these words, one for each of its groups.
 
     A search jumps to the character and finds whether any of them is there, in the time that finding one takes.
     """
@@ -223,19 +276,20 @@ def _searches() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
 
 def _search(char: str, words: Sequence[str]) -> re.Pattern[str]:
     cut = ((word[: word.index(char) + 1], word[word.index(char) + 1 :]) for word in words)
-    return re.compile(f"{char}(?:{'|'.join(f'(?<={re.escape(before)}){re.escape(behind)}' for before, behind in cut)})")
+    each = "|".join(f"(?<={re.escape(before)}){re.escape(behind)}()" for before, behind in cut)
+    return re.compile(f"{char}(?:{each})")
 
 
-def _parts_around(text: str, words: Sequence[str]) -> list[Span]:
-    """Return the parts of a text around some words, in order and without overlaps."""
-    found = list[int]()
-    for word in words:
-        at = text.find(word)
-        while at >= 0:
-            found.append(at)
-            at = text.find(word, at + len(word))
+@cache
+def _other_words() -> tuple[str, ...]:
+    words = {word for place in PLACES for word in place.words}
+    return tuple(sorted(word for word in words if not any(char in word for char in _SHARED)))
+
+
+def _parts_around(text: str, offsets: Sequence[int]) -> list[Span]:
+    """Return the parts of a text around some offsets, in order and without overlaps."""
     parts = list[Span]()
-    for at in sorted(found):
+    for at in offsets:
         start, end = max(at - _BEFORE, 0), min(at + _BEHIND, len(text))
         if parts and start <= parts[-1].end:
             parts[-1] = Span(parts[-1].start, end)

@@ -16,7 +16,7 @@ HARMLESS = (
     r"|[|](?:min|max)|here$|\#{4}"
     # What is encrypted or hashed already, and names of algorithms.
     r"|^(?-i:ENC\(|U2FsdGVkX1|SCRAM-|PBE|HS[0-9]|vault:v[0-9]|\$(?:2[aby]|argon2|pbkdf2|[156])\$|\{[A-Z0-9]+\})"
-    r"|x{4}|\*{3}|\.{3}|\u2026|0{6}|1{6}|^sha(?:1|256|512)[:-]|^[0-9]+-[0-9a-f]{8}$"
+    r"|x{4}|^%\w+%$|\*{3}|\.{3}|\u2026|0{6}|1{6}|^sha(?:1|256|512)[:-]|^[0-9]+-[0-9a-f]{8}$"
 )
 
 

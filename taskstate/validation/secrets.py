@@ -22,6 +22,7 @@ from taskstate.validation.secret_values import (
     HARMLESS,
     JUDGES,
     compiled,
+    is_jumbled,
     is_login,
     is_machine_made,
     is_picked,
@@ -58,7 +59,9 @@ _JWK = r'"d"\s{0,8}:\s{0,8}"(?P<value>[A-Za-z0-9_-]{40,1024})"'
 _NON_BLANKS = r"\S{0,2048}"  # no token contains a blank
 _MAX_TOKEN = 1024  # characters of a token
 _MAX_NAME = 48
-_URL_LOGIN = r"[a-z]://[^\s/:@\"'`<>]{0,64}:(?P<value>[^\s/@\"'`<>]{6,200})\Z"  # ends before an `@`
+_URL_LOGIN = (  # ends before an `@`
+    r"[a-z]://(?:[^\s/:@\"'`<>]{0,64}:(?P<value>[^\s/@\"'`<>]{6,200})|(?P<token>[A-Za-z0-9_-]{20,100}):?)\Z"
+)
 _MAX_LOGIN = 300
 # The address of a database that is not this machine's own: whatever its password is, somebody uses it.
 _DATABASE = (
@@ -68,6 +71,7 @@ _OWN_HOST = r"(?i)@(?:localhost|127\.|\[?::1|(?:[a-z0-9-]+\.)*(?:example|invalid
 _HEADER = r"B(?<=B)(?:earer (?P<token>[A-Za-z0-9._~+/-]{20,512}=*)|asic (?P<login>[A-Za-z0-9+/]{16,512}={0,2}))"
 _EXAMPLE = (
     r"EXAMPLE|[eE]xample|xxxx|XXXX|0000000|\*\*\*\*|Here$|HERE$|(?:1234567890){3}|abcdefghijklmnopqrstuvwxyz"
+    r"|AAECAwQFBgcI|([0-9a-f])\1{8}"  # bytes that count up, in base64; one digit again and again
     r"|(?i:placeholder|redacted|your[-_]?(?:api|key|secret|token))"
 )
 _CUT_OR_MASKED = r"\.\.\.|\u2026|[*#]{3}"  # stands behind a value of which only the beginning is shown
@@ -186,8 +190,9 @@ def _private_keys(text: str) -> Iterator[Secret]:
 def _tokens(text: str) -> Iterator[Secret]:
     for part, hits in _candidates(text):
         patterns = {id(row): row for at, char in hits for row in _patterns_at(text, part, at, char)}
+        line = ""
         for pattern in sorted(patterns.values(), key=lambda row: row.kind == PREFIXED):
-            if not pattern.nearby or _is_in_line(text, part, pattern.nearby):
+            if not pattern.nearby or pattern.nearby in (line := line or _line_around(text, part)):
                 yield from _matches(text, pattern, part)
 
 
@@ -263,11 +268,11 @@ def _matches(text: str, pattern: TokenPattern, part: Span) -> Iterator[Secret]:
             yield Secret(Span(*match.span()), pattern.kind)
 
 
-def _is_in_line(text: str, span: Span, word: str) -> bool:
-    """Return whether the line around `span` holds `word`, given in lower case, in any case."""
+def _line_around(text: str, span: Span) -> str:
+    """Return what is near `span` in its line, in lower case."""
     before = re.split(r"[\r\n]", text[max(span.start - _LINE_REACH, 0) : span.start])[-1]
     behind = re.split(r"[\r\n]", text[span.end : span.end + _LINE_REACH])[0]
-    return word in f"{before}{span.of(text)}{behind}".casefold()
+    return f"{before}{span.of(text)}{behind}".casefold()
 
 
 def _is_real(value: str, kind: str) -> bool:
@@ -306,11 +311,16 @@ def _in_urls(text: str) -> Iterator[Secret]:
     end = 0
     while (at := text.find("@", end)) >= 0:
         match = compiled(_URL_LOGIN).search(text, max(at - _MAX_LOGIN, end), at)
-        if match and (
-            looks_random(match["value"], quoted=True) or is_picked(match["value"]) or _opens_database(text, match, at)
-        ):
-            yield Secret(Span(*match.span("value")), IN_ADDRESS)
+        if match and _is_login(text, match, at):
+            yield Secret(Span(*match.span(match.lastgroup or 0)), IN_ADDRESS)
         end = at + 1
+
+
+def _is_login(text: str, match: re.Match[str], at: int) -> bool:
+    """Return whether what stands before the host of a URL is secret: a password, or a token instead of a name."""
+    if token := match["token"]:
+        return is_jumbled(token)
+    return looks_random(match["value"], quoted=True) or is_picked(match["value"]) or _opens_database(text, match, at)
 
 
 def _opens_database(text: str, match: re.Match[str], at: int) -> bool:

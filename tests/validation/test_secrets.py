@@ -291,6 +291,16 @@ REPEATED = (
     *("PuTTY-User-Key-File-", "Private-Lines: 1", '"kty"', '"d": "', "-----BEGIN ", "PRIVATE KEY-----\n"),
     *("key", "key ", 'key["', "token\n", "secret=>", "name: KEY\nvalue", "pw=", "<token a", "_key_key", "key=key="),
     *("token|", "token,a1", "password(", "api_", "acme_key_", "live_a1", "-p ", "pass or ", "KEY ", "a.b.c.key "),
+    *("https://a/hooks/", "?sig=a&sv=1", "sonar.login=", "Y IDENTIFIED BY '", "net use /user:a ", "incoming+a-1-"),
+    *(
+        "key</key>\n<string>",
+        "password: a1b2c3d4\n",
+        "password=a1",
+        "base64:",
+        "a:_auth=",
+        "https://a1B2c3D4e5F6g7H8i9J0@",
+    ),
+    *("ConvertTo-SecureString -a ", "snmp-server community 1", "secret_id: ", "ZXlK", "0x.com/hooks/catch/", "==:a1"),
     *("-----BEGIN A ", f"{RSA}\n", RSA.replace("RSA ", ""), "QUJDREVGR0hJSktMTU5PUA\n"),
 )
 

@@ -2,7 +2,7 @@
 
 ## What
 
-Reported are, by their form, some hundred and sixty kinds of keys and tokens (AWS, GitHub, GitLab, Slack, Google,
+Reported are, by their form, some two hundred kinds of keys and tokens (AWS, GitHub, GitLab, Slack, Google,
 Stripe, npm, PyPI, JSON Web Tokens …), and private keys with any header; also a value behind a name such as
 `password`, `api_key` or `ACME_TOKEN`, in an address or in an `Authorization` header, if it looks random. It does not
 matter how name and value are joined: `name = value`, `"name": "value"`, `<name>value</name>`, `--name value`, `name
