@@ -84,8 +84,8 @@ PLACES = (
     ),
     Place(
         "a WireGuard key",
-        (),
-        r"K(?:(?<=PrivateK)|(?<=Pre[sS]haredK))ey[ \t]{0,8}=[ \t]{0,8}(?P<value>[A-Za-z0-9+/]{43}=)",
+        ("PrivateKey", "haredKey"),
+        r"(?:PrivateKey|Pre[sS]haredKey)[ \t]{0,8}=[ \t]{0,8}(?P<value>[A-Za-z0-9+/]{43}=)",
         FIXED,
     ),
     Place("a Fernet key", (), r"F(?i:ernet)[^\r\n]{0,40}[=:(\s\"'](?P<value>[A-Za-z0-9_-]{43}=)", FIXED),
@@ -181,7 +181,7 @@ PLACES = (
     ),
     Place(
         "a password in code",
-        (),
+        ("Credential",),
         r"Credential(?:\]::new)?\(\s{0,20}[\"'][^\"'\r\n]{1,60}[\"']\s{0,8},\s{0,20}[\"'](?P<value>"
         r"[^\"'\s]{6,100})[\"']",
     ),
@@ -252,9 +252,11 @@ def places_in(text: str) -> Iterator[tuple[Place, Span]]:
 def _words_in(text: str) -> dict[str, list[int]]:
     """Return where each word of the places is in a text, or a character of it."""
     found: dict[str, list[int]] = {}
-    for search, words in _searches():
-        for match in search.finditer(text):
-            found.setdefault(words[(match.lastindex or 1) - 1], []).append(match.start())
+    for char, search, words in _searches():
+        for at in (match.start() for match in search.finditer(text)):
+            for word in words:
+                if text.startswith(word, at - word.index(char)):
+                    found.setdefault(word, []).append(at)
     for word in _other_words():
         at = text.find(word)
         while at >= 0:
@@ -264,20 +266,25 @@ def _words_in(text: str) -> dict[str, list[int]]:
 
 
 @cache
-def _searches() -> tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]:
-    """Return searches for the words that share a character, each with these words, one for each of its groups.
+def _searches() -> tuple[tuple[str, re.Pattern[str], tuple[str, ...]], ...]:
+    """Return the characters that several words share, each with a search for these words, and the words.
 
     A search jumps to the character and finds whether any of them is there, in the time that finding one takes.
     """
     words = sorted({word for place in PLACES for word in place.words})
     sharing = ((char, tuple(word for word in words if char in word)) for char in _SHARED)
-    return tuple((_search(char, each), each) for char, each in sharing)
+    return tuple((char, _search(char, each), each) for char, each in sharing)
 
 
 def _search(char: str, words: Sequence[str]) -> re.Pattern[str]:
-    cut = ((word[: word.index(char) + 1], word[word.index(char) + 1 :]) for word in words)
-    each = "|".join(f"(?<={re.escape(before)}){re.escape(behind)}()" for before, behind in cut)
-    return re.compile(f"{char}(?:{each})")
+    """Return a search for words by a character; those that begin alike are told apart only where they begin."""
+    beginnings: dict[str, list[str]] = {}
+    for word in words:
+        before, _, behind = word.partition(char)
+        beginnings.setdefault(re.escape(before + char), []).append(re.escape(behind))
+    return re.compile(
+        f"{char}(?:" + "|".join(f"(?<={each})(?:{'|'.join(ends)})" for each, ends in beginnings.items()) + ")"
+    )
 
 
 @cache
