@@ -21,7 +21,7 @@ from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _SCRATCH = "taskstate-scratch-"  # begins the name of a scratch area
 _DAY = 24 * 60 * 60
@@ -221,6 +221,25 @@ def write_tree(place: Scratch) -> str:
         return place.run(["mktree"]).decode("ascii").strip()
     where = [f"--prefix={place.prefix}"] if place.prefix else []
     return place.run(["write-tree", "--missing-ok", *where]).decode("ascii").strip()
+
+
+def refused_paths(place: Scratch, objects: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the paths among these, given with their object ids, that git would never check out.
+
+    A tree may hold any name. As a file `.git`, in any spelling that a file system takes for it, it would lead whoever
+    runs git beside it to another repository, with a configuration that names programs. Git itself knows the spellings:
+    it takes no such path into an index.
+    """
+    env = {**place.env, "GIT_INDEX_FILE": str(place.folder / "names")}
+    names = b"".join(b"100644 %s\t%s\0" % (each.encode(), os.fsencode(path)) for path, each in objects.items())
+    protected = (*_ISOLATED, "-c", "core.protectHFS=true", "-c", "core.protectNTFS=true")
+    with suppress(GitFailed):
+        git.run([*protected, "update-index", "-z", "--index-info"], place.root, stdin=names, env=env)
+        taken = git.run([*protected, "ls-files", "-z", "--full-name", "--cached", ":/"], place.root, env=env).split(
+            b"\0"
+        )
+        return tuple(path for path in objects if os.fsencode(path) not in taken)
+    return tuple(objects)
 
 
 class StagedTree(NamedTuple):

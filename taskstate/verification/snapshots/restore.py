@@ -71,6 +71,7 @@ def restore(
     packed, tree = filter(None, [packs.object_folder(workspace, snapshot)]), str(snapshot.tree)
     with worktree.scratch(workspace.root, *packed) as scratch, closing(Store(scratch, tree)) as store:
         by_path = {each.path: each for each in (_find(workspace, store, snapshot, name) for name in names)}
+        _require_allowed(scratch, by_path)
         ordered = sorted(by_path.values(), key=lambda each: (not each.has_attributes, each.path.count("/")))
         contents = {each: _content(scratch, store, each) for each in ordered}
         for each in ordered:
@@ -80,6 +81,14 @@ def restore(
                 contents[each] = _content(scratch, store, each)
             _put(workspace.root / each.path, each.mode, contents[each])
     return RestoreResult(tuple(each.name for each in by_path.values()), _filter_note(workspace, snapshot, contents))
+
+
+def _require_allowed(scratch: worktree.Scratch, paths: Mapping[str, _SnapshotFile]) -> None:
+    refused = worktree.refused_paths(scratch, {path: each.object_id for path, each in paths.items()})
+    if refused:
+        message = f"{paths[refused[0]].name} is a name that git never checks out"
+        help_ = "somebody made this snapshot by hand: look at its other files, too"
+        raise TaskstateError(message, help=help_, code="path-escapes")
 
 
 def _find(workspace: Workspace, store: Store, snapshot: Snapshot, name: str) -> _SnapshotFile:

@@ -719,6 +719,18 @@ def test_link_on_the_way_is_not_followed(place: GitPlace, tmp_path: Path) -> Non
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
+@pytest.mark.parametrize("name", [".git", ".GIT", ".g\u200cit", "git~1", ".git "])
+def test_a_name_that_git_never_checks_out_is_not_put_back(place: GitPlace, name: str) -> None:
+    """A tree made by hand holds `docs/.git`, which would lead git there to somebody else's configuration."""
+    place.take()
+    blob = place.git("hash-object", "-w", "--stdin", stdin=b"gitdir: ../evil\n")
+    inner = place.git("mktree", stdin=f"100644 blob {blob}\t{name}\n".encode())
+    made = place.git("mktree", stdin=f"040000 tree {inner}\tdocs\n".encode())
+    place.text = place.text.replace(place.snapshot()["tree"], made)
+    assert refusal(lambda: place.restore(f"docs/{name}")).code == "path-escapes"
+    assert not (place.root / "docs").exists()
+
+
 @pytest.mark.parametrize("key", ["tree", "index_tree"])
 @pytest.mark.parametrize("expected", ["--output=VICTIM", "HEAD", "", "A" * 40, "a" * 41])
 def test_tree_that_is_no_object_id_is_never_given_to_git(
