@@ -161,6 +161,29 @@ def test_submodule_starts_nothing(tmp_path: Path, trap: Trap) -> None:
     assert trap.ran() == ""
 
 
+@pytest.mark.parametrize("name", ["config", "config.worktree"])
+def test_working_tree_elsewhere_is_not_read(tmp_path: Path, name: str) -> None:
+    """An unpacked archive may say that git's working tree is a folder of the user's: nothing is copied from there."""
+    repo = story(tmp_path / "repository")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    for each in ("app.py", "private.txt"):
+        (outside / each).write_text("what only its owner may read\n", encoding="utf-8")
+    repo.git("config", "extensions.worktreeConfig", "true")
+    with (repo.root / ".git" / name).open("a", encoding="utf-8") as config:
+        config.write(f"[core]\n\tworktree = {outside}\n")
+    commands = (*COMMANDS, ("snapshot", "verify", TASK, "--role", "implementer", "--restore", "app.py"))
+    said = [repo.run(*command) for command in commands]
+    assert [each for each in said if "its owner" in each.out + each.err] == []
+    listed = [repo.git("verify-pack", "-v", each) for each in (repo.root / ".taskstate").rglob("*.idx")]
+    private = subprocess.run(
+        ["git", "hash-object", str(outside / "private.txt")], capture_output=True, check=True, encoding="utf-8"
+    ).stdout
+    assert listed
+    assert private.strip() not in "".join(listed)
+    assert (repo.root / "app.py").read_text(encoding="utf-8") == "print('hello')\n"
+
+
 def test_reading_leaves_the_index_as_it_is(tmp_path: Path) -> None:
     """What only reads does not lock and refresh git's index, not even where all times in it are old."""
     repo = story(tmp_path / "repository")

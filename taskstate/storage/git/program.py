@@ -200,9 +200,12 @@ def _feed(stream: IO[bytes], data: bytes) -> None:
 
 def _start_of(args: Sequence[str], cwd: Path, env: Mapping[str, str] | None) -> tuple[tuple[str, ...], dict[str, str]]:
     """Return the command line and the environment for git; GIT_DIR stays where it alone names the repository."""
-    dropped = (*_DROPPED, *_REPOSITORY_VARIABLES) if discover(cwd) else _DROPPED
+    top = discover(cwd)
+    dropped = (*_DROPPED, *_REPOSITORY_VARIABLES) if top else _DROPPED
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
-    return ("git", *_FLAGS, *args), {**kept, **_SETTINGS, **(env or {})}
+    # Else `core.worktree` in the configuration of an unpacked archive would make git read, and keep, files elsewhere.
+    working_tree = {"GIT_WORK_TREE": str(top)} if top else {}
+    return ("git", *_FLAGS, *args), {**kept, **_SETTINGS, **working_tree, **(env or {})}
 
 
 def _not_started(error: OSError, cwd: Path) -> GitFailed:
