@@ -123,6 +123,15 @@ def test_no_problem_of_a_file_quotes_a_secret(cli: Cli, arguments: tuple[str, ..
     assert TOKEN not in done.out + done.err
 
 
+@pytest.mark.parametrize("arguments", [("list",), ("lint",), ("doctor",), ("doctor", "--format", "json"), ("trust",)])
+def test_no_problem_of_the_configuration_quotes_a_secret(cli: Cli, arguments: tuple[str, ...]) -> None:
+    """Nor is a credential repeated that stands in the configuration, where something else belongs."""
+    (cli.place.root / "taskstate.toml").write_text(f'[size]\nwarn-kb = "{TOKEN}"\n', encoding="utf-8")
+    done = cli(*arguments)
+    assert "size.warn-kb" in done.out + done.err
+    assert TOKEN not in done.out + done.err
+
+
 def test_the_log_of_a_fault_holds_no_secret(cli: Cli, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A fault of our own quotes what it was about: the log of it has stars there."""
 

@@ -67,6 +67,9 @@ def _check(invocation: Invocation) -> int:
 def _print_report(
     invocation: Invocation, problems: tuple[RepositoryProblem, ...], repairs: tuple[str, ...], checks: tuple[str, ...]
 ) -> int:
+    from taskstate.validation.secrets import masked
+
+    problems = tuple(each._replace(message=masked(each.message), help=masked(each.help)) for each in problems)
     errors = [problem for problem in problems if not problem.note]
     lines = [*repairs, *(_line(problem) for problem in problems)]
     lines.append(_summary(len(errors), len(checks)) if errors else f"{len(checks)} checks, nothing is wrong")
