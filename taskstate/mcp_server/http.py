@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import logging
 import os
 import secrets
 import socket
@@ -49,9 +50,17 @@ def serve_http(place: Place, port: int, tell: Callable[[str], None]) -> None:
     if token is None:
         token = secrets.token_urlsafe(32)
         tell(f"token: {token}")
+    _silence_sdk()
     app = guarded(make_server(place).streamable_http_app(host=LOOPBACK, streamable_http_path=PATH), port, token)
     config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
     uvicorn.Server(config).run(sockets=[listening])
+
+
+def _silence_sdk() -> None:
+    """Keep the SDK's log off the terminal: it quotes headers, and has a traceback for a client that breaks off."""
+    logger = logging.getLogger("mcp")
+    logger.addHandler(logging.NullHandler())
+    logger.propagate = False
 
 
 def guarded(app: App, port: int, token: str) -> App:

@@ -36,6 +36,7 @@ class Agent:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self.said = ""  # on standard error, by the server over HTTP after its address
 
     def talk(self, say: Callable[[Client], Awaitable[Any]], *, server: object = None, mode: str = "auto") -> Any:  # noqa: ANN401 - what `say` returns
         """Connect, and return what `say` returns; without a server it is made in this process."""
@@ -94,7 +95,7 @@ class Agent:
             yield line.removeprefix("listening on ").strip()
         finally:
             server.terminate()
-            server.communicate(timeout=30)
+            _, self.said = server.communicate(timeout=30)
 
 
 @pytest.fixture

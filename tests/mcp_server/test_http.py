@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -105,3 +106,22 @@ def _post(address: str, headers: dict[str, str]) -> tuple[int, Any]:
     connection.close()
     is_json = response.headers.get_content_type() == "application/json"
     return response.status, json.loads(data) if is_json else None
+
+
+def test_a_client_that_breaks_off_leaves_no_traceback(agent: Agent) -> None:
+    """The server goes on, and says nothing of a half message or of a second origin, whatever is in it."""
+    with agent.http() as url:
+        own = urlsplit(url).netloc
+        lines = [f"POST /mcp HTTP/1.1\r\nHost: {own}", f"Authorization: Bearer {TOKEN}"]
+        lines += [f"{name}: {value}" for name, value in _HEADERS.items()]
+        for more in (
+            ["Content-Length: 1000"],
+            ["Origin: http://\x9b31m", f"Origin: http://{own}", "Content-Length: 1"],
+        ):
+            with socket.create_connection((urlsplit(url).hostname, urlsplit(url).port)) as client:
+                client.sendall("\r\n".join([*lines, *more, "", "{"]).encode("latin-1"))
+                client.shutdown(socket.SHUT_WR)
+                client.recv(1024)
+        answer = httpx2.post(url, json=_CALL, headers={**_HEADERS, "authorization": f"Bearer {TOKEN}"})
+        assert answer.status_code < 500
+    assert agent.said == ""
