@@ -30,7 +30,7 @@ def versions(root: Path, paths: Sequence[str], where: str) -> Iterator[tuple[str
     `where` says which commits. A stash is yielded as its commit, and those with its index and its untracked files.
     Without git, and where git fails, there are none.
     """
-    names = [f"./{os.path.normpath(path).replace(os.sep, '/')}" for path in paths if "\n" not in path]
+    names = [f"./{os.path.normpath(path).replace(os.sep, '/')}" for path in paths]
     if git.head(root) is None:
         return
     with suppress(GitFailed), closing(git.Objects(root)) as objects:
