@@ -24,6 +24,7 @@ from taskstate.syntax import escaping
 from taskstate.tasks import chain_output, evidence_age, role_rules
 from taskstate.tasks.chain_output import Gap
 from taskstate.typed import TYPE_CHECKING
+from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,6 +55,7 @@ def gaps(workspace: Workspace, loaded: Loaded) -> tuple[Gap, ...]:
         *_context_gaps(workspace, loaded),
         *evidence_age.gaps(workspace, loaded, matches=not drift),
         *_handoff_gaps(workspace, loaded),
+        *(Gap("session", line) for line in artifacts.unrecorded(workspace, state.id)),
         *([Gap(DRIFT, drift)] if drift else []),
     )
 

@@ -12,7 +12,6 @@ from taskstate.model.misplaced_sessions import misplaced_sessions
 from taskstate.model.statuses import CREATED, DROPPED, IN_PROGRESS
 from taskstate.model.task_state import Session, TaskState, read_state, session_number
 from taskstate.model.write_metadata import set_front_matter, with_write_metadata
-from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
@@ -74,7 +73,8 @@ def add(
     Raises:
         TaskstateError: code "no-commit": a commit of the session does not exist here; or as `plan_add` does.
     """
-    entry, commit_notes = _with_full_commits(workspace, entry)
+    given = entry
+    entry, commit_notes = _with_full_commits(workspace, given)
 
     def job(loaded: Loaded) -> Change:
         preconditions.require_work(
@@ -95,11 +95,14 @@ def add(
     if workspace.config.archive.summarizer:
         archiver.rehearse(workspace, task_id, job)
     try:
-        return change(workspace, task_id, job, request._replace(even_dropped=True))
+        outcome = change(workspace, task_id, job, request._replace(even_dropped=True))
     except TaskstateError as error:
         if error.code not in KEPT_REFUSALS or request.dry_run:
             raise
         raise with_kept_input(workspace, task_id, entry, error, force=request.force_secrets) from error
+    if not request.dry_run and artifacts.has_any(workspace, task_id):  # it may have been refused before
+        artifacts.delete(workspace, task_id, {_refused(task_id, each).path for each in (given, entry)})
+    return outcome
 
 
 def _with_full_commits(workspace: Workspace, entry: NewSession) -> tuple[NewSession, tuple[str, ...]]:
@@ -140,16 +143,18 @@ def with_kept_input(
     workspace: Workspace, task_id: str, entry: NewSession, error: TaskstateError, *, force: bool
 ) -> TaskstateError:
     """Keep a session that cannot be recorded now in a file, and return the error with the command that records it."""
-    import shlex
-
-    text = json.dumps({name: value for name, value in entry._asdict().items() if value}, ensure_ascii=False, indent=1)
-    if secrets.find(text) and not force:
+    kept = _refused(task_id, entry)
+    if secrets.find(kept.data.decode()) and not force:
         return error
-    name = f"session-{files.digest(text.encode())[:8]}.json"
-    path = f"{workspace.config.root}/{artifacts.write(workspace, task_id, name, text.encode())}"
-    command = f"taskstate session add {task_id} --from {shlex.quote(path)}"
+    artifacts.write_all(workspace, (kept,))
+    command = artifacts.recording_command(workspace, task_id, kept.path)
     help_ = f"{error.help}; the session is kept: `{command}` records it then"
     return TaskstateError(error.message, help=help_, code=error.code)
+
+
+def _refused(task_id: str, entry: NewSession) -> artifacts.Artifact:
+    text = json.dumps({name: value for name, value in entry._asdict().items() if value}, ensure_ascii=False, indent=1)
+    return artifacts.refused_session(task_id, text)
 
 
 def with_archived_sessions(workspace: Workspace, relative: str, text: str, request: Request) -> Change:

@@ -227,20 +227,26 @@ def _check_orphans(workspace: Workspace) -> Iterable[RepositoryProblem]:
         if own and (own.id or "").casefold() not in ids:
             relative = workspace.relative(workspace.state_root / folder / name)
             away = f"`taskstate purge {own.id}` deletes it" if folder == artifacts.FOLDER else "delete this"
+            if folder == artifacts.FOLDER and artifacts.refused_sessions(workspace, own.id or ""):
+                away = "delete this: it holds a session that was refused and is recorded nowhere"
             help_ = f"bring task {files.shown(own.id or '')} back, for example from git, or {away}"
             yield RepositoryProblem("orphans", relative, "it belongs to a task that is not there", help_)
 
 
 def _check_purged(workspace: Workspace) -> Iterable[RepositoryProblem]:
-    """Report artifacts of closed tasks, which completing or dropping them could not delete."""
+    """Report artifacts that closing a task could not delete, and sessions that were refused and are not recorded."""
     for path in workspace.state_files():
         own = names.own_file(path.name)
         if own is None or own.id is None or not artifacts.has_any(workspace, own.id):
             continue
+        relative = f"{workspace.config.root}/{artifacts.relative_path(own.id)}"
+        refused = artifacts.unrecorded(workspace, own.id)
+        for line in refused:
+            message, _, help_ = line.partition(": ")
+            yield RepositoryProblem("artifacts", relative, message, help_, note=True)
         with suppress(TaskstateError):  # reported with the files
             state = workspace.load(path).state
-            if state.status in CLOSED:
-                relative = f"{workspace.config.root}/{artifacts.relative_path(own.id)}"
+            if state.status in CLOSED and not refused:
                 message = f"artifacts of task {own.id}, which is {state.status}, are left"
                 yield RepositoryProblem("artifacts", relative, message, f"`taskstate purge {own.id}` deletes them")
 

@@ -120,6 +120,8 @@ def delete(workspace: Workspace, task_id: str, relatives: Iterable[str]) -> None
         if relative.startswith(f"{relative_path(task_id)}/"):
             with suppress(TaskstateError, OSError):
                 folders.remove(absolute_path(workspace, relative))
+    with suppress(OSError):  # only an empty one can be removed
+        folders.remove_empty(absolute_path(workspace, relative_path(task_id)))
 
 
 def read(workspace: Workspace, relative: str) -> bytes | None:
@@ -139,7 +141,7 @@ def has_any(workspace: Workspace, task_id: str) -> bool:
 
 
 def remove_all(workspace: Workspace, task_id: str) -> bool:
-    """Delete all artifacts of a task, and return whether there were any.
+    """Delete all artifacts of a task but refused sessions, and return whether there were any.
 
     Raises:
         TaskstateError: the system refuses.
@@ -148,8 +150,49 @@ def remove_all(workspace: Workspace, task_id: str) -> bool:
         return False
     folder = absolute_path(workspace, relative_path(task_id))
     with files.os_errors("delete", folder):
-        folders.remove_all(folder)
-    return True
+        if not refused_sessions(workspace, task_id):
+            folders.remove_all(folder)
+            return True
+        found = [each for each in folders.entries(folder) if not _is_refused_session(each[0])]
+        for name, is_folder in found:
+            (folders.remove_all if is_folder else folders.remove)(folder / name)
+    return bool(found)
+
+
+# Sessions that could not be recorded: each is the only copy of somebody's words until it is
+
+
+def refused_session(task_id: str, text: str) -> Artifact:
+    """Return the artifact in which the text of a session that cannot be recorded now is kept."""
+    data = text.encode()
+    return Artifact(relative_path(task_id, f"session-{files.digest(data)[:8]}.json"), data)
+
+
+def _is_refused_session(name: str) -> bool:
+    return name.startswith("session-") and name.endswith(".json")
+
+
+def refused_sessions(workspace: Workspace, task_id: str) -> tuple[str, ...]:
+    """Return the commands that record the sessions of a task that were refused and have not been recorded yet."""
+    folder = absolute_path(workspace, relative_path(task_id))
+    if not folders.is_folder(folder):
+        return ()
+    names = (name for name in files.names(folder) if _is_refused_session(name))
+    return tuple(recording_command(workspace, task_id, relative_path(task_id, name)) for name in names)
+
+
+def recording_command(workspace: Workspace, task_id: str, relative: str) -> str:
+    """Return the command that records a refused session."""
+    import shlex
+
+    return f"taskstate session add {task_id} --from {shlex.quote(f'{workspace.config.root}/{relative}')}"
+
+
+def unrecorded(workspace: Workspace, task_id: str) -> tuple[str, ...]:
+    """Return a line for each refused session that has not been recorded yet, with the ways out."""
+    what = f"a session of task {task_id} was refused, and is not recorded"
+    commands = refused_sessions(workspace, task_id)
+    return tuple(f"{what}: `{command}` does; delete the file if it is not wanted" for command in commands)
 
 
 def save_as(workspace: Workspace, path: Path, text: str) -> None:

@@ -349,6 +349,43 @@ SOUND: dict[str, Damage] = {
 }
 
 
+CLOSING = {
+    "complete": "complete 101 --force --note meant",
+    "drop": "drop 101 --note meant",
+    "purge": "purge 101",
+}
+
+
+@pytest.mark.parametrize("command", CLOSING.values(), ids=CLOSING)
+def test_a_refused_session_outlives_the_artifacts(tmp_path: Path, command: str) -> None:
+    """What deletes a task's artifacts leaves the words that are recorded nowhere, and says so until they are."""
+    repo = story(tmp_path / "repository")
+    whole = repo.text
+    repo.text = ""
+    refused = repo.try_session("refused")
+    repo.text = whole
+    repo.write(f"{ARTIFACTS}/log.txt", "bulky")
+    done = repo.run(*shlex.split(command))
+    assert (done.status, "is not recorded: `taskstate session add 101" in done.err) == (0, True), done
+    assert not (repo.root / ARTIFACTS / "log.txt").exists()
+    assert "is not recorded; `taskstate session add 101" in repo.ok("doctor")
+    apply_kept(repo, refused.err)
+    assert repo.count("refused") == 1
+    assert not (repo.root / ARTIFACTS).exists()
+    assert "artifacts" not in repo.ok("doctor")
+
+
+def test_completing_asks_for_a_refused_session(tmp_path: Path) -> None:
+    """Its absence is one of the things that are missing."""
+    repo = story(tmp_path / "repository")
+    whole = repo.text
+    repo.text = ""
+    repo.try_session("refused")
+    repo.text = whole
+    done = repo.run("complete", "101")
+    assert (done.status, "a session of task 101 was refused" in done.err) == (2, True), done
+
+
 @pytest.mark.parametrize("change", SOUND.values(), ids=SOUND)
 def test_what_only_looks_like_damage_is_none(tmp_path: Path, change: Damage) -> None:
     """Reading and writing go on, and every session is there afterwards."""

@@ -54,7 +54,8 @@ def purge(workspace: Workspace, task_id: str, request: Request) -> Outcome:
     if request.dry_run:
         return outcome
     removed = remove(workspace, outcome.state.id)
-    return outcome._replace(changed=outcome.changed or removed)
+    left = artifacts.unrecorded(workspace, outcome.state.id)
+    return outcome._replace(changed=outcome.changed or removed, warnings=(*outcome.warnings, *left))
 
 
 def _is_there(workspace: Workspace, task_id: str) -> bool:
@@ -80,7 +81,8 @@ def _purge_orphan(workspace: Workspace, task_id: str, request: Request) -> Outco
         keeping.require_nothing_lost(workspace, workspace.relative(workspace.tasks / f"task-{task_id}-state.md"))
         if not request.dry_run:
             remove(workspace, task_id)
-    return Outcome(workspace.relative(path), "", changed=True, notes=messages)
+    left = artifacts.unrecorded(workspace, task_id)
+    return Outcome(workspace.relative(path), "", changed=True, notes=messages, warnings=left)
 
 
 def purged_text(
@@ -125,7 +127,7 @@ def without_artifacts(workspace: Workspace, outcome: Outcome) -> Outcome:
     except TaskstateError as error:
         warning = f"{error}; `taskstate purge {task_id}` tries again"
         return outcome._replace(warnings=(*outcome.warnings, warning))
-    return outcome
+    return outcome._replace(warnings=(*outcome.warnings, *artifacts.unrecorded(workspace, task_id)))
 
 
 def _is_unpurged(snapshot: Snapshot) -> bool:
