@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import closing, suppress
 from functools import cached_property
 
-from taskstate.errors import TaskstateError
+from taskstate.errors import GitFailed, TaskstateError
 from taskstate.handoff.document import ACCEPTED, OPEN, HandoffReader, front_matter_of
 from taskstate.handoff.paths import folder, is_handoff_path
 from taskstate.messages import decoded
@@ -163,13 +164,29 @@ def open_document(workspace: Workspace, path: str, task_id: str) -> HandoffFile:
     except TaskstateError as error:
         if error.code == "path-escapes":
             raise
-        restore = f"`git restore {files.shown(f'{workspace.config.root}/{path}')}` puts it back; "
+        restore = "" if error.code == NO_HANDOFF else _put_back(workspace, path, task_id)
         raise TaskstateError(
             f"task {task_id} is handed over, but its open handoff cannot be read: {error.message}",
-            help=f"{'' if error.code == NO_HANDOFF else restore}"
-            f"`taskstate handoff new {task_id} --force …` hands over anew in its place",
+            help=f"{restore}`taskstate handoff new {task_id} --force …` hands over anew in its place",
             code=error.code,
         ) from error
+
+
+def _put_back(workspace: Workspace, path: str, task_id: str) -> str:
+    """Return the command that brings a document back, before another one; empty where neither we nor git have it."""
+    import shlex
+
+    from taskstate.storage.git import client as git
+    from taskstate.workspace.losses import find_loss
+
+    loss = find_loss(workspace, task_id)
+    if loss and any(item.place == path.rpartition("/")[2] for item in loss.items):
+        return "`taskstate doctor --fix` brings it back; "
+    name = f"{workspace.config.root}/{path}"
+    with suppress(GitFailed), closing(git.Objects(workspace.root)) as objects:
+        if objects.read(f"HEAD:./{name}") is not None:
+            return f"`git restore --source HEAD -- {shlex.quote(name)}` puts it back; "
+    return ""
 
 
 def _read_file(workspace: Workspace, path: str) -> HandoffFile:

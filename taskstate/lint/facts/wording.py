@@ -36,6 +36,15 @@ def first_line_of(document: Document, span: Span) -> Span:
     return first_line(document.text, span)
 
 
+def put_back(path: str, revision: str, changed: tuple[str, ...] | None) -> str:
+    """Return how a missing file comes back: from a revision, if it is among what has `changed` since, else as kept."""
+    import shlex
+
+    if revision and path in (changed or ()):
+        return f"`git restore --source {shlex.quote(revision)} -- {shlex.quote(path)}` puts it back"
+    return "`taskstate doctor --fix` brings it back if it was written in this clone"
+
+
 def taken_back(revision: str, path: str) -> str:
     """Return the command that takes a file back from a revision; `path` is from the top of the repository.
 

@@ -35,7 +35,7 @@ from __future__ import annotations
 from taskstate.handoff.document import ACCEPTED, OPEN, WrittenHandoff
 from taskstate.handoff.paths import is_handoff_path
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
-from taskstate.lint.facts.wording import shown
+from taskstate.lint.facts.wording import put_back, shown
 from taskstate.model.names import own_file
 from taskstate.model.statuses import DROPPED
 from taskstate.typed import TYPE_CHECKING
@@ -84,13 +84,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 
 def _put_back(facts: Facts, named: str) -> str:
-    import shlex
-
     revision = (facts.queries.earlier_names() or ("",))[0].partition(":")[0]
-    path = shlex.quote(f"{facts.config.root}/{named}")
-    return (
-        f"`git restore --source {shlex.quote(revision)} -- {path}` puts it back" if revision else "put it back with git"
-    )
+    return put_back(f"{facts.config.root}/{named}", revision, facts.queries.changed_paths())
 
 
 def _is_missing(facts: Facts, named: str, documents: tuple[WrittenHandoff, ...]) -> bool:

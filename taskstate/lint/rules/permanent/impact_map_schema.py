@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.impact_map import impact_map, linked_map
-from taskstate.lint.facts.wording import cut, shown
+from taskstate.lint.facts.wording import cut, put_back, shown
 from taskstate.model.impact_graph import circles
 from taskstate.model.impact_map import KINDS, MODULES, map_of
 from taskstate.model.permanent import IMPACT_MAP
@@ -105,7 +105,8 @@ def _faults_of_link(facts: Facts) -> Iterator[Diagnostic]:
         return
     if not digest:
         message = f"the file {link.path}, which holds the Impact Map, is missing"
-        yield RULE.at(link.span, message, help=f"`git checkout HEAD -- {link.path}` takes it back")
+        revision = (facts.queries.earlier_names() or ("",))[0].partition(":")[0]
+        yield RULE.at(link.span, message, help=put_back(link.path, revision, facts.queries.changed_paths()))
     else:
         command = f'taskstate permanent update {facts.shown_id} --section "{IMPACT_MAP}" --from {link.path}'
         message = f"{link.path} does not have the SHA-256 that this section gives"
