@@ -253,10 +253,26 @@ class Invocation:
             self.found_damage = error.code in damage.CODES
             raise
         loaded = self.load_task()
-        if loaded.state.problems:
-            self.found_damage = True
-            self.print_problems((damage.unread_part(loaded),))
+        self.report_unread(loaded)
         return loaded
+
+    def load_found(self, task_id: str) -> Loaded:
+        """Return a task that a command has found by itself; it ends with status 1 where the file is damaged."""
+        loaded = self.workspace.load(self.workspace.locate(task_id))
+        self.report_damage(loaded.state.id)
+        self.report_unread(loaded)
+        return loaded
+
+    def report_unread(self, loaded: Loaded) -> None:
+        """Print what part of a state file does not parse, if one does not; the command then ends with status 1."""
+        from taskstate.workspace import damage
+
+        self.report_found((damage.unread_part(loaded),) if loaded.state.problems else ())
+
+    def report_found(self, problems: tuple[str, ...]) -> None:
+        """Print problems of what a command reads; if there are any, it ends with status 1 at least."""
+        self.found_damage = self.found_damage or bool(problems)
+        self.print_problems(problems)
 
     def load_task(self) -> Loaded:
         """Return the task that the argument ID names, loaded from its state file."""

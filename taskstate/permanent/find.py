@@ -67,18 +67,36 @@ def require(workspace: Workspace, task_id: str = "") -> Found:
     """Return the permanent task with this id, or without one that which everybody reads.
 
     Raises:
-        TaskstateError: code "no-permanent": there is none, or the task is not a permanent one; code "not-found".
+        TaskstateError: code "no-permanent": there is none, or the task is not a permanent one; code "not-found"; code
+            "damaged": it may be a file that cannot be read.
     """
     loaded = workspace.load(workspace.locate(task_id)) if task_id else None
     if loaded and loaded.state.kind == PERMANENT:
         return Found(task_id)
     found = find(workspace) or search(workspace)
     if not found:
+        _require_all_readable(workspace)
         help_ = f'`taskstate new {first_free_id(workspace)} --kind permanent --title "WHAT WE BUILD"` creates one'
         raise TaskstateError("there is no active permanent task", help=help_, code="no-permanent")
     if loaded:
         require_permanent(loaded)
     return found
+
+
+def _require_all_readable(workspace: Workspace) -> None:
+    """Refuse to say that there is no permanent task while a state file cannot be read.
+
+    Raises:
+        TaskstateError: code "damaged".
+    """
+    from taskstate.workspace import damage
+
+    for path in workspace.state_files():
+        try:
+            damage.require_readable(workspace, workspace.load(path))
+        except TaskstateError as error:
+            message = f"there is no active permanent task that can be read: {error.message}"
+            raise TaskstateError(message, help=error.help, code=damage.CODE) from error
 
 
 def first_free_id(workspace: Workspace) -> str:

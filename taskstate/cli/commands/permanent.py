@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation
+from taskstate.errors import TaskstateError
+from taskstate.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from taskstate.workspace.workspace import Loaded
 
 LEVELS = ("cosmetic", "interface", "architecture")
 
@@ -166,6 +171,18 @@ def _number(text: str, flag: str) -> int:
     return int(digits) if text else 0
 
 
+def _document(invocation: Invocation, task_id: str) -> Loaded:
+    """Return the permanent task; the command ends with status 1 where its file, or its Impact Map, is damaged."""
+    from taskstate.permanent.impact.storage import load_map
+
+    loaded = invocation.load_found(task_id)
+    try:
+        load_map(invocation.workspace, loaded, even_edited=True)
+    except TaskstateError as error:
+        invocation.report_found((str(error),) if error.code == "impact-map" else ())
+    return loaded
+
+
 def run_notify(invocation: Invocation) -> int:
     """Print what changed since a version."""
     from taskstate.permanent import notify
@@ -174,7 +191,7 @@ def run_notify(invocation: Invocation) -> int:
 
     args, workspace = invocation.args, invocation.workspace
     found = require(workspace, _id(invocation))
-    loaded = workspace.load(workspace.locate(found.id))
+    loaded = _document(invocation, found.id)
     told = notify.notice(workspace, loaded, parse_version(args.since), agent=args.agent, lost=args.lost)
     invocation.print_notes(found.notes)
     return invocation.print_result(notify.shape(told), notify.text_of(told))
@@ -198,7 +215,7 @@ def run_status(invocation: Invocation) -> int:
 
     workspace = invocation.workspace
     found = require(workspace, _id(invocation))
-    state = workspace.load(workspace.locate(found.id)).state
+    state = _document(invocation, found.id).state
     invocation.print_notes(found.notes)
     return invocation.print_result(readers.shape(state), readers.table(state))
 
@@ -209,6 +226,9 @@ def run_recover(invocation: Invocation) -> int:
 
     request = invocation.request()
     result = recover.recover(invocation.workspace, invocation.args.agent or request.metadata.actor, request)
+    _document(invocation, result.document.state.id)
+    if result.own:
+        invocation.load_found(result.own.loaded.state.id)
     invocation.print_notes(result.notes)
     return invocation.print_result(recover.shape(result), recover.text_of(result))
 
