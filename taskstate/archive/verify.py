@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from taskstate.archive.integrity import (
     ArchiveContents,
     describe_runs,
@@ -13,6 +15,7 @@ from taskstate.archive.integrity import (
 )
 from taskstate.messages import decoded
 from taskstate.storage import files
+from taskstate.storage.git.history import text_at
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -53,7 +56,22 @@ def verify(workspace: Workspace, task_id: str) -> ArchiveVerdict:
 def verify_loaded(workspace: Workspace, loaded: Loaded) -> ArchiveVerdict:
     """Check the archive of a task whose state file is loaded."""
     path = workspace.relative(workspace.state_root / workspace.archive_path(loaded.state.id))
-    return examine(loaded.state, loaded.relative, archive_text(workspace, loaded.state.id), path)
+    text = archive_text(workspace, loaded.state.id)
+    verdict = examine(loaded.state, loaded.relative, text, path)
+    if not any(each.fatal for each in verdict.problems) or not _would_mend(workspace, loaded.state, text or "", path):
+        return verdict
+    advice = f"`git restore --source HEAD -- {shlex.quote(path)}` takes the committed file back"
+    problems = tuple(each._replace(help=advice) if each.fatal else each for each in verdict.problems)
+    return verdict._replace(problems=problems)
+
+
+def _would_mend(workspace: Workspace, state: TaskState, text: str, path: str) -> bool:
+    """Return whether the committed archive is another one, is whole, and lacks nothing that was archived since."""
+    data = text_at(workspace.root, path, "HEAD") or b""
+    committed = ArchiveContents(data.decode("utf-8", "replace"))
+    closed = [number for each in ArchiveContents(text).batches if each.trailer is not None for number in each.numbers]
+    has_all = max(committed.numbers, default=0) >= max(state.archived, *closed, 1)
+    return committed.text != text and not committed.faults and has_all
 
 
 def archive_text(workspace: Workspace, task_id: str) -> str | None:

@@ -215,7 +215,7 @@ def _archive_faults(path: str, archive: str, state: TaskState) -> Iterator[str]:
         "is not UTF-8": _NOT_UTF8 in archive,
         "holds a merge conflict": bool(find_conflicts(archive)),
     }
-    what_for = f"and its summary stands for the sessions to {state.archived}"
+    what_for = f"and its summary stands for the sessions up to {state.archived}"
     yield from (f"its archive {path} {fault}, {what_for}" for fault, is_there in faults.items() if is_there)
 
 

@@ -11,6 +11,7 @@ from taskstate.archive import restore as archive_restore
 from taskstate.archive import verify as archive_verify
 from taskstate.model.archive_format import find_batches, is_rolled_list, rolled_items
 from tests.archive.test_archiver import entries_of, forged
+from tests.support.git_place import GitPlace
 from tests.support.place import TASK, Place, refusal, said, tree
 
 if TYPE_CHECKING:
@@ -219,6 +220,24 @@ def test_archive_that_is_gone_is_told(place: Place) -> None:
 
 
 # Verifying
+
+
+def test_committed_archive_is_taken_back_by_the_command_that_is_named(tmp_path: Path) -> None:
+    """Where HEAD has it whole, the advice is that command, and it mends; where HEAD lacks sessions, it is not."""
+    git = GitPlace(tmp_path / "with-git")
+    git.fill(1, 2, 3)
+    git.archive(keep=2)
+    git.commit("archived")
+    git.archive_path.write_text(git.archive_path.read_text().replace("did 1", "did one"))
+    (problem,) = archive_verify.verify(git.workspace, TASK).problems
+    command = re.search(r"`git (restore .*)` takes the committed file back", problem.help)
+    assert command
+    git.git(*command[1].split())
+    assert archive_verify.verify(git.workspace, TASK).problems == ()
+    git.archive(keep=1)
+    git.archive_path.write_text(git.archive_path.read_text().replace("did 1", "did one"))
+    (problem,) = archive_verify.verify(git.workspace, TASK).problems
+    assert "git log --oneline" in problem.help
 
 
 def test_verdict_on_a_whole_archive(place: Place) -> None:
