@@ -44,7 +44,8 @@ def configure(parser: Parser) -> None:
     """Declare the arguments."""
     parser.description = (
         "End a turn: record the session, run the validation commands and compare them with the baseline, take the "
-        "snapshot, set the role done. Exit status 1, as for a regression: the session is recorded, the turn stays open."
+        "snapshot, set the role done. Exit status 1: the session is recorded, and there is something to mend, such as "
+        "a regression, which leaves the turn open."
     )
     parser.add_task()
     add_words(parser)
