@@ -232,9 +232,9 @@ def _require_possible(call: Call, loaded: Loaded, role: str, asked: FinishReques
     joined(loaded, _given_steps(call, role, asked, Checks()))
     unanswered = [each for each in _findings(loaded, role) if each.is_open and each.number not in asked.answers]
     if _is_done(asked) and unanswered:
-        first = unanswered[0]
-        message = f"task {loaded.state.id}: finding {first.number} has no answer: {first.text}"
-        raise TaskstateError(message, help=f'add --answer {first.number}="WHAT WAS DONE"', code="findings-open")
+        gaps = "; ".join(f"finding {each.number} has no answer: {each.text}" for each in unanswered)
+        flags = " ".join(f'--answer {each.number}="WHAT WAS DONE"' for each in unanswered)
+        raise TaskstateError(f"task {loaded.state.id}: {gaps}", help=f"add {flags}", code="findings-open")
 
 
 def _unproved(asked: FinishRequest, checks: Checks) -> tuple[str, ...]:

@@ -285,6 +285,8 @@ def test_a_finding_that_is_kept_is_answered_again(turns: Turns) -> None:
     said = turns.start()
     assert "It is slow" in said
     assert "It is long" in said
+    both = turns.fails("Mended.").err
+    assert both.endswith(': add --answer 1="WHAT WAS DONE" --answer 2="WHAT WAS DONE"\n')
     assert "finding 1 has no answer" in turns.fails("Mended.", "--answer", "2=cut").err
     turns.finish("Mended.", "--answer", "1=an index", "--answer", "2=cut")
     assert turns.role("implementer") == "done"
