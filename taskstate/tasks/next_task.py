@@ -73,13 +73,16 @@ def choose(workspace: Workspace, most: int = 1) -> Choice:
     if remembered and remembered.ready:
         return _first(workspace, remembered)
     every = task_index.all_tasks(workspace, listed)
-    tasks = [task for task in every if task.id.casefold() not in busy] if busy else every
     away = [task for task in every if task.id.casefold() in busy] if busy else []
+    # What is worked on elsewhere is not to be begun here; tasks that depend on it wait for it all the same.
+    tasks = (
+        [task._replace(status=BLOCKED) if task in away and is_open(task) else task for task in every] if busy else every
+    )
     told = tuple(f"task {task.id}: {busy[task.id.casefold()]}" for task in away)
     unreadable = tuple(f"not counted: {task.problem}" for task in tasks if task.problem)
     order = in_order(tasks, most)
     if not order.ready:
-        waiting = waiting_of(tasks)
+        waiting = tuple(each for each in waiting_of(tasks) if each.task.id.casefold() not in busy)
         return Choice(order, waiting, None, _nothing(tasks, waiting), unreadable, told)
     if not unreadable and not busy and listed.are_settled() and folders.is_folder(workspace.state_root):
         cache.put(str(most), order)
@@ -238,7 +241,7 @@ def _nothing(tasks: Sequence[IndexedTask], waiting: tuple[Waiting, ...]) -> str:
     if not tasks:
         return "there are no tasks"
     if not waiting:
-        if any(task.problem for task in tasks):
+        if any(task.problem or is_open(task) for task in tasks):  # an open one is worked on elsewhere
             return "no other task is open"
         are_dropped = any(task.status == DROPPED for task in tasks)
         return f"all tasks are complete{' or dropped' if are_dropped else ''}"

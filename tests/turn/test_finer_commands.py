@@ -65,6 +65,20 @@ def test_complete_names_an_open_turn(turns: Turns) -> None:
     assert turns.turn is None
 
 
+def test_what_is_next_while_another_worktree_is_at_work(
+    turns: Turns, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its task is not offered here, and is not said to be complete; a task that depends on it waits for it."""
+    turns.place.commit("the task")
+    turns.place.git("worktree", "add", "--quiet", str(tmp_path / "other"))
+    turns.start()
+    monkeypatch.chdir(tmp_path / "other")
+    root = ("--root", str(tmp_path / "other"))
+    assert turns.cli.ok("next", *root) == "no other task is open\n"
+    turns.cli.ok("new", "102", "--title", "After it", "--depends-on", TASK, *root)
+    assert f"it waits for {TASK}\n" in turns.cli.ok("next", *root)
+
+
 def test_a_turn_that_is_taken_over_from_another_worktree_is_asked_about_once(
     turns: Turns, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
