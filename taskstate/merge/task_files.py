@@ -11,7 +11,6 @@ from functools import lru_cache
 from taskstate.archive.archiver import sessions_in
 from taskstate.archive.verify import examine
 from taskstate.errors import TaskstateError
-from taskstate.messages import counted
 from taskstate.model.derived_values import COUNTS
 from taskstate.model.items import FILES, Item, entry_item, items_in, require_conserved, session_item
 from taskstate.model.task_state import Session, TaskState, read_state
@@ -21,6 +20,7 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.workspace.damage import missing_sessions
 from taskstate.workspace.ledger import are_alike
 
 if TYPE_CHECKING:
@@ -128,9 +128,8 @@ def _require_sound(now: TaskFiles, after: TaskFiles) -> None:
     if any(find_conflicts(each.entry) and not remnants[session_item(each)] for each in now.sessions):
         raise TaskstateError("which side of the conflict in a session is right is not known", code="unsafe")
     if isinstance(total, int) and total > len(after.sessions):
-        raise TaskstateError(
-            f"it counts {counted(total, 'session')}, and {len(after.sessions)} are known", code="unsafe"
-        )
+        what = missing_sessions(total, len(after.sessions))
+        raise TaskstateError(f"{what}, and no kept copy or commit has more of them", code="unsafe")
 
 
 def _remnants(now: TaskFiles, after: TaskFiles) -> Counter[Item]:

@@ -235,7 +235,13 @@ def _sessions_missing(said: int, archive: str, state: TaskState) -> Iterator[str
     """Yield that fewer sessions are there than the file counts."""
     held = len(_held(archive).union(session.number for session in state.sessions))
     if said > held:
-        yield f"it counts {counted(said, 'session')}, and {held} {'is' if held == 1 else 'are'} there"
+        yield missing_sessions(said, held)
+
+
+def missing_sessions(said: int, held: int) -> str:
+    """Return the words for a file that counts more sessions than there are."""
+    missing = said - held
+    return f"{missing} of the {counted(said, 'session')} that it counts {'is' if missing == 1 else 'are'} missing"
 
 
 def _held(archive: str) -> set[int]:

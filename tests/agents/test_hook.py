@@ -163,7 +163,7 @@ def test_file_that_must_not_be_fixed_is_told(client: Client) -> None:
     """Where the fix is refused the agent hears why, with the findings."""
     client.place.text = client.place.text.replace("total: 0", "total: 5")
     edit = {"tool_input": {"file_path": str(client.place.path), "old_string": "a", "new_string": "b"}}
-    assert "damaged: it counts 5 sessions" in client.hook("after-edit", "--fix", given=edit)["reason"]
+    assert "of the 5 sessions that it counts" in client.hook("after-edit", "--fix", given=edit)["reason"]
 
 
 def test_environment_names_the_task(client: Client) -> None:

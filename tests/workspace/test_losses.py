@@ -241,7 +241,7 @@ def test_session_that_somebody_deleted_is_told(place: Place) -> None:
     start, end = place.text.index("### Session 2"), place.text.index("## 5. Git")
     place.text = place.text[:start] + place.text[end:]
     (told,) = place.told()
-    assert "is damaged: it counts 2 sessions, and 1 is there" in told
+    assert "is damaged: 1 of the 2 sessions that it counts is missing" in told
     assert "`taskstate doctor --let-go 101`" in told
     assert "101-state.md: session 2 is back" in mend(place)[0]
     assert did(place) == ["First.", "Second."]
