@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 
 from taskstate import VERSION
 from taskstate.errors import TaskstateError
@@ -103,8 +104,9 @@ class Cache(Generic[Entry]):
                 stream.write(json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode())
             folders.rename(temporary, path)
             self._delete_oldest_files(path.parent)
-        except (OSError, TaskstateError):
-            return
+        except (OSError, TaskstateError):  # on a full disk, each run would leave another one
+            with suppress(OSError):
+                folders.remove(temporary)
 
     def _entries(self) -> dict[str, Any]:
         if self._loaded is None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from taskstate.storage import cache
+from taskstate.storage import cache, folders
 from taskstate.storage.cache import Cache
 
 if TYPE_CHECKING:
@@ -63,6 +64,19 @@ def test_where_nothing_can_be_written_nothing_happens(tmp_path: Path) -> None:
     (tmp_path / "cache").write_bytes(b"")
     saved(tmp_path / "cache", "a")
     assert (tmp_path / "cache").read_bytes() == b""
+
+
+def test_full_disk_leaves_no_file_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each run on a full disk would leave another one."""
+
+    def full(_source: object, _target: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    saved(tmp_path, "a")
+    before = sorted(tmp_path.iterdir())
+    monkeypatch.setattr(folders, "rename", full)
+    saved(tmp_path, "b")
+    assert sorted(tmp_path.iterdir()) == before
 
 
 @pytest.mark.parametrize(
