@@ -32,9 +32,8 @@ continued from the same session. A gap may be a session that somebody deleted.
 The fix renumbers: it changes only numbers in headings, those behind the wrong one included as far as needed. It is safe
 if the file is compared with git (`--against HEAD`) and no commit has the sessions that get other numbers; otherwise it
 is unsafe, because a commit message or another file may use a number. What refers to a session by its number, such as
-"as in session 3", stays as it is: which of the two is meant, you have to say. A session that stands there twice, word
-for word, needs no other number: delete one of the two. A gap has no fix: look for the missing session in git, and if it
-never existed, renumber by hand.
+"as in session 3", stays as it is. Delete a session that stands there twice instead. A gap has no fix: look for the
+missing session in git, and if it never existed, renumber by hand.
 """
 
 from __future__ import annotations
@@ -70,15 +69,6 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     sessions = facts.sessions
     archived = facts.summary.last if facts.summary else 0
     kept = _kept(sessions, archived)
-    doubled = _doubled(sessions) if len(kept) < len(sessions) else []
-    if doubled:  # one fault at a time: behind a copy that goes, the numbers may be right
-        for session in doubled:
-            yield RULE.at(
-                session.section.heading,
-                f"session {session.number} stands here twice, word for word",
-                help="delete one of the two; no session needs another number for that",
-            )
-        return
     if len(kept) < len(sessions) and _is_shuffled(facts, archived):
         yield _shuffled(facts, kept)
     elif len(kept) < len(sessions):
@@ -88,17 +78,6 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
             yield RULE.at(session.section.heading, f"session {session.number} {reason}", help=help_, fix=fix)
     is_known = facts.summary is None or archived > 0  # a summary without numbers may stand for any sessions
     yield from _gaps(facts, kept, archived if is_known else None)
-
-
-def _doubled(sessions: Sequence[Session]) -> list[Session]:
-    """Return the sessions that stand there before, with the same number and the same text."""
-    seen: set[tuple[int, str]] = set()
-    doubled = []
-    for session in sessions:
-        key = (session.number, session.entry.rstrip())
-        doubled += [session] if key in seen else []
-        seen.add(key)
-    return doubled
 
 
 def _is_shuffled(facts: Facts, archived: int) -> bool:
