@@ -32,8 +32,9 @@ CODES = frozenset({CODE, "not-utf8"})  # of errors about a damaged file
 # A heading in a fence counts, too: this finds what is missing, and never more than is.
 _TITLE = r"\ufeff?# Task #(\S+) Archive\b"
 _NOT_UTF8 = "\ufffe"
-_LISTED = r"(?m)^- (\d{1,9}): [0-9a-f]{64}\r?$"
-_ARCHIVED = r"(?m)^## Session (\d{1,9})\b"
+# Looked for in an archive with a line end before it: one begins with its title, and `(?m)^` takes ten times as long.
+_LISTED = r"\n- (\d{1,9}): [0-9a-f]{64}(?=\r?(?:\n|\Z))"
+_ARCHIVED = r"\n## Session (\d{1,9})\b"
 
 
 def damage_of(workspace: Workspace, loaded: Loaded, *, alone: bool = False) -> str:
@@ -222,7 +223,7 @@ def _archive_faults(path: str, archive: str, state: TaskState) -> Iterator[str]:
 def _archive_gaps(path: str, archive: str, state: TaskState) -> Iterator[str]:
     """Yield which sessions an archive lacks that it, or the task's summary, says it holds."""
     held = _held(archive)
-    if set(map(int, re.findall(_LISTED, archive))) - held:
+    if set(map(int, re.findall(_LISTED, f"\n{archive}"))) - held:
         from taskstate.model.archive_format import batch_contents
 
         batches = (set(batch.numbers) - {each.number for each in batch.entries} for batch in batch_contents(archive))
@@ -245,7 +246,7 @@ def missing_sessions(said: int, held: int) -> str:
 
 
 def _held(archive: str) -> set[int]:
-    return set(map(int, re.findall(_ARCHIVED, archive)))
+    return set(map(int, re.findall(_ARCHIVED, f"\n{archive}")))
 
 
 def _read(workspace: Workspace, relative: str) -> str:
