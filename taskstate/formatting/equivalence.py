@@ -6,12 +6,12 @@ sessions and frozen parts byte for byte, the values of json fences, and all othe
 
 from __future__ import annotations
 
-from taskstate.formatting.markdown import compiled
 from taskstate.formatting.parts import body_parts
 from taskstate.model.derived_values import COUNTS, PROGRESS, SIZE
 from taskstate.model.document_kinds import section_key
 from taskstate.model.task_state import PART_LEVEL, json_fence, read_state, session_number
 from taskstate.model.write_metadata import front_matter_values
+from taskstate.syntax.patterns import compiled
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -6,9 +6,7 @@ tells code, comments and lists apart, and shows afterwards that only the form ha
 
 from __future__ import annotations
 
-import re
-from functools import cache
-
+from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import with_newlines
 from taskstate.typed import TYPE_CHECKING
 
@@ -17,7 +15,6 @@ if TYPE_CHECKING:
 
     from markdown_it.token import Token
 
-compiled = cache(re.compile)  # `re.compile` takes a microsecond to find what it has compiled, for each of many parts
 
 _MARK = r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)"
 _FENCE = r" {0,3}(?:`{3}|~{3})"

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
-from taskstate.formatting.markdown import compiled, format_part
+from taskstate.formatting.markdown import format_part
 from taskstate.formatting.parts import body_parts
 from taskstate.syntax.edits import Edit
+from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span, end_of_content, trimmed
 from taskstate.typed import TYPE_CHECKING
 

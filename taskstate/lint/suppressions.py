@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import cache
 from itertools import accumulate
 
 from taskstate.syntax.nodes import scalars
+from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -46,12 +46,6 @@ _ALIKE = rf"taskstate\b[ \t:=-]*(?:{_WORDS})[\w-]*[^\r\n]{{0,200}}?\bTSP?[0-9]"
 _ALIKE_IN_BODY = rf"(?i)(?:<!--|#)[ \t]*{_ALIKE}[^\r\n]*"
 _ALIKE_IN_FRONT_MATTER = rf"(?i)(?<=[ \t\r\n])#[ \t]*{_ALIKE}[^\r\n]*"
 _NO_BODY_LINE = r" {0,3}>|[ ]{4}|\t"  # a quote, or what may be code
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Return a pattern, compiled once: a file may have ten thousand directives."""
-    return re.compile(pattern, re.IGNORECASE)
 
 
 class Directive(NamedTuple):
@@ -237,8 +231,8 @@ def _no_directive(match: re.Match[str], opening: str) -> Directive:
 
 def _directive(document: Document, match: re.Match[str], target: tuple[Span, ...]) -> Directive:
     at = match.start("rest")
-    codes = _compiled(_CODES).match(document.text, at, match.end("rest"))
-    matches = _compiled(_CODE).finditer(document.text, at, codes.end() if codes else at)
+    codes = compiled(_CODES, re.IGNORECASE).match(document.text, at, match.end("rest"))
+    matches = compiled(_CODE, re.IGNORECASE).finditer(document.text, at, codes.end() if codes else at)
     return Directive(
         span=Span(*match.span("comment")),
         lines=(_full_line(document, match.start("comment")),),

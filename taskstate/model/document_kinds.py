@@ -12,6 +12,7 @@ from functools import cache, cached_property, lru_cache
 
 from taskstate import resources
 from taskstate.errors import TaskstateError
+from taskstate.syntax.patterns import compiled
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -207,7 +208,7 @@ def section_key(title: str) -> str:
     """
     key = " ".join(re.sub(_CLOSING, "", title.strip()).split())
     key = _without_suffix(key)
-    number = re.match(_NUMBER, key)
+    number = compiled(_NUMBER).match(key)
     return (key[number.end() :] if number else key).casefold()
 
 
@@ -255,10 +256,5 @@ def _matching_bracket(title: str) -> int:
 @lru_cache(maxsize=_MOST_TITLES)
 def _groups(pattern: str, title: str) -> Mapping[str, str] | None:
     """Return the groups of a pattern in a title; cached, because several rules match every session's heading."""
-    match = _compiled(pattern).fullmatch(" ".join(title.split()))
+    match = compiled(pattern, re.IGNORECASE).fullmatch(" ".join(title.split()))
     return {group: text for group, text in match.groupdict().items() if text} if match else None
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE)

@@ -12,6 +12,7 @@ from functools import cache
 
 from taskstate import resources
 from taskstate.errors import TaskstateError
+from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import printable
 from taskstate.typed import NamedTuple
 
@@ -52,7 +53,7 @@ def _match(name: str) -> tuple[str, re.Match[str]] | None:
     """Return the type of one of taskstate's own files and the match of its path, or None for any other."""
     path = name.replace("\\", "/")
     for type_, pattern in _own_files():
-        match = _compiled(pattern).search(path)
+        match = compiled(pattern).search(path)
         if match:
             return type_, match
     return None
@@ -60,7 +61,7 @@ def _match(name: str) -> tuple[str, re.Match[str]] | None:
 
 def is_id(text: str) -> bool:
     """Return whether `text` is a well-formed id of a task."""
-    return len(text) <= MAX_ID and re.fullmatch(ID_PATTERN, text) is not None
+    return len(text) <= MAX_ID and compiled(ID_PATTERN).fullmatch(text) is not None
 
 
 def parse_task_id(text: str) -> str:
@@ -132,11 +133,6 @@ def _own_files() -> tuple[tuple[str, str], ...]:
     """Return each type of own files with the pattern of its paths."""
     declared = json.loads(resources.text("schemas/kinds/files.json"))["files"]
     return tuple((each["type"], rf"(?:\A|/){each['pattern']}\Z") for each in declared)
-
-
-@cache  # not all at once: most commands meet state files alone, whose pattern is the first
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
 
 
 def is_result_name(name: str) -> bool:

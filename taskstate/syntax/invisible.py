@@ -7,9 +7,7 @@ overrides are `CONTROLS` in `spans`.
 
 from __future__ import annotations
 
-import re
-from functools import cache
-
+from taskstate.syntax.patterns import compiled
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -74,14 +72,14 @@ def find(text: str) -> Iterator[tuple[int, int]]:
     if text.isascii():
         return
     line_end, is_right_to_left = -1, False
-    for run in _compiled(_CANDIDATE).finditer(text):
+    for run in compiled(_CANDIDATE).finditer(text):
         start, end = run.span()
         if run[0][0] in _MARKS and len(run[0]) == 1:
             if start >= line_end:  # a line is looked at once, however many marks it has
                 above = max(line_end, 0)
                 begin = max(text.rfind("\n", above, start), text.rfind("\r", above, start)) + 1
                 line_end = _end_of_line(text, end)
-                is_right_to_left = _compiled(f"[{_RIGHT_TO_LEFT}]").search(text, begin, line_end) is not None
+                is_right_to_left = compiled(f"[{_RIGHT_TO_LEFT}]").search(text, begin, line_end) is not None
             if is_right_to_left and not _is_in_latin_word(text, start):
                 continue
         start = _end_of_needed(text, start, end)
@@ -91,18 +89,18 @@ def find(text: str) -> Iterator[tuple[int, int]]:
 
 def _is_in_latin_word(text: str, at: int) -> bool:
     """Return whether the character stands between two ASCII letters or digits: no direction changes there."""
-    return _compiled("[A-Za-z0-9].[A-Za-z0-9]").match(text, at - 1) is not None if at else False
+    return compiled("[A-Za-z0-9].[A-Za-z0-9]").match(text, at - 1) is not None if at else False
 
 
 def _end_of_line(text: str, at: int) -> int:
-    found = _compiled(r"[\r\n]").search(text, at)
+    found = compiled(r"[\r\n]").search(text, at)
     return found.start() if found else len(text)
 
 
 def _end_of_needed(text: str, start: int, end: int) -> int:
     """Return where the characters of a run that are needed end; from there on they are hidden text."""
     before = text[start - 1] if start else ""
-    region = _compiled(_REGION).match(text, start, end) if before == _FLAG else None
+    region = compiled(_REGION).match(text, start, end) if before == _FLAG else None
     if region:
         return region.end()
     if not start and text[0] == "\ufeff":  # the byte order mark
@@ -113,7 +111,7 @@ def _end_of_needed(text: str, start: int, end: int) -> int:
         return _end_of_braille(text, start, end)
     if before and _is_needed_selector(before, first):
         before, start = first, start + 1  # a joiner may follow, as in a heart on fire
-        before = "\u2764" if _compiled(f"[{_SELECTORS}]").match(first) else before
+        before = "\u2764" if compiled(f"[{_SELECTORS}]").match(first) else before
     if start < end and end - start <= _most_needed(first) and _all_needed(text[start:end], before, behind):
         return end
     if start + 1 == end and first in _BREAKS and _is_among_unspaced(text, start):
@@ -123,8 +121,8 @@ def _end_of_needed(text: str, start: int, end: int) -> int:
 
 def _end_of_braille(text: str, start: int, end: int) -> int:
     """Return where the blank cells end that stand near cells with dots, as in a picture; `start` if none are near."""
-    near = _compiled("[\u2801-\u28ff]").search(text, max(start - _BRAILLE_REACH, 0), end + _BRAILLE_REACH)
-    blanks = _compiled(f"{_BRAILLE_BLANK}+").match(text, start, end)
+    near = compiled("[\u2801-\u28ff]").search(text, max(start - _BRAILLE_REACH, 0), end + _BRAILLE_REACH)
+    blanks = compiled(f"{_BRAILLE_BLANK}+").match(text, start, end)
     return blanks.end() if near and blanks else start
 
 
@@ -142,7 +140,7 @@ _NEAR = 3  # characters: a bracket or quote with a blank beside it
 def _is_among_unspaced(text: str, at: int) -> bool:
     """Return whether behind blanks and punctuation the next letter to one side is of a script without blanks."""
     before, behind = reversed(text[max(at - _NEAR, 0) : at]), text[at + 1 : at + 1 + _NEAR]
-    unspaced = _compiled(f"[{_UNSPACED}]")
+    unspaced = compiled(f"[{_UNSPACED}]")
     letters = (next((each for each in side if each.isalnum() or unspaced.match(each)), "") for side in (before, behind))
     return any(unspaced.match(each) for each in letters)
 
@@ -150,9 +148,9 @@ def _is_among_unspaced(text: str, at: int) -> bool:
 def _is_needed_selector(base: str, char: str) -> bool:
     """Return whether `char` selects a form of the character before it, such as a symbol or an ideograph."""
     for selectors, bases in _SELECTED:
-        if _compiled(f"[{selectors}]").match(char) and _compiled(f"[{bases}]").match(base):
+        if compiled(f"[{selectors}]").match(char) and compiled(f"[{bases}]").match(base):
             return True
-    return _compiled(f"[{_EMOJI_SELECTORS}]").match(char) is not None and _is_sign(base)
+    return compiled(f"[{_EMOJI_SELECTORS}]").match(char) is not None and _is_sign(base)
 
 
 def _is_sign(char: str) -> bool:
@@ -170,7 +168,7 @@ def _is_needed(char: str, before: str, behind: str) -> bool:
     """Return whether the visible characters around a run need `char` between them."""
 
     def beside(characters: str) -> bool:
-        pattern = _compiled(f"[{characters}]")
+        pattern = compiled(f"[{characters}]")
         return pattern.match(before) is not None or pattern.match(behind) is not None
 
     if char == _SOFT_HYPHEN:
@@ -182,12 +180,12 @@ def _is_needed(char: str, before: str, behind: str) -> bool:
     if char in _FILLERS:
         return beside(_JAMO + "\u3131-\u318e\uac00-\ud7af")
     if char in _JOINERS:
-        emoji = _compiled(f"[{_EMOJI}]")
+        emoji = compiled(f"[{_EMOJI}]")
         between = emoji.match(before) is not None and emoji.match(behind) is not None
         return beside(_JOINING) or (char == "\u200d" and between)
     if char in _KHMER_VOWELS:
         return beside("\u1780-\u17b3")
-    return _compiled(f"[{_MONGOLIAN_MARKS}]").match(char) is not None and beside(_MONGOLIAN)
+    return compiled(f"[{_MONGOLIAN_MARKS}]").match(char) is not None and beside(_MONGOLIAN)
 
 
 def escaped(text: str, *, json: bool = False) -> str:
@@ -217,8 +215,3 @@ def _escapes(run: str) -> str:
 def _json_escapes(run: str) -> str:
     units = run.encode("utf-16-be").hex()
     return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)

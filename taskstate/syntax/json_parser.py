@@ -11,10 +11,10 @@ each is read when somebody asks for its parts.
 from __future__ import annotations
 
 import json
-import re
-from functools import cache, cached_property
+from functools import cached_property
 
 from taskstate.syntax.nodes import Fault, MapEntry, Node, Stopped, is_encodable
+from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
 
@@ -38,11 +38,6 @@ _WORDS = frozenset({"true", "false", "null"})
 _CONSTANTS = frozenset({"NaN", "Infinity", "-Infinity"})
 
 
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
-
-
 class Declined:
     """The type of `DECLINED`, with which the quick reader says: ask `read_json`."""
 
@@ -64,7 +59,7 @@ def read_json(text: str, start: int, end: int) -> Node | Fault:
     if isinstance(value, (dict, list)):
         begin = start + len(source) - len(source.lstrip(_BLANKS))
         return _Unread.at(text, Span(begin, start + len(source.rstrip(_BLANKS))), value)
-    has_surrogates = "\\u" in source and _compiled(_SURROGATE_ESCAPE).search(source) is not None
+    has_surrogates = "\\u" in source and compiled(_SURROGATE_ESCAPE).search(source) is not None
     try:
         return _Parser(text, start, end, skips=not has_surrogates).document()
     except Stopped as stopped:
@@ -77,7 +72,7 @@ def loads(text: str) -> Any | Declined:  # noqa: ANN401 - any JSON value
         value = _DECODER.decode(text)
     except (ValueError, RecursionError):  # the C decoder recurses with the nesting of the text
         return DECLINED
-    if "\\u" in text and _compiled(_SURROGATE_ESCAPE).search(text):
+    if "\\u" in text and compiled(_SURROGATE_ESCAPE).search(text):
         return DECLINED
     return DECLINED if _too_deep(value) else value
 
@@ -258,7 +253,7 @@ class _Parser:
 
     def next_one(self, at: int, start: int) -> tuple[int, bool]:
         """Return the offset of the next entry or of the closing bracket, and whether there is a next entry."""
-        usual = _compiled(_NEXT).match(self.text, at, self.end)
+        usual = compiled(_NEXT).match(self.text, at, self.end)
         if usual:
             return usual.end(), True
         closing = "}" if self.text[start] == "{" else "]"
@@ -288,14 +283,14 @@ class _Parser:
         content = source[1:-1]
         if "\\" in content:
             content = json.loads(source)
-            if _compiled(_SURROGATE_ESCAPE).search(source) and not is_encodable(content):
+            if compiled(_SURROGATE_ESCAPE).search(source) and not is_encodable(content):
                 message = "half of a surrogate pair is escaped here, which is no character"
                 raise self.stopped(at, end, message, "surrogate")
         return Node("scalar", Span(at, end), "double", content)
 
     def string_end(self, at: int) -> int:
         """Return the offset of the closing quote of the string at `at`, or of the first character not allowed in it."""
-        match = _compiled(_STRING_START).match(self.text, at, self.end)
+        match = compiled(_STRING_START).match(self.text, at, self.end)
         return match.end() if match else at
 
     def word(self, at: int) -> Node:
@@ -313,7 +308,7 @@ class _Parser:
         word = self.text[at:end]
         if word in _CONSTANTS:
             raise self.stopped(at, end, f"{word} is no JSON value; write null or a number", "constant")
-        if not _compiled(_NUMBER).fullmatch(word):
+        if not compiled(_NUMBER).fullmatch(word):
             raise self.stopped(at, end, _word_problem(word))
         if not any(sign in word for sign in ".eE"):
             try:
@@ -350,7 +345,7 @@ class _Parser:
 
     def skip(self, at: int) -> int:
         """Return the offset of the first character at or after `at` that is not blank."""
-        match = _compiled(_BLANK).match(self.text, at, self.end)
+        match = compiled(_BLANK).match(self.text, at, self.end)
         return match.end() if match else at
 
     def char(self, at: int) -> str:
@@ -359,7 +354,7 @@ class _Parser:
 
     def word_end(self, at: int) -> int:
         """Return the end of the word, or of the single punctuation mark, that begins at `at`."""
-        match = _compiled(_WORD).match(self.text, at, self.end)
+        match = compiled(_WORD).match(self.text, at, self.end)
         return match.end() if match else min(at + 1, self.end)
 
     def shown(self, at: int) -> str:

@@ -75,9 +75,7 @@ def choose(workspace: Workspace, most: int = 1) -> Choice:
     every = task_index.all_tasks(workspace, listed)
     away = [task for task in every if task.id.casefold() in busy] if busy else []
     # What is worked on elsewhere is not to be begun here; tasks that depend on it wait for it all the same.
-    tasks = (
-        [task._replace(status=BLOCKED) if task in away and is_open(task) else task for task in every] if busy else every
-    )
+    tasks = tuple(task._replace(status=BLOCKED) if task in away and is_open(task) else task for task in every)
     told = tuple(f"task {task.id}: {busy[task.id.casefold()]}" for task in away)
     unreadable = tuple(f"not counted: {task.problem}" for task in tasks if task.problem)
     order = in_order(tasks, most)

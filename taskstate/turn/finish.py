@@ -137,9 +137,8 @@ def _ended(call: Call, turn: Turn, asked: FinishRequest, outcome: Outcome) -> Fi
 
 def _reasons(error: TaskstateError) -> tuple[str, ...]:
     """Return the lines of a refusal: what to do, then all that is in the way."""
-    return (
-        (str(error), *(f"- {each}" for each in error.reasons)) if isinstance(error, SeveralReasons) else (str(error),)
-    )
+    reasons = error.reasons if isinstance(error, SeveralReasons) else ()
+    return (str(error), *(f"- {each}" for each in reasons))
 
 
 def _readable(workspace: Workspace, asked: FinishRequest, call: Call) -> Loaded:

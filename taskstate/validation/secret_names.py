@@ -7,12 +7,12 @@ and by how it stands there: a bare word behind `token =` may be code, a quoted o
 
 from __future__ import annotations
 
+from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation.secret_values import (
     HARMLESS,
     UUID,
-    compiled,
     is_chosen,
     is_jumbled,
     is_machine_made,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from itertools import pairwise
 
+from taskstate.syntax.patterns import compiled
 from taskstate.validation.secret_places import ANY_TEXT, CHOSEN, FIXED, KEY_TEXT, LOGIN, RANDOM, TOKEN
 
 _MIN_BYTES = 6  # of a decoded value
@@ -176,12 +176,6 @@ def _is_encoded_text(value: str) -> bool:
 
 def _is_fixed(value: str) -> bool:
     return len(set(value)) > _MIN_DISTINCT and not compiled(HARMLESS).search(value)
-
-
-@cache
-def compiled(pattern: str) -> re.Pattern[str]:
-    """Return a pattern of ours, compiled when it is first used: that takes milliseconds."""
-    return re.compile(pattern)
 
 
 JUDGES = {

@@ -12,6 +12,7 @@ import re
 from bisect import bisect_right
 from functools import cache, lru_cache
 
+from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span, line_end, line_start
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import linear_patterns
@@ -21,7 +22,6 @@ from taskstate.validation.secret_places import places_in
 from taskstate.validation.secret_values import (
     HARMLESS,
     JUDGES,
-    compiled,
     is_jumbled,
     is_login,
     is_machine_made,

@@ -219,18 +219,20 @@ def _check_permanent(workspace: Workspace) -> Iterable[RepositoryProblem]:
 def _check_orphans(workspace: Workspace) -> Iterable[RepositoryProblem]:
     """Report archives, handoffs and artifacts whose task does not exist."""
     ids = {(own.id or "").casefold() for path in workspace.state_files() if (own := names.own_file(path.name))}
-    ids.update(each.told.casefold() for each in misnamed_files(workspace))  # whose these may be
     places = (("archives", ""), ("handoffs", "-state.md"), ("artifacts", "-state.md"))
-    candidates = [(each, end, name) for each, end in places for name in files.names(workspace.state_root / each)]
-    for folder, ending, name in candidates:
-        own = names.own_file(f"{name}{ending}")
-        if own and (own.id or "").casefold() not in ids:
-            relative = workspace.relative(workspace.state_root / folder / name)
-            away = f"`taskstate purge {own.id}` deletes it" if folder == artifacts.FOLDER else "delete this"
-            if folder == artifacts.FOLDER and artifacts.refused_sessions(workspace, own.id or ""):
-                away = "delete this: it holds a session that was refused and is recorded nowhere"
-            help_ = f"bring task {files.shown(own.id or '')} back, for example from git, or {away}"
-            yield RepositoryProblem("orphans", relative, "it belongs to a task that is not there", help_)
+    found = [(folder, name, end) for folder, end in places for name in files.names(workspace.state_root / folder)]
+    owned = [(folder, name, own.id or "") for folder, name, end in found if (own := names.own_file(f"{name}{end}"))]
+    orphans = [each for each in owned if each[2].casefold() not in ids]
+    told = {each.told.casefold() for each in misnamed_files(workspace)} if orphans else set()  # whose they may be
+    for folder, name, task_id in orphans:
+        if task_id.casefold() in told:
+            continue
+        away = f"`taskstate purge {task_id}` deletes it" if folder == artifacts.FOLDER else "delete this"
+        if folder == artifacts.FOLDER and artifacts.refused_sessions(workspace, task_id):
+            away = "delete this: it holds a session that was refused and is recorded nowhere"
+        help_ = f"bring task {files.shown(task_id)} back, for example from git, or {away}"
+        relative = workspace.relative(workspace.state_root / folder / name)
+        yield RepositoryProblem("orphans", relative, "it belongs to a task that is not there", help_)
 
 
 def _check_purged(workspace: Workspace) -> Iterable[RepositoryProblem]:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.support.place import TASK
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
     from tests.support.turns import Turns
 
@@ -65,32 +65,31 @@ def test_complete_names_an_open_turn(turns: Turns) -> None:
     assert turns.turn is None
 
 
-def test_what_is_next_while_another_worktree_is_at_work(
-    turns: Turns, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its task is not offered here, and is not said to be complete; a task that depends on it waits for it."""
+@pytest.fixture
+def elsewhere(turns: Turns, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+    """Return the flags for a second worktree, in which the commands are given, while the turn is open in the first."""
     turns.place.commit("the task")
     turns.place.git("worktree", "add", "--quiet", str(tmp_path / "other"))
     turns.start()
     monkeypatch.chdir(tmp_path / "other")
-    root = ("--root", str(tmp_path / "other"))
-    assert turns.cli.ok("next", *root) == "no other task is open\n"
-    turns.cli.ok("new", "102", "--title", "After it", "--depends-on", TASK, *root)
-    assert f"it waits for {TASK}\n" in turns.cli.ok("next", *root)
+    return "--root", str(tmp_path / "other")
+
+
+def test_what_is_next_while_another_worktree_is_at_work(turns: Turns, elsewhere: tuple[str, ...]) -> None:
+    """Its task is not offered here, and is not said to be complete; a task that depends on it waits for it."""
+    assert turns.cli.ok("next", *elsewhere) == "no other task is open\n"
+    turns.cli.ok("new", "102", "--title", "After it", "--depends-on", TASK, *elsewhere)
+    assert f"it waits for {TASK}\n" in turns.cli.ok("next", *elsewhere)
 
 
 def test_a_turn_that_is_taken_over_from_another_worktree_is_asked_about_once(
-    turns: Turns, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    turns: Turns, elsewhere: tuple[str, ...]
 ) -> None:
     """The note of the first worktree goes, so that the next turn here begins without a word."""
-    turns.place.commit("the task")
-    turns.place.git("worktree", "add", "--quiet", str(tmp_path / "other"))
-    turns.start()
-    monkeypatch.chdir(tmp_path / "other")
-    arguments = ("start", TASK, "--agent", "bob", "--root", str(tmp_path / "other"))
+    arguments = ("start", TASK, "--agent", "bob", *elsewhere)
     assert "works on it in the worktree main" in turns.cli.refused(*arguments)
     turns.cli.ok(*arguments, "--take-over", "she left")
-    turns.cli.ok("finish", TASK, *turns.words("Took over."), "--pause", "--root", str(tmp_path / "other"))
+    turns.cli.ok("finish", TASK, *turns.words("Took over."), "--pause", *elsewhere)
     turns.cli.ok(*arguments)
 
 

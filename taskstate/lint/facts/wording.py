@@ -6,6 +6,7 @@ from taskstate.syntax.spans import Span, first_line
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from taskstate.lint.queries.interface import Queries
     from taskstate.syntax.document import Document
 
 _LONGEST = 80  # characters: longer quotes bury the message, and may show a secret
@@ -36,11 +37,12 @@ def first_line_of(document: Document, span: Span) -> Span:
     return first_line(document.text, span)
 
 
-def put_back(path: str, revision: str, changed: tuple[str, ...] | None) -> str:
-    """Return how a missing file comes back: from a revision, if it is among what has `changed` since, else as kept."""
+def put_back(queries: Queries, path: str) -> str:
+    """Return how a missing file comes back: from the earlier version, if it is there and not here, else as kept."""
     import shlex
 
-    if revision and path in (changed or ()):
+    revision = (queries.earlier_names() or ("",))[0].partition(":")[0]
+    if revision and path in (queries.changed_paths() or ()):
         return f"`git restore --source {shlex.quote(revision)} -- {shlex.quote(path)}` puts it back"
     return "`taskstate doctor --fix` brings it back if it was written in this clone"
 

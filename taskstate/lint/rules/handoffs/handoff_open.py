@@ -77,15 +77,10 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         yield RULE.at(
             span,
             f"the open handoff {shown(named)} is not there",
-            help=f"{_put_back(facts, named)}, or {_ANOTHER.format(facts.shown_id)}",
+            help=f"{put_back(facts.queries, f'{facts.config.root}/{named}')}, or {_ANOTHER.format(facts.shown_id)}",
         )
     elif wrong := _disagreement(named or "", documents):
         yield RULE.at(span, wrong, help=_ACCEPT.format(facts.shown_id))
-
-
-def _put_back(facts: Facts, named: str) -> str:
-    revision = (facts.queries.earlier_names() or ("",))[0].partition(":")[0]
-    return put_back(f"{facts.config.root}/{named}", revision, facts.queries.changed_paths())
 
 
 def _is_missing(facts: Facts, named: str, documents: tuple[WrittenHandoff, ...]) -> bool:

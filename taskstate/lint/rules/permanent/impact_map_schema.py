@@ -105,8 +105,7 @@ def _faults_of_link(facts: Facts) -> Iterator[Diagnostic]:
         return
     if not digest:
         message = f"the file {link.path}, which holds the Impact Map, is missing"
-        revision = (facts.queries.earlier_names() or ("",))[0].partition(":")[0]
-        yield RULE.at(link.span, message, help=put_back(link.path, revision, facts.queries.changed_paths()))
+        yield RULE.at(link.span, message, help=put_back(facts.queries, link.path))
     else:
         command = f'taskstate permanent update {facts.shown_id} --section "{IMPACT_MAP}" --from {link.path}'
         message = f"{link.path} does not have the SHA-256 that this section gives"
