@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from taskstate.syntax.edits import Edit
     from taskstate.syntax.spans import Span
 
@@ -51,6 +55,8 @@ class Preview(NamedTuple):
 
 # Findings of one rule in one file that a report for people shows: thousands have one cause, and nobody reads them.
 MOST_SHOWN = 100
+# Those that are reported at all, of each severity: what stands in a file ten thousand times costs no more than this.
+MOST_REPORTED = 1_000
 
 
 class Finding(NamedTuple):
@@ -73,6 +79,14 @@ class Finding(NamedTuple):
     after: str = ""
     preview: Preview | None = None
     cut: int = 0
+
+
+def cut_off(findings: Sequence[Finding]) -> list[tuple[str, str]]:
+    """Return the paths and rules' codes of which there are as many findings as are reported, and maybe more."""
+    if len(findings) < MOST_REPORTED:
+        return []
+    counts = Counter((each.path, each.diagnostic.code) for each in findings)
+    return sorted(kind for kind, count in counts.items() if count >= MOST_REPORTED)
 
 
 class Rule(NamedTuple):

@@ -8,11 +8,13 @@ path patterns of the configuration match on it.
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right, insort
 from collections import Counter
 from functools import cache
+from itertools import groupby
 
-from taskstate.lint.diagnostics import ERROR, MOST_SHOWN, Diagnostic, Finding
+from taskstate.lint.diagnostics import ERROR, MOST_REPORTED, MOST_SHOWN, Diagnostic, Finding
 from taskstate.lint.facts.file_facts import Facts
 from taskstate.lint.facts.signs import Signs
 from taskstate.lint.queries.interface import NO_QUERIES
@@ -76,7 +78,8 @@ def findings(data: bytes, name: str, config: Config, queries: Queries = NO_QUERI
         return _located(document, name, [weighted(text, config.lint)], shown) if selected else ()
     document = parse(text)
     queries.begin(document)
-    diagnostics = _with_true_fixes(_check(document, name, config, queries), document, name, config, queries)
+    diagnostics = _check(document, name, config, queries, most=MOST_REPORTED)
+    diagnostics = _with_true_fixes(diagnostics, document, name, config, queries)
     shown = secrets.masked(text, config.secrets.allow) if diagnostics else text
     found = _located(document, name, diagnostics, shown)
     document.forget_derived()
@@ -89,20 +92,27 @@ def _with_true_fixes(
     """Return the findings, without the fixes that `--fix` would refuse: a report announces what will happen.
 
     Refused are those that would leave the file with another error, and those of a damaged file, unless they mend it.
+    That is tried, but where not all findings are reported: fixing a part of them would not show it, and all take long.
     """
     if not any(each.fix for each in diagnostics):
         return diagnostics
     damage = queries.damage()
-    kinds = {each.fix.safe for each in diagnostics if each.fix and each.fix.edits}
+    is_cut = max(Counter(each.code for each in diagnostics).values()) >= MOST_REPORTED
 
     def checked(text: str) -> tuple[Diagnostic, ...]:
         return check(text, name, config, queries)
 
-    fixed = {safe: _fixed(document.text, diagnostics, checked, unsafe=not safe) for safe in kinds}
-    happens = {safe for safe, done in fixed.items() if done.applied and not (damage and queries.is_damaged(done.text))}
+    def happens(*, safe: bool) -> bool:
+        if is_cut:
+            return not damage
+        done = _fixed(document.text, diagnostics, checked, unsafe=not safe)
+        return bool(done.applied) and not (damage and queries.is_damaged(done.text))
+
+    kinds = {each.fix.safe for each in diagnostics if each.fix and each.fix.edits}
+    happening = {safe for safe in kinds if happens(safe=safe)}
     return tuple(
         each._replace(fix=None, help=damage or each.help)
-        if each.fix and (each.fix.safe not in happens if each.fix.edits else damage)
+        if each.fix and (each.fix.safe not in happening if each.fix.edits else damage)
         else each
         for each in diagnostics
     )
@@ -126,28 +136,33 @@ def check(text: str, name: str, config: Config, queries: Queries = NO_QUERIES) -
     return found
 
 
-def _check(document: Document, name: str, config: Config, queries: Queries) -> tuple[Diagnostic, ...]:
+def _check(
+    document: Document, name: str, config: Config, queries: Queries, *, most: int = sys.maxsize
+) -> tuple[Diagnostic, ...]:
     facts = facts_of(document, name, config, queries)
     selected = selected_rules(config.lint, name)
     checked = [row for row in selected if facts.file_type in row.files and row.needs <= queries.answerable]
     signs = Signs(facts)
     rules = (row.load() for row in checked if row.applies_to(signs))
-    found = [each for rule in rules for each in _findings_of_rule(rule, facts)]
     in_file = directives(document)
-    return _reported(found, in_file, facts, checked) if found or in_file else ()
+    wanted = sys.maxsize if in_file else most  # a directive may silence the first ones, and not the others
+    found = [each for rule in rules for each in _first(wanted, _findings_of_rule(rule, facts))]
+    if not found and not in_file:
+        return ()
+    from taskstate.lint.precedence import without_consequences  # only for findings
 
-
-def _reported(
-    found: list[Diagnostic], in_file: tuple[Directive, ...], facts: Facts, checked: list[Row]
-) -> tuple[Diagnostic, ...]:
-    """Return what is reported of the findings of all rules, in the order of the lines."""
-    from taskstate.lint.precedence import without_consequences
-
-    lint = facts.config.lint
-    diagnostics: Iterable[Diagnostic] = without_consequences(_without_sealed_fixes(found, facts))
+    diagnostics = without_consequences(_without_sealed_fixes(found, facts))
     if in_file:
         diagnostics = _apply_directives(diagnostics, in_file, facts, checked)
-    diagnostics = _without_secrets(list(diagnostics), facts.document, facts.config)
+        by_rule = groupby(diagnostics, key=lambda each: each.code)
+        diagnostics = [each for _, of_rule in by_rule for each in _first(most, of_rule)]
+    return _reported(diagnostics, facts)
+
+
+def _reported(found: list[Diagnostic], facts: Facts) -> tuple[Diagnostic, ...]:
+    """Return findings as they are reported: without secrets, with the configured severity, in the order of lines."""
+    lint = facts.config.lint
+    diagnostics: Iterable[Diagnostic] = _without_secrets(found, facts.document, facts.config)
     if lint.severity:
         diagnostics = (weighted(diagnostic, lint) for diagnostic in diagnostics)
     return tuple(sorted(diagnostics, key=lambda diagnostic: (diagnostic.span, diagnostic.code)))
@@ -167,6 +182,17 @@ def _findings_of_rule(rule: ModuleType, facts: Facts) -> Iterator[Diagnostic]:
     for diagnostic in rule.check(facts.document, facts):
         if facts.is_read(rule.RULE.reads, diagnostic.span):
             yield diagnostic
+
+
+def _first(most: int, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+    """Yield the first findings of a rule: `most` errors, and until then as many warnings, which hide no error."""
+    counts = Counter[str]()
+    for diagnostic in diagnostics:
+        counts[diagnostic.severity] += 1
+        if counts[diagnostic.severity] <= most:
+            yield diagnostic
+        elif diagnostic.severity == ERROR:
+            return
 
 
 def _without_sealed_fixes(diagnostics: Iterable[Diagnostic], facts: Facts) -> Iterator[Diagnostic]:

@@ -104,8 +104,19 @@ class SectionSpec(_SectionSpec):
         if title not in found:
             if len(found) >= _MOST_TITLES:
                 found.clear()
-            found[title] = next((each for each in self.subsections if each.match(title) is not None), None)
+            key = section_key(title)
+            matching = (
+                each
+                for each, own_key in self._keyed
+                if (_groups(each.pattern, title) is not None if each.pattern else own_key == key)
+            )
+            found[title] = next(matching, None)
         return found[title]
+
+    @cached_property
+    def _keyed(self) -> tuple[tuple[SubsectionSpec, str], ...]:
+        """The subsections, each with the key of its name, since each of ten thousand headings is compared with them."""
+        return tuple((each, section_key(each.name)) for each in self.subsections)
 
     @cached_property
     def _known(self) -> dict[str, SubsectionSpec | None]:

@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 
 from taskstate.model.document_kinds import kind_of
-from taskstate.model.task_state import CRITERION
+from taskstate.model.task_state import CRITERION, read_state
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span, first_line, trimmed
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -44,10 +44,14 @@ class MalformedCriterion(NamedTuple):
 
 def malformed_criteria(state: TaskState) -> tuple[MalformedCriterion, ...]:
     """Return what looks like an acceptance criterion of a state file and is read as none, in order."""
-    document, section = state.document, state.subsection("Static Context", "Acceptance Criteria")
+    return state.document.derived(_malformed, state.kind)
+
+
+def _malformed(document: Document, kind: str) -> tuple[MalformedCriterion, ...]:
+    section = read_state(document).subsection("Static Context", "Acceptance Criteria")
     if section is None or _are_usual(section.body.of(document.text)):
         return ()
-    if kind_of(state.kind).is_placeholder(section.body.of(document.text)):
+    if kind_of(kind).is_placeholder(section.body.of(document.text)):
         return ()
     parts = [section, *document.children(section)]
     return tuple(each for part in parts for each in _in_part(document, part, is_list=part is section))

@@ -88,10 +88,9 @@ def _is_entry(document: Document, section: Section) -> bool:
 def _end(document: Document, index: int, kind: Kind) -> int:
     """Return where the entry of a misplaced session ends: its heading may be above parts that are not its own."""
     section = document.sections[index]
-    declared = [each for spec in kind.sections for each in spec.subsections]
     for behind in range(index + 1, len(document.sections)):
         each = document.sections[behind]
-        is_part = each.level == PART_LEVEL and any(spec.match(each.title) is not None for spec in declared)
+        is_part = each.level == PART_LEVEL and any(spec.subsection(each.title) for spec in kind.sections)
         if each.level <= max(section.level, SECTION_LEVEL) or is_part:
             return each.span.start
     return len(document.text)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.lint import engine, registry, selection
-from taskstate.lint.diagnostics import WARNING, WHOLE, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import ERROR, MOST_REPORTED, WARNING, WHOLE, Diagnostic, Fix, Rule
 from taskstate.lint.queries.interface import CLOCK, Queries
 from taskstate.lint.registry import TABLE, Row
 from taskstate.model.config import Config, Lint
@@ -48,6 +48,22 @@ def rule_that(code: str, *, finds: str, puts: str, severity: str = "error", safe
         if at >= 0:
             span = Span(at, at + len(finds))
             yield rule.at(span, "found", help="replace it", fix=Fix(edits=(Edit(*span, puts),), safe=safe))
+
+    vars(module).update(RULE=rule, check=check)
+    return module
+
+
+def rule_of_lines(code: str, **severities: str) -> ModuleType:
+    """Return a rule that has a finding for each line, whose severity the line's first word tells; a fix empties it."""
+    module = ModuleType(code)
+    rule = Rule(code=code, name="made-up", summary="made up", reads=WHOLE, fixable=True)
+
+    def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+        for start, line in zip(document.starts, document.text.splitlines(), strict=False):
+            if line in severities:
+                span = Span(start, start + len(line))
+                fix = Fix(edits=(Edit(*span, ""),))
+                yield rule.at(span, "found", help="delete it", fix=fix, severity=severities[line])
 
     vars(module).update(RULE=rule, check=check)
     return module
@@ -366,6 +382,45 @@ def test_no_fix_reaches_into_a_sealed_static_part(rules: list[ModuleType]) -> No
     sealed = "---\ntaskstate: 1\ncontext:\n  seal: abc\n" + body
     assert engine.fix(open_one, NAME, Config()).applied == ("TS201", "TS202")
     assert engine.fix(sealed, NAME, Config()).applied == ("TS202",)
+
+
+def reported(text: str) -> list[tuple[int, str]]:
+    """Return the lines and severities of what is reported of a text."""
+    found = engine.findings(text.encode(), NAME, Config())
+    return [(one.line, one.diagnostic.severity) for one in found]
+
+
+def test_of_one_rule_no_more_than_a_thousand_findings_are_reported(rules: list[ModuleType]) -> None:
+    """What stands in a file more often is reported a thousand times, from the top; another rule has its own."""
+    rules += [rule_of_lines("TS901", a=ERROR), rule_of_lines("TS902", b=ERROR)]
+    text = "a\n" * (MOST_REPORTED + 5) + "b\n"
+    assert reported(text) == [*((line, ERROR) for line in range(1, MOST_REPORTED + 1)), (MOST_REPORTED + 6, ERROR)]
+    assert len(codes(text)) == MOST_REPORTED + 6  # who mends them, or writes directives for them, sees all
+
+
+def test_warnings_hide_no_error_of_their_rule(rules: list[ModuleType]) -> None:
+    """However many warnings a rule has, its error below them is reported."""
+    rules.append(rule_of_lines("TS901", a=WARNING, b=ERROR))
+    found = reported("a\n" * (MOST_REPORTED + 5) + "b\n")
+    assert len(found) == MOST_REPORTED + 1
+    assert found[-1] == (MOST_REPORTED + 6, ERROR)
+
+
+def test_silenced_findings_hide_no_other(rules: list[ModuleType]) -> None:
+    """However many findings a directive silences, one that it does not silence is reported."""
+    rules.append(rule_of_lines("TS901", a=ERROR))
+    lines = "a\n" * (MOST_REPORTED + 5)
+    silenced = f"<!-- taskstate: ignore-start TS901 -->\n{lines}<!-- taskstate: ignore-end -->\n"
+    assert reported(silenced) == []
+    assert reported(silenced + "\na\n") == [(silenced.count("\n") + 2, ERROR)]
+
+
+def test_all_findings_are_fixed_however_many_are_reported(rules: list[ModuleType]) -> None:
+    """`--fix` mends more findings than a report has, and the report announces it for each that it has."""
+    rules.append(rule_of_lines("TS901", a=ERROR))
+    text = "a\n" * (MOST_REPORTED + 5)
+    assert all(one.diagnostic.fix for one in engine.findings(text.encode(), NAME, Config()))
+    assert engine.fix(text, NAME, Config()).text.strip() == ""
 
 
 def test_what_was_checked_is_freed_at_once() -> None:

@@ -13,7 +13,7 @@ from benchmarks import repeated
 from taskstate.formatting.format_files import format_file
 from taskstate.formatting.formatter import format_text
 from taskstate.lint.cache import freeze, thaw
-from taskstate.lint.diagnostics import MOST_SHOWN
+from taskstate.lint.diagnostics import MOST_REPORTED, MOST_SHOWN
 from taskstate.lint.engine import findings, fix
 from taskstate.lint.reporters import Run
 from taskstate.lint.reporters.text import report
@@ -186,6 +186,14 @@ def test_a_report_checks_a_text_once_before_its_fixes_and_once_after() -> None:
     text = many("one session")
     assert any(each.diagnostic.fix for each in linted(text))
     assert counted(lambda: linted(text))["lint.engine._check"] == 2
+
+
+@pytest.mark.parametrize("name", ["sessions backwards", "criteria without a blank", "directives"])
+def test_what_is_not_reported_is_not_tried(name: str) -> None:
+    """A text with more findings of a rule than a report has is checked once: their fixes are tried by `--fix`."""
+    text = repeated.repeated(repeated.CONSTRUCTS[name], MOST_REPORTED + 1)
+    assert any(each.diagnostic.fix for each in linted(text))
+    assert counted(lambda: linted(text))["lint.engine._check"] == 1
 
 
 def test_a_fix_is_previewed_once() -> None:

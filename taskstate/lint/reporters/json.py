@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from taskstate.lint.diagnostics import cut_off
 from taskstate.syntax.spans import printable_json
 from taskstate.typed import TYPE_CHECKING
 
@@ -26,8 +27,10 @@ def dumps(value: object) -> str:
 
 
 def shape(findings: Sequence[Finding], *, files: int) -> dict[str, Any]:
-    """Return the findings as JSON values."""
-    return {"files": files, "findings": [_shape(finding) for finding in findings]}
+    """Return the findings as JSON values, and where there may be more than those of a rule in a file."""
+    cut = [{"path": path, "code": code} for path, code in cut_off(findings)]
+    shape: dict[str, Any] = {"files": files, "findings": [_shape(finding) for finding in findings]}
+    return {**shape, "cut": cut} if cut else shape
 
 
 def _shape(finding: Finding) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from taskstate.lint.diagnostics import ERROR, MOST_SHOWN, WARNING
+from taskstate.lint.diagnostics import ERROR, MOST_REPORTED, MOST_SHOWN, WARNING, cut_off
 from taskstate.lint.reporters import colors
 from taskstate.lint.reporters.colors import Painter
 from taskstate.lint.reporters.concise import headline, one_line
@@ -48,7 +48,8 @@ def _blocks(findings: Sequence[Finding], colours: Painter) -> Iterator[str]:
     for (path, code), count in counts.items():
         if count > MOST_SHOWN:
             place = colours(one_line(path), colors.STRONG)
-            yield f"{place}: … and {count - MOST_SHOWN} more of {code} (`--output-format concise` shows all)"
+            rest = "shows all" if count < MOST_REPORTED else f"shows {count:,}; there may be others"
+            yield f"{place}: … and {count - MOST_SHOWN} more of {code} (`--output-format concise` {rest})"
 
 
 def summary(findings: Sequence[Finding], *, files: int) -> str:
@@ -59,7 +60,8 @@ def summary(findings: Sequence[Finding], *, files: int) -> str:
     kinds = [counted(errors, "error")] if errors else []
     kinds += [counted(len(findings) - errors, "warning")] if errors < len(findings) else []
     affected = len({finding.path for finding in findings})
-    return f"Found {' and '.join(kinds)} in {affected} of {counted(files, 'file')}.{_fixable_note(findings)}"
+    found = "Found at least" if cut_off(findings) else "Found"
+    return f"{found} {' and '.join(kinds)} in {affected} of {counted(files, 'file')}.{_fixable_note(findings)}"
 
 
 def _fixable_note(findings: Sequence[Finding]) -> str:

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from taskstate.lint.diagnostics import ERROR, MOST_SHOWN, WARNING, Diagnostic, Finding, Fix, Preview
+from taskstate.lint.diagnostics import ERROR, MOST_REPORTED, MOST_SHOWN, WARNING, Diagnostic, Finding, Fix, Preview
 from taskstate.lint.reporters import FORMATS, Run, reporter
 from taskstate.lint.reporters.text import WIDTH
 from taskstate.syntax.edits import Edit
@@ -108,6 +108,20 @@ def test_what_is_not_shown_of_one_rule_in_one_file_is_counted() -> None:
     assert lines[-1] == f"Found {len(many) + len(others)} errors in 2 of 1 file."
     assert len(reporter("concise")(many, Run(files=1)).splitlines()) == len(many)
     assert len(json.loads(reporter("json")(many, Run(files=1)))["findings"]) == len(many)
+
+
+def test_a_report_that_is_cut_off_says_so() -> None:
+    """Where there may be more findings of a rule in a file than are reported, people and programs learn it."""
+    many = [finding(line=line) for line in range(1, MOST_REPORTED + 1)]
+    lines = text(*many).splitlines()
+    assert [line for line in lines if "more of" in line] == [
+        "tasks/task-1-state.md: … and 900 more of TS101 (`--output-format concise` shows 1,000; there may be others)"
+    ]
+    assert lines[-1] == "Found at least 1000 errors in 1 of 1 file."
+    cut = [{"path": "tasks/task-1-state.md", "code": "TS101"}]
+    assert json.loads(reporter("json")(many, Run(files=1)))["cut"] == cut
+    assert "cut" not in json.loads(reporter("json")(many[1:], Run(files=1)))
+    assert text(*many[1:]).splitlines()[-1] == "Found 999 errors in 1 of 1 file."
 
 
 def test_long_lines_around_a_fault_are_cut() -> None:
