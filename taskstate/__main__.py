@@ -7,6 +7,8 @@ import gc
 import os
 import sys
 
+from taskstate.cli.lean_imports import import_lean
+
 # Objects that are made before the garbage collector looks for cycles. Importing makes tens of thousands that all stay,
 # and so does reading a large file: with Python's own 700 it looks at them again and again, in vain. A server sets less.
 _GARBAGE = 1_000_000
@@ -18,6 +20,7 @@ def run() -> None:
     The interpreter is not taken apart, which takes as long as starting it: the system frees everything at once.
     """
     gc.set_threshold(_GARBAGE)
+    import_lean()
     from taskstate.cli.main import main
 
     status = main()

@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     Run = Callable[[Invocation], int]
 
 
-# There are no translations: argparse would look for them on the disk, and import `locale` for that. `_` is the function
-# that it imports from `gettext`; what it is given comes back, None too.
-argparse._ = lambda text: text  # type: ignore[attr-defined]
-
-
 class _Help(argparse.HelpFormatter):
     """Formats help; argparse creates one per argument, and its default would import `shutil` to find the line width."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
-from urllib.parse import quote
 
 from taskstate.errors import GitFailed
 from taskstate.storage import files, folders
@@ -100,7 +99,11 @@ def _worktree(at: git.GitFolders, root: Path) -> str:
     is_main = os.path.realpath(at.git_dir) == os.path.realpath(at.common_dir)
     name = _MAIN if is_main else f"{_MAIN}~" if at.git_dir.name == _MAIN else at.git_dir.name
     below = os.path.relpath(os.path.realpath(root), os.path.realpath(at.top))
-    return name if below == os.curdir else f"{name}:{quote(below, safe='')}"
+    if below == os.curdir:
+        return name
+    from urllib.parse import quote  # which few need, and which takes as long to load as a good part of a command
+
+    return f"{name}:{quote(below, safe='')}"
 
 
 def _is_writable(folder: Path) -> bool:

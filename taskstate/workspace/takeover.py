@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from contextlib import suppress
-from urllib.parse import unquote
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
@@ -78,6 +77,8 @@ def _lost_texts(old: Path) -> Iterator[tuple[str, bytes]]:
 
 def _newest_texts(old: Path) -> Iterator[tuple[str, bytes]]:
     """Yield path and text of the newest kept version of each file."""
+    from urllib.parse import unquote  # for what an earlier version left, which is taken over once
+
     for name in files.names(old / "recent"):
         versions = [each for each in files.names(old / "recent" / name) if re.fullmatch(_VERSION_NAME, each)]
         with suppress(TaskstateError):
