@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import math
 import shutil
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import corpus
 from benchmarks.measurement import Compared, Measurement, repository
 from benchmarks.timing import interleaved, program
-from benchmarks.tools import TOOLS, installed
+from benchmarks.tools import TOOLS, installed, ordinary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-_OURS = (str(Path(sys.executable).with_name("taskstate")), "lint", "--no-cache")
 _ROUNDS = 5
 _FEW = {"markdownlint-cli2": 40, "mdformat": 40, "check-jsonschema": 40, "pymarkdown": 4}
 _ALL = {"markdownlint-cli2": 1_000, "mdformat": 1_000, "check-jsonschema": 1_000, "pymarkdown": 20}
@@ -59,6 +57,9 @@ def _beside(folder: Path, sizes: dict[str, int]) -> Iterator[Measurement]:
         for path in corpus.write(which, root):
             front = path.read_text(encoding="utf-8").split("---\n")[1]
             path.with_suffix(".yaml").write_text(front, encoding="utf-8")
-        taken = interleaved({"ours": program(_OURS, root), "reference": program(command, root)}, rounds=_ROUNDS)
+        taken = interleaved(
+            {"ours": program((ordinary().taskstate, "lint", "--no-cache"), root), "reference": program(command, root)},
+            rounds=_ROUNDS,
+        )
         yield Compared(what, tool.version, _SHARES.get(name, 0), f"it {tool.does}").by(taken)
         shutil.rmtree(root)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import corpus, sample
 from benchmarks.measurement import Compared, Measurement, repository
-from benchmarks.timing import interleaved, program, python
+from benchmarks.timing import interleaved, program
+from benchmarks.tools import ordinary
 from taskstate.workflow.token_budget import budget
 from taskstate.workspace.workspace import find_workspace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 _TASKS = 10_000
 _MOST = 0.2  # of the tokens of pasting everything
@@ -39,6 +39,7 @@ def starting(folder: Path) -> Iterator[Measurement]:
     for number in range(1, _TASKS + 1):
         text = data.replace(b'task_id: "1"', b'task_id: "%d"' % number)
         (root / ".taskstate" / "tasks" / f"task-{number}-state.md").write_bytes(text)
-    command = (str(Path(sys.executable).with_name("taskstate")), "brief", "5000")
-    taken = interleaved({"ours": program(command, root), "reference": python(("-c", "pass"), root)})
+    taskstate, interpreter = ordinary()
+    ours, reference = program((taskstate, "brief", "5000"), root), program((interpreter, "-c", "pass"), root)
+    taken = interleaved({"ours": ours, "reference": reference})
     yield Compared(f"`brief` among {_TASKS:,} tasks", "`python -c pass`", 8.0).by(taken)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import corpus
 from benchmarks.measurement import Measurement, repository
 from benchmarks.timing import interleaved, program
+from benchmarks.tools import ordinary
 from taskstate.agents.clients import EVENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 _TASKS, _MOST = 500, 0.3  # seconds
-_TASKSTATE = str(Path(sys.executable).with_name("taskstate"))
 _FIELDS = {
     "source": "startup",
     "tool_input": {
@@ -42,6 +41,6 @@ def hooks(folder: Path) -> Iterator[Measurement]:
     edited = root / ".taskstate" / "tasks" / "task-7-state.md"
     edited.write_bytes(edited.read_bytes().replace(b"title:", b"title: "))
     given = json.dumps(_FIELDS | {"cwd": str(root)}).encode()
-    taken = interleaved({event: program((_TASKSTATE, "hook", event), root, given) for event in EVENTS})
+    taken = interleaved({event: program((ordinary().taskstate, "hook", event), root, given) for event in EVENTS})
     for event, seconds in taken.items():
         yield Measurement(f"`hook {event}` among {_TASKS} tasks", "0.3 s", seconds / _MOST, 1.0, f"{seconds:.2f} s")

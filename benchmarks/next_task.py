@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import random
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import corpus
 from benchmarks.measurement import Compared, repository
-from benchmarks.timing import interleaved, program, python
+from benchmarks.timing import interleaved, program
+from benchmarks.tools import ordinary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from benchmarks.measurement import Measurement
 
@@ -37,7 +37,8 @@ def next_task(folder: Path) -> Iterator[Measurement]:
         for old, new in replacements.items():
             text = text.replace(old, new.encode(), 1)
         (root / ".taskstate" / "tasks" / f"task-{number}-state.md").write_bytes(text)
-    taskstate = str(Path(sys.executable).with_name("taskstate"))
+    taskstate, interpreter = ordinary()
     for command in (("next",), ("list",), ("brief", str(_TASKS // 2))):
-        taken = interleaved({"ours": program((taskstate, *command), root), "reference": python(("-c", "pass"), root)})
+        ours, reference = program((taskstate, *command), root), program((interpreter, "-c", "pass"), root)
+        taken = interleaved({"ours": ours, "reference": reference})
         yield Compared(f"`{command[0]}` among {_TASKS:,} tasks, warm", "`python -c pass`", 8.0).by(taken)

@@ -29,7 +29,7 @@ alternately in one run as the median of at least five rounds: times depend on th
 "CPU" is the same ratio of processor time, that of child processes included. Times are medians by the clock, with the
 fastest and the slowest round in brackets. "Cold" means without a cache from an earlier run, "warm" that nothing has
 changed since. The corpora come from a seeded generator (`benchmarks/corpus.py`), with the same bytes everywhere. A row
-without times holds a ratio alone.
+without times holds a ratio alone. Whole processes are those of an ordinary installation, in an environment of its own.
 
 Whether a change makes a command slower is watched in another way: continuous integration counts calls, questions to the
 disk, processes of git and imported modules, and fails where one of them has grown by 30 % (`benchmarks/counts.py`).

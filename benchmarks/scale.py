@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import corpus
 from benchmarks.linting import peak_megabytes
 from benchmarks.measurement import Compared, Measurement, repository
-from benchmarks.timing import exponent, interleaved, program, python
+from benchmarks.timing import exponent, interleaved, program
+from benchmarks.tools import ordinary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from benchmarks.timing import Seconds
 
-_OURS = str(Path(sys.executable).with_name("taskstate"))
 _FILE = ".taskstate/tasks/task-1-state.md"
 _TASKS = (10, 100, 1_000, 10_000)
 _MOST_TASKS = 50_000
@@ -34,7 +33,7 @@ _COMMANDS = {
 def tasks(folder: Path, numbers: Sequence[int] = _TASKS) -> Iterator[Measurement]:
     """Measure commands with a warm cache in repositories of different sizes."""
     taken: dict[str, list[Seconds]] = {name: [] for name in _COMMANDS}
-    root = repository(folder)
+    root, place = repository(folder), ordinary()
     (root / "taskstate.toml").write_text('[lint]\nignore = ["TS410"]\n', encoding="utf-8")
     ((_, data),) = corpus.generate(corpus.Corpus(name="scale", files=1, least=4, most=4, total="4 KB"))
     done = 0
@@ -43,8 +42,8 @@ def tasks(folder: Path, numbers: Sequence[int] = _TASKS) -> Iterator[Measurement
             text = data.replace(b'task_id: "1"', b'task_id: "%d"' % task)
             (root / ".taskstate" / "tasks" / f"task-{task}-state.md").write_bytes(text)
         done = number
-        commands = {name: program((_OURS, *command), root) for name, command in _COMMANDS.items()}
-        now = interleaved({**commands, "reference": python(("-c", "pass"), root)}, rounds=_ROUNDS)
+        commands = {name: program((place.taskstate, *command), root) for name, command in _COMMANDS.items()}
+        now = interleaved({**commands, "reference": program((place.python, "-c", "pass"), root)}, rounds=_ROUNDS)
         for name in _COMMANDS:
             taken[name].append(now[name])
             yield Compared(f"`{name}` among {number:,} tasks, warm", "`python -c pass`").by(now, name)
@@ -62,12 +61,14 @@ def most_tasks(folder: Path) -> Iterator[Measurement]:
 
 def sizes(folder: Path, kilobytes: Sequence[int] = _SIZES) -> Iterator[Measurement]:
     """Measure lint of one file of different sizes, and its memory, as a whole process."""
-    times = []
+    times, place = [], ordinary()
     for size in kilobytes:
         root = repository(folder / str(size), git=False)
         (path,) = corpus.write(corpus.Corpus(name=f"{size} KB", files=1, least=size, most=size, total=""), root)
-        command = (_OURS, "lint", "--no-cache", str(path))
-        taken = interleaved({"ours": program(command, root), "reference": python(("-c", "pass"), root)}, rounds=_ROUNDS)
+        command = (place.taskstate, "lint", "--no-cache", str(path))
+        taken = interleaved(
+            {"ours": program(command, root), "reference": program((place.python, "-c", "pass"), root)}, rounds=_ROUNDS
+        )
         times.append(max(taken["ours"].cpu - taken["reference"].cpu, 1e-3))
         note = f"{peak_megabytes(command, root):.0f} MB of memory"
         yield Compared(f"lint of one file of {size:,} KB", "`python -c pass`", 0, note).by(taken)

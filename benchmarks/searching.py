@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks import corpus
 from benchmarks.measurement import Measurement, repository
-from benchmarks.timing import interleaved, program, python
-from benchmarks.tools import TOOLS, installed
+from benchmarks.timing import interleaved, program
+from benchmarks.tools import TOOLS, installed, ordinary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-_OURS = str(Path(sys.executable).with_name("taskstate"))
 _SOUGHT = "const token = await sign"
 _TARGET = 3.0
 _FLAGS = ("--fixed-strings", "--ignore-case", "--line-number")  # as `search` looks
@@ -29,17 +27,18 @@ def searching(folder: Path, which: corpus.Corpus = corpus.C3) -> Iterator[Measur
     except RuntimeError as error:
         yield Measurement(what, f"ripgrep, skipped: {error}", math.nan, _TARGET)
         return
+    taskstate, interpreter = ordinary()
     root = repository(folder)
     tasks = root / ".taskstate" / "tasks"
     for name, data in corpus.generate(which):
         (tasks / name).write_bytes(data)
     taken = interleaved(
         {
-            "ours": program((_OURS, "search", _SOUGHT), root),
+            "ours": program((taskstate, "search", _SOUGHT), root),
             "reference": program(
                 (tool, "--fixed-strings", "--ignore-case", "--line-number", _SOUGHT, str(tasks)), root
             ),
-            "start": python(("-c", "pass"), root),
+            "start": program((interpreter, "-c", "pass"), root),
         }
     )
     ours, theirs = taken["ours"], taken["reference"]

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
 
 from benchmarks.measurement import Measurement, repository
-from benchmarks.timing import interleaved, program, python
+from benchmarks.timing import interleaved, program
+from benchmarks.tools import ordinary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from benchmarks.timing import Seconds
 
 FOLDERS, FILES, CHANGED, NEW = 400, 50, 500, 50
 _TARGET = 1.5
-_OURS = str(Path(sys.executable).with_name("taskstate"))
 _GIT = ("git", "-c", "user.name=somebody", "-c", "user.email=somebody@example.invalid", "-c", "gc.auto=0")
 _HASH = "{ git diff --name-only -z; git ls-files -z --others --exclude-standard; } | xargs -0 sha256sum >/dev/null"
 _STATUS = "git status --porcelain -z >/dev/null"
@@ -58,9 +57,9 @@ def snapshots(folder: Path) -> Iterator[Measurement]:
 
         return taken
 
-    start = python(("-c", "pass"), root)
+    start = program((ordinary().python, "-c", "pass"), root)
     commands = {
-        "ours": anew(program((_OURS, "snapshot", "take", *role), root)),
+        "ours": anew(program((ordinary().taskstate, "snapshot", "take", *role), root)),
         "reference": anew(program(("sh", "-c", _TAKE, scratch), root)),
         "start": start,
     }
@@ -68,11 +67,11 @@ def snapshots(folder: Path) -> Iterator[Measurement]:
     taken = interleaved(commands)
     yield _measurement(f"`snapshot take`, {size}", "copy of the index, add, write-tree, status, diff, hashing", taken)
     commands = {
-        "ours": program((_OURS, "snapshot", "verify", *role), root),
+        "ours": program((ordinary().taskstate, "snapshot", "verify", *role), root),
         "reference": program(("sh", "-c", _VERIFY), root),
         "start": start,
     }
-    subprocess.run([_OURS, "snapshot", "take", *role, "--quiet"], cwd=root, check=True)
+    subprocess.run([ordinary().taskstate, "snapshot", "take", *role, "--quiet"], cwd=root, check=True)
     yield _measurement("`snapshot verify` of them without drift", "`git status` and hashing", interleaved(commands))
 
 
@@ -85,9 +84,9 @@ def _measurement(what: str, reference: str, taken: dict[str, Seconds]) -> Measur
 def _tree(root: Path) -> Path:
     """Return a repository with a large commit and uncommitted changes."""
     repository(root)
-    subprocess.run([_OURS, "init", "--quiet"], cwd=root, check=True)
+    subprocess.run([ordinary().taskstate, "init", "--quiet"], cwd=root, check=True)
     parts = ("--title", "T", "--description", "d", "--criterion", "c", "--quiet")
-    subprocess.run([_OURS, "new", "1", *parts], cwd=root, check=True)
+    subprocess.run([ordinary().taskstate, "new", "1", *parts], cwd=root, check=True)
     random = Random(1)  # noqa: S311 - the same tree each time
     paths = [root / f"src/m{each % 20}/p{each}/f{file}.py" for each in range(FOLDERS) for file in range(FILES)]
     for path in paths:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import subprocess
-import sys
 import tempfile
 from statistics import linear_regression, median
 from time import perf_counter, process_time
@@ -70,11 +69,6 @@ def timed(action: Callable[[], object]) -> Callable[[], Seconds]:
         return Seconds(perf_counter() - start, process_time() - cpu)
 
     return run
-
-
-def python(arguments: Sequence[str], folder: Path) -> Callable[[], Seconds]:
-    """Return a candidate that runs a whole Python process in a folder."""
-    return program((sys.executable, *arguments), folder)
 
 
 def program(command: Sequence[str], folder: Path, given: bytes = b"") -> Callable[[], Seconds]:

@@ -1,7 +1,9 @@
 """The tools that taskstate is compared with: pinned, each installed into an environment of its own when it is needed.
 
 They lie in `.cache/bench`, so that neither taskstate nor another tool shares a library with them. What each does with a
-file, and what it leaves out, is said beside its figures: none of them does the same.
+file, and what it leaves out, is said beside its figures: none of them does the same. taskstate itself is installed
+there, too, as users have it: a checkout looks through its own files to see whether they have changed, and what the
+tests need makes each start of the interpreter slower.
 """
 
 from __future__ import annotations
@@ -9,10 +11,15 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-_FOLDER = Path(__file__).resolve().parent.parent / ".cache" / "bench"
+from taskstate import resources
+
+_ROOT = Path(__file__).resolve().parent.parent
+_FOLDER = _ROOT / ".cache" / "bench"
 _INSTALL_SECONDS = 300
 
 
@@ -30,6 +37,13 @@ class Tool(NamedTuple):
     def version(self) -> str:
         """Its name and version, as in a table."""
         return self.requirements[0].replace("==", " ").removeprefix("@vscode/").replace("@", " ")
+
+
+class Installation(NamedTuple):
+    """The programs of an environment into which taskstate is installed."""
+
+    taskstate: str
+    python: str
 
 
 TASKSTATE_DOES = (
@@ -106,6 +120,22 @@ def installed(name: str, *, folder: Path = _FOLDER) -> str:
     if not program.exists():
         raise RuntimeError(f"{' and '.join(tool.requirements)} has no program {tool.program}")
     return str(program)
+
+
+@cache
+def ordinary(*extras: str, folder: Path = _FOLDER) -> Installation:
+    """Return an environment with taskstate as it is now and some of its extras; what was made of an earlier one goes.
+
+    Raises:
+        RuntimeError: it cannot be installed; the message is the reason.
+    """
+    prefix = "-".join(("taskstate", *extras, ""))
+    place = folder / f"{prefix}{sha256(resources.fingerprint().encode()).hexdigest()[:12]}"
+    if not (place / "bin" / "taskstate").exists():
+        for old in folder.glob(f"{prefix}{'[0-9a-f]' * 12}"):
+            shutil.rmtree(old)
+        _pip(place, (f"{_ROOT}[{','.join(extras)}]" if extras else str(_ROOT),))
+    return Installation(str(place / "bin" / "taskstate"), str(place / "bin" / "python"))
 
 
 def npm(folder: Path, requirements: tuple[str, ...]) -> None:

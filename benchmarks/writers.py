@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import subprocess
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.measurement import Compared, Measurement, repository
 from benchmarks.timing import interleaved, processes
+from benchmarks.tools import ordinary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-_OURS = str(Path(sys.executable).with_name("taskstate"))
 _WRITERS = 20
 _SESSION = ("session", "add", "1", "--state", "read it", "--next", "go on", "--did")
 
 
 def writers(folder: Path) -> Iterator[Measurement]:
     """Measure whole processes; each session is another one."""
-    root = repository(folder)
+    root, taskstate = repository(folder), ordinary().taskstate
     author = ("git", "config", "user.name", "somebody")
-    new = (_OURS, "new", "1", "--title", "T", "--description", "d", "--criterion", "c", "--quiet")
-    for command in (author, (_OURS, "init", "--quiet"), new):
+    new = (taskstate, "new", "1", "--title", "T", "--description", "d", "--criterion", "c", "--quiet")
+    for command in (author, (taskstate, "init", "--quiet"), new):
         subprocess.run(command, cwd=root, check=True)
-    sessions = [(_OURS, *_SESSION, f"read part {number}") for number in range(_WRITERS)]
-    versions = [(_OURS, "--version")] * _WRITERS
+    sessions = [(taskstate, *_SESSION, f"read part {number}") for number in range(_WRITERS)]
+    versions = [(taskstate, "--version")] * _WRITERS
     taken = interleaved(
         {"ours": lambda: processes(sessions, root), "reference": lambda: processes(versions, root)}, rounds=5
     )

@@ -123,7 +123,6 @@ def _selectors(text: str) -> tuple[str, ...]:
 def _check_paths(invocation: Invocation, config: Config) -> tuple[Report, str]:
     """Return the report, and the diff of the fixes in a dry run."""
     from taskstate.cli.progress import Bar
-    from taskstate.lint.removed import removed_findings, with_removed
     from taskstate.lint.runner import check_files
 
     args = invocation.args
@@ -139,10 +138,19 @@ def _check_paths(invocation: Invocation, config: Config) -> tuple[Report, str]:
             report = check_files(own_files, settings, bar)
         if settings.cache and not (args.paths or settings.place):
             settings.cache.keep(settings.name(path) for path in own_files)
-        removed = tuple(removed_findings(settings, _paths(invocation)))
-        read = report.files + len({finding.path for finding in removed})
-        found = with_removed(report.findings, removed)
-        return report._replace(files=read, findings=found, unreadable=(*refused, *report.unreadable)), diff
+        report = report._replace(unreadable=(*refused, *report.unreadable))
+        return _with_removed(report, invocation, settings), diff
+
+
+def _with_removed(report: Report, invocation: Invocation, settings: LintRun) -> Report:
+    """Return the report with the findings about files that are gone since the compared revision."""
+    if settings.repository.history is None:
+        return report
+    from taskstate.lint.removed import removed_findings, with_removed
+
+    removed = tuple(removed_findings(settings, _paths(invocation)))
+    files = report.files + len({finding.path for finding in removed})
+    return report._replace(files=files, findings=with_removed(report.findings, removed))
 
 
 def _files(invocation: Invocation, settings: LintRun) -> tuple[Path, ...]:

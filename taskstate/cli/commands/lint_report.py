@@ -9,7 +9,7 @@ from taskstate.cli.arguments import usage_error
 from taskstate.cli.hook_scope import is_last_commit, place_and_base
 from taskstate.cli.invocation import Invocation
 from taskstate.cli.terminal import shows_colour
-from taskstate.lint.reporters import FOR_PEOPLE, STATISTICS, Run, reporter
+from taskstate.lint.reporters import FOR_PEOPLE, STATISTICS, Run, nothing_found, reporter
 from taskstate.storage.paths import real
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING
@@ -150,6 +150,8 @@ def _rendered(invocation: Invocation, report: Report, *, colour: bool) -> str:
     name = args.output_format or "text"
     if args.statistics:
         name = "statistics_json" if name == "json" else "statistics"
+    if name == "text" and not (report.findings or colour or args.quiet):
+        return f"{nothing_found(report.files)}\n"
     for_people = name in {*FOR_PEOPLE, "statistics"}
     run = Run(files=report.files, colour=colour and for_people, strict=args.strict, summarised=not args.quiet)
     return reporter(name)(report.findings, run)

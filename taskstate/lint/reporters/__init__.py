@@ -6,6 +6,7 @@ comes from files is printed with control characters spelled out, so that a termi
 
 from __future__ import annotations
 
+from taskstate.messages import counted
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -29,6 +30,11 @@ class Run(NamedTuple):
     colour: bool = False
     strict: bool = False
     summarised: bool = True
+
+
+def nothing_found(files: int) -> str:
+    """Return the summary of a run without findings, as most are: no reporter needs to be loaded for it."""
+    return f"No findings in {counted(files, 'file')}."
 
 
 def reporter(name: str) -> Callable[[Sequence[Finding], Run], str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 
 from taskstate.lint.diagnostics import ERROR, MOST_REPORTED, MOST_SHOWN, WARNING, cut_off
-from taskstate.lint.reporters import colors
+from taskstate.lint.reporters import colors, nothing_found
 from taskstate.lint.reporters.colors import Painter
 from taskstate.lint.reporters.concise import headline, one_line
 from taskstate.messages import counted
@@ -55,7 +55,7 @@ def _blocks(findings: Sequence[Finding], colours: Painter) -> Iterator[str]:
 def summary(findings: Sequence[Finding], *, files: int) -> str:
     """Return the number of findings in words, and how many of them can be fixed."""
     if not findings:
-        return f"No findings in {counted(files, 'file')}."
+        return nothing_found(files)
     errors = sum(finding.diagnostic.severity == ERROR for finding in findings)
     kinds = [counted(errors, "error")] if errors else []
     kinds += [counted(len(findings) - errors, "warning")] if errors < len(findings) else []
