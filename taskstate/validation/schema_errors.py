@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from functools import cache
+from itertools import islice
 
 from taskstate.messages import MOST_GUESSED, closest
 from taskstate.syntax.nodes import resolve_plain
@@ -44,6 +45,7 @@ class SchemaFault(NamedTuple):
 
 _SIMPLE_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _MAX_SHOWN = 40  # characters of a value that a message repeats
+_MOST_OF_A_LIST = 1_000  # violations
 _MAX_WORD = 64  # longer words get no suggestion
 _SIMILARITY = 0.7  # difflib's ratio from which a word counts as misspelt
 _MIN_PREFIX = 3  # letters; a word may stand for the one known word that it begins
@@ -117,12 +119,16 @@ def _items_within_bound(
 ) -> Iterator[ValidationError]:
     """Yield the violations by the items of a list; of one that is too long that alone is said.
 
-    Each item can take long to judge, such as a pattern that is compiled.
+    Each item can take long to judge, such as a pattern that is compiled. Of a list of plain values, which is right or
+    wrong as a whole, the first thousand violations do.
     """
     from jsonschema import Draft202012Validator
 
-    if not isinstance(value, list) or len(value) <= schema.get("maxItems", len(value)):
-        yield from Draft202012Validator.VALIDATORS["items"](validator, items, value, schema)
+    if not isinstance(value, list) or len(value) > schema.get("maxItems", len(value)):
+        return
+    found = Draft202012Validator.VALIDATORS["items"](validator, items, value, schema)
+    is_plain = not any(isinstance(each, (dict, list)) for each in value)
+    yield from islice(found, _MOST_OF_A_LIST) if is_plain else found
 
 
 def format_checker() -> FormatChecker:

@@ -325,6 +325,17 @@ def test_control_characters_are_not_repeated() -> None:
     assert only_fault(FRONT_MATTER | {"\x1b[2J": 1}, "task").message.isprintable()
 
 
+def test_of_a_list_of_plain_values_the_first_thousand_violations_do() -> None:
+    """A list of wrong ids hides no fault of another key; of a list of maps every violation is reported."""
+    many = 1_500
+    wrong = {**FRONT_MATTER, "depends_on": [f"no {number}" for number in range(many)], "status": "never"}
+    paths = [fault.path[0] for fault in schema.faults(wrong, "task")]
+    assert (paths.count("depends_on"), paths.count("status")) == (1_000, 1)
+    checklist = {**SAMPLES["checklist"], "features": [{"id": f"f-{number}"} for number in range(many)]}
+    faulty = {fault.path[1] for fault in schema.faults(checklist, "checklist") if fault.path[0] == "features"}
+    assert faulty == set(range(many))
+
+
 def test_they_stand_in_order() -> None:
     """Faults are sorted by path, items by their number."""
     features: list[object] = [1] * 11
