@@ -144,6 +144,18 @@ class Kind(_Kind):
         """Return the declared section that a level-2 heading begins, or None."""
         return self._by_key.get(section_key(title))
 
+    def has_part(self, title: str) -> bool:
+        """Return whether some section declares a subsection that a level-3 heading begins."""
+        keys, patterns = self._parts
+        return section_key(title) in keys or any(_groups(pattern, title) is not None for pattern in patterns)
+
+    @cached_property
+    def _parts(self) -> tuple[frozenset[str], tuple[str, ...]]:
+        """The keys of the subsections with a fixed title, and the patterns of the others."""
+        parts = [each for section in self.sections for each in section.subsections]
+        keys = frozenset(section_key(each.name) for each in parts if not each.pattern)
+        return keys, tuple(each.pattern for each in parts if each.pattern)
+
     @cached_property
     def _by_key(self) -> dict[str, SectionSpec]:
         return {each.key: each for each in reversed(self.sections)}

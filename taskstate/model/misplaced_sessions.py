@@ -90,8 +90,8 @@ def _end(document: Document, index: int, kind: Kind) -> int:
     section = document.sections[index]
     for behind in range(index + 1, len(document.sections)):
         each = document.sections[behind]
-        is_part = each.level == PART_LEVEL and any(spec.subsection(each.title) for spec in kind.sections)
-        if each.level <= max(section.level, SECTION_LEVEL) or is_part:
+        is_above = each.level <= max(section.level, SECTION_LEVEL)
+        if is_above or (each.level == PART_LEVEL and kind.has_part(each.title)):
             return each.span.start
     return len(document.text)
 
