@@ -242,6 +242,7 @@ class _Scanner:
 
 
 _PLAIN_ITEM = re.compile(r"([-*+]|\d{1,9}[.)])( {1,4})(?=[^ \t\r\n])")
+_HEADING_LINE = re.compile(r"#{1,6}(?:[ \t]|\Z)")
 _ANY_ITEM = r" {0,3}(?:[-*+]|\d{1,9}[.)])(?=[ \t\r\n]|\Z)"
 _TEXT_LINE = r"(?:[A-Za-z(\[]|\*\*[A-Za-z]|`[^`])[^\n]*"  # which can begin nothing else
 _PARAGRAPH = re.compile(rf"{_TEXT_LINE}(?:\n{_TEXT_LINE})*+(?=\n[ \t\r]*(?:\n|\Z)|\Z)")  # with a blank line below
@@ -252,8 +253,8 @@ def scan_items(text: str, start: int, end: int) -> list[tuple[int, int, int]] | 
     """Return start, begin of the content and end of each top-level list item, or None if the lists are not plain.
 
     The part must begin and end between blocks. Plain means that every line is blank, begins an item at column 0, is
-    indented into the item above it by spaces, or is a comment, part of a fence or of a paragraph at column 0, which end
-    a list; the paragraph stands between blank lines.
+    indented into the item above it by spaces, or is a heading with `#`, a comment, part of a fence or of a paragraph at
+    column 0, which end a list; the paragraph stands between blank lines.
     """
     part = _with_line_feeds(text[start:end])
     if "\0" in part:
@@ -280,7 +281,7 @@ def _items(text: str) -> list[tuple[int, int, int]]:
                     raise _Undecided
                 marker, column = item[1][-1], item.end()
                 items.append((at, at + column, at + len(line)))
-            elif line.startswith("<!--") and "-->" in line:
+            elif (line.startswith("<!--") and "-->" in line) or _HEADING_LINE.match(line):
                 marker = ""
             elif line.startswith(("```", "~~~")):
                 marker, stop = "", _end_of_fence(text, line, stop)

@@ -154,6 +154,8 @@ def items(text: str) -> list[str] | None:
         ("[ ] a\r\n\r\na\n\n- b\r\n\t\r\n`c`\r\n\r\n[d]: e\r\n\r\n(f)\r\n", ["b"]),
         ("- a\r- b\r\n  c\r", ["a", "b\r\n  c"]),
         ("```json\n- no\n```\n- a\n~~~~\n* no\n~~~~~\n* b\n````\n````", ["a", "b"]),
+        ("- a\n#### b\n- c\n# - d\n* e\r\n######\r\n\r\n1. f\n", ["a", "c", "e", "f"]),
+        ("# a\n- ```\n  b\n## c\n- d\n", ["```\n  b", "d"]),
     ],
 )
 def test_plain_lists_are_read(text: str, contents: list[str]) -> None:
@@ -182,6 +184,9 @@ def test_plain_lists_are_read(text: str, contents: list[str]) -> None:
         " - a\n",
         "<!-- a\n-->\n- b",
         "- a\n<!-- b -->\n  c",
+        "- a\n#b\n",
+        "- a\n####### b\n",
+        "- a\n# b\nc\n",
     ],
 )
 def test_lists_that_are_not_plain_are_declined(text: str) -> None:
