@@ -153,9 +153,7 @@ def _check(
 
     diagnostics = without_consequences(_without_sealed_fixes(found, facts))
     if in_file:
-        diagnostics = _apply_directives(diagnostics, in_file, facts, checked)
-        by_rule = groupby(diagnostics, key=lambda each: each.code)
-        diagnostics = [each for _, of_rule in by_rule for each in _first(most, of_rule)]
+        diagnostics = _apply_directives(diagnostics, in_file, facts, checked, most=most)
     return _reported(diagnostics, facts)
 
 
@@ -222,15 +220,18 @@ def _changes_sealed(fix: Fix, sealed: Span | None) -> bool:
 
 
 def _apply_directives(
-    diagnostics: Iterable[Diagnostic], in_file: tuple[Directive, ...], facts: Facts, checked: list[Row]
+    diagnostics: Iterable[Diagnostic], in_file: tuple[Directive, ...], facts: Facts, checked: list[Row], *, most: int
 ) -> list[Diagnostic]:
     """Return the findings that no directive silences, and one for each directive with a code that silences nothing.
 
-    `checked` are the rules that were run: only of those is it known that a directive for them is unused.
+    `checked` are the rules that were run: only of those is it known that a directive for them is unused. The findings,
+    which come rule by rule, are the first `most` of each.
     """
     from taskstate.lint.rules.file import unused_ignore
 
-    left, used = apply_directives(diagnostics, in_file)
+    unsilenced, used = apply_directives(diagnostics, in_file)
+    by_rule = groupby(unsilenced, key=lambda each: each.code)
+    left = [each for _, of_rule in by_rule for each in _first(most, of_rule)]
     codes = {row.code for row in checked}
     if unused_ignore.RULE.code not in codes:
         return left
@@ -241,7 +242,7 @@ def _apply_directives(
         unknown = [code for code, _ in directive.codes if code not in existing]
         if (idle or unknown or not directive.codes) and facts.is_read(unused_ignore.RULE.reads, directive.span):
             unused.append(unused_ignore.Unused(directive, idle, unknown))
-    return [*left, *unused_ignore.findings(facts.document, unused)]
+    return [*left, *unused_ignore.findings(facts.document, unused[:most])]
 
 
 def facts_of(document: Document, name: str, config: Config, queries: Queries = NO_QUERIES) -> Facts:
