@@ -96,6 +96,10 @@ def _typed_values(document: Document, name: str) -> Mapping[str, object]:
 
 def blocks_of(document: Document) -> ToolBlocks:
     """Return the tool-written blocks of a document's front matter."""
+    return document.derived(_tool_blocks, None)
+
+
+def _tool_blocks(document: Document, _given: None) -> ToolBlocks:
     return read_tool_blocks(front_matter_values(document))
 
 

@@ -96,6 +96,18 @@ def _beside(path: Path | str) -> Iterator[tuple[int, str]]:
         os.close(descriptor)
 
 
+@contextmanager
+def _beside_both(path: Path | str, other: Path | str) -> Iterator[tuple[int, str, int, str]]:
+    """Yield for two paths what `_beside` yields for each; a folder that both lie in is gone to once."""
+    with _beside(path) as (folder, name):
+        above, _, other_name = _absolute(other).rpartition(os.sep)
+        if above == _absolute(path).rpartition(os.sep)[0] and other_name:
+            yield folder, name, folder, other_name
+        else:
+            with _beside(other) as (other_folder, last):
+                yield folder, name, other_folder, last
+
+
 # Look
 
 
@@ -305,13 +317,13 @@ def make(folder: Path | str, mode: int = 0o777) -> None:
 
 def rename(source: Path | str, target: Path | str) -> None:
     """Rename what is at `source`; a file at `target` is replaced atomically."""
-    with _beside(source) as (from_folder, old), _beside(target) as (to_folder, new):
+    with _beside_both(source, target) as (from_folder, old, to_folder, new):
         os.replace(old, new, src_dir_fd=from_folder, dst_dir_fd=to_folder)
 
 
 def give_second_name(path: Path | str, other: Path | str) -> None:
     """Make `other` a hard link to the file at `path`; it must not exist."""
-    with _beside(path) as (from_folder, old), _beside(other) as (to_folder, new):
+    with _beside_both(path, other) as (from_folder, old, to_folder, new):
         os.link(old, new, src_dir_fd=from_folder, dst_dir_fd=to_folder, follow_symlinks=False)
 
 

@@ -76,10 +76,11 @@ def write(root: Path, private: Private, plan: Plan, keeping: Keeping | None = No
     transaction.require_distinct(plan)
     _require_free(private, plan)
     _sweep_beside(root, plan)
-    _require_untouched(root, plan)
-    _require_possible(root, plan)
-    is_atomic = len(plan) == 1 and not isinstance(plan[0], Append)
-    if is_atomic and not (keeping and keeping.first):
+    is_atomic = len(plan) == 1 and not isinstance(plan[0], Append) and not (keeping and keeping.first)
+    if not (is_atomic and isinstance(plan[0], Replace)):  # which itself looks at the file before it changes anything
+        _require_untouched(root, plan)
+        _require_possible(root, plan)
+    if is_atomic:
         _carry_out(root, plan[0])
         if keeping:
             kept.keep(private, transaction.encode(plan, keeping.entry), keeping.name)

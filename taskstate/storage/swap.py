@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 from contextlib import suppress
 
 from taskstate.errors import StaleFile
@@ -27,13 +26,13 @@ def compare_and_swap(path: Path, data: bytes, expected: str) -> None:
     and the rename writes into that old file, which is checked again afterwards and gets its name back.
 
     Raises:
-        StaleFile: the file has other content, which is left as it is.
+        StaleFile: the file has other content, which is left as it is, or is gone.
         TaskstateError: the system refuses.
     """
     with files.os_errors("write", path):
         before = files.require_replaceable(path)
         if before is None:
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+            raise _changed(path)
         with files.temporary_file(path, data, before) as temporary:
             old = _second_name(path, files.temporary_name(path))
             try:

@@ -43,7 +43,7 @@ def carry_out(workspace: Workspace, plan: Plan, read: Mapping[str, TaskState] | 
     _require_readable(workspace, plan)
     records = kept.records(workspace.private)[0]
     entries = _entries(workspace, plan, records, read or {})
-    quiet = [task_id for task_id in entries if told.is_quiet(workspace, task_id)]
+    quiet = [task_id for task_id in entries if told.is_quiet(workspace, task_id, records)]
     listed = {"tasks": {task_id: entry.as_json() for task_id, entry in entries.items()}}
     name = kept.name_for(tuple(entries), batch=any(entry.moved for entry in entries.values()))
     # What is withdrawn would be missed after a kill that comes before the record.
@@ -85,7 +85,7 @@ def lost_revision(workspace: Workspace, loaded: Loaded) -> int:
     task_id = loaded.state.id.casefold()
     records = kept.records(workspace.private)[0]
     newest = newest_entry(records, task_id)
-    if newest is None or newest.sha == loaded.digest or told.is_quiet(workspace, task_id):
+    if newest is None or newest.sha == loaded.digest or told.is_quiet(workspace, task_id, records):
         return 0
     from taskstate.workspace import losses
 

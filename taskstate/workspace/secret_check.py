@@ -91,7 +91,7 @@ def exceeding(text: str, findings: Sequence[Secret], old: str, others: str = "")
 
 def describe(text: str, findings: Sequence[Secret], name: str) -> tuple[str, ...]:
     """Return a line for each finding with its place and kind, never the value; `name` is how the text is called."""
-    starts = line_starts(text)
+    starts = line_starts(text) if findings else []
     lines = (bisect_right(starts, each.span.start) for each in findings)
     return tuple(f"{name}, line {line}: {_wording(text, each)}" for each, line in zip(findings, lines, strict=True))
 

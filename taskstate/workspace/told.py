@@ -85,9 +85,10 @@ def tell(workspace: Workspace) -> tuple[Told, ...]:
     return tuple(Told(each.paths[0], each.message, each.damaged) for each in answers if each.message)
 
 
-def is_quiet(workspace: Workspace, task_id: str) -> bool:
+def is_quiet(workspace: Workspace, task_id: str, records: Iterable[KeptRecord] | None = None) -> bool:
     """Return whether it is remembered that nothing of a task is gone or damaged, and that is true still."""
-    own = [record for record in kept.records(workspace.private)[0] if task_id in record.ids]
+    records = kept.records(workspace.private)[0] if records is None else records
+    own = [record for record in records if task_id in record.ids]
     answer = _cache(workspace).get(task_id) if own else None
     return answer is not None and answer.is_quiet and answer.marks == _marks(workspace, answer.paths, own)
 

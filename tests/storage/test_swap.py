@@ -47,7 +47,7 @@ def test_other_content_is_left_alone(path: Path) -> None:
 def test_missing_file_is_refused(path: Path) -> None:
     """A file that somebody removed is not made again."""
     path.unlink()
-    assert refusal(lambda: swap(path)).code == "not-found"
+    assert isinstance(refusal(lambda: swap(path)), StaleFile)
     assert files.names(path.parent) == ()
 
 
