@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.syntax.document import Document, FrontMatter, Problem, Section
@@ -342,12 +342,16 @@ def _log(document: Document, log: Section) -> tuple[tuple[Session, ...], Summary
 
 def session_of(document: Document, section: Section) -> Session | None:
     """Return the session in a section, or None where its heading is not a session's."""
-    number = session_number(section.title)
+    number, time = _number_and_time(section.title)
     if number is None:
         return None
-    time = _TIME.search(section.title)
-    text = f"{time[1]} {time[2]}" if time else None
-    return Session(document, section, number, text, trimmed(document.text, section.span))
+    return Session(document, section, number, time, trimmed(document.text, section.span))
+
+
+@lru_cache(maxsize=4096)  # the same headings are there before a change and after it
+def _number_and_time(title: str) -> tuple[int | None, str | None]:
+    time = _TIME.search(title)
+    return session_number(title), f"{time[1]} {time[2]}" if time else None
 
 
 def labelled_fields(document: Document, section: Section) -> Mapping[str, Field]:

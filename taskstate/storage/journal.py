@@ -96,12 +96,12 @@ def recover(root: Path, private: Private, may_write: Callable[[str], bool]) -> t
     """
     messages = []
     for folder in private.read:
-        with suppress(TaskstateError):  # one that may not be written in: nothing there can be finished
-            files.sweep(folder / JOURNAL)
+        names = files.names(folder / JOURNAL)
+        if any(map(files.is_temporary, names)):
+            with suppress(TaskstateError):  # one that may not be written in: nothing there can be finished
+                files.sweep(folder / JOURNAL)
         messages += [
-            _recover(root, private, folder / JOURNAL / name, may_write)
-            for name in files.names(folder / JOURNAL)
-            if name.startswith(_PENDING)
+            _recover(root, private, folder / JOURNAL / name, may_write) for name in names if name.startswith(_PENDING)
         ]
     return tuple(messages)
 

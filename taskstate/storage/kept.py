@@ -72,20 +72,21 @@ def records(private: Private) -> tuple[tuple[KeptRecord, ...], tuple[Path, ...]]
     strange: list[Path] = []
     for folder in (each / FOLDER for each in private.read):
         for name in files.names(folder):
-            said = _read_name(name)
-            if said:
-                number, digest, ids, batch = said
-                path = folder / name
-                found.append(KeptRecord(path, number, digest, ids or _ids_in(path), batch))
+            record = _record(folder, name)
+            if record:
+                found.append(record if record.ids else record._replace(ids=_ids_in(record.path)))
             elif not files.is_temporary(name):
                 strange.append(folder / name)
     return tuple(sorted(found, key=lambda record: record.number)), tuple(strange)
 
 
-@lru_cache(maxsize=1024)  # a command lists the records several times
-def _read_name(name: str) -> tuple[int, str, frozenset[str], bool] | None:
+@lru_cache(maxsize=1024)  # a command lists the records several times, and none is ever written again
+def _record(folder: Path, name: str) -> KeptRecord | None:
     match = re.fullmatch(_NAME, name)
-    return match and (int(match[1]), match[2], frozenset(match[3].split("+")) - {""}, bool(match[4]))
+    if match is None:
+        return None
+    ids = frozenset(match[3].split("+")) - {""}
+    return KeptRecord(folder / name, int(match[1]), match[2], ids, bool(match[4]))
 
 
 def _ids_in(path: Path) -> frozenset[str]:
@@ -140,8 +141,10 @@ def adopt(private: Private) -> bool:
 def _new_path(private: Private, folder: Path, data: bytes, name: str) -> Path:
     """Return the path for a new record, whose folder is made: the next number, its hash, and `name`."""
     make_folder(folder / FOLDER)
-    with suppress(TaskstateError):
-        files.sweep(folder / FOLDER)  # what a killed writer left; the caller holds the lock
-    numbers = (path.name.partition("-")[0] for path in private.files(FOLDER))
+    names = [name for each in private.read for name in files.names(each / FOLDER)]
+    if any(map(files.is_temporary, names)):
+        with suppress(TaskstateError):
+            files.sweep(folder / FOLDER)  # what a killed writer left; the caller holds the lock
+    numbers = (name.partition("-")[0] for name in names)
     number = max((int(number) for number in numbers if number.isdecimal()), default=0) + 1
     return folder / FOLDER / f"{number:06}-{files.digest(data)[:16]}-{name}.json"

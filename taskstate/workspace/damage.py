@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from contextlib import closing, suppress
+from functools import lru_cache
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.messages import counted, first_of
@@ -18,7 +19,7 @@ from taskstate.model.names import own_id
 from taskstate.model.older_sections import is_older
 from taskstate.storage import files
 from taskstate.syntax.conflict_markers import find_conflicts
-from taskstate.typed import TYPE_CHECKING
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -214,7 +215,7 @@ def _archive_faults(path: str, archive: str, state: TaskState) -> Iterator[str]:
         "is gone": not archive,
         "holds NUL characters": "\0" in archive,
         "is not UTF-8": _NOT_UTF8 in archive,
-        "holds a merge conflict": bool(find_conflicts(archive)),
+        "holds a merge conflict": _signs_of(archive).conflict,
     }
     what_for = f"and its summary stands for the sessions up to {state.archived}"
     yield from (f"its archive {path} {fault}, {what_for}" for fault, is_there in faults.items() if is_there)
@@ -222,8 +223,8 @@ def _archive_faults(path: str, archive: str, state: TaskState) -> Iterator[str]:
 
 def _archive_gaps(path: str, archive: str, state: TaskState) -> Iterator[str]:
     """Yield which sessions an archive lacks that it, or the task's summary, says it holds."""
-    held = _held(archive)
-    if set(map(int, re.findall(_LISTED, f"\n{archive}"))) - held:
+    held, listed, _ = _signs_of(archive)
+    if listed - held:
         from taskstate.model.archive_format import batch_contents
 
         batches = (set(batch.numbers) - {each.number for each in batch.entries} for batch in batch_contents(archive))
@@ -234,7 +235,7 @@ def _archive_gaps(path: str, archive: str, state: TaskState) -> Iterator[str]:
 
 def _sessions_missing(said: int, archive: str, state: TaskState) -> Iterator[str]:
     """Yield that fewer sessions are there than the file counts."""
-    held = len(_held(archive).union(session.number for session in state.sessions))
+    held = len(_signs_of(archive).held.union(session.number for session in state.sessions))
     if said > held:
         yield missing_sessions(said, held)
 
@@ -245,8 +246,18 @@ def missing_sessions(said: int, held: int) -> str:
     return f"{missing} of the {counted(said, 'session')} that it counts {'is' if missing == 1 else 'are'} missing"
 
 
-def _held(archive: str) -> set[int]:
-    return set(map(int, re.findall(_ARCHIVED, f"\n{archive}")))
+class _Signs(NamedTuple):
+    """What the text of an archive shows: the sessions that it has, those that it lists, and if it is in conflict."""
+
+    held: frozenset[int]
+    listed: frozenset[int]
+    conflict: bool
+
+
+@lru_cache(maxsize=4)  # each write asks for them, and few of many in a process change the archive
+def _signs_of(archive: str) -> _Signs:
+    held, listed = (frozenset(map(int, re.findall(each, f"\n{archive}"))) for each in (_ARCHIVED, _LISTED))
+    return _Signs(held, listed, bool(find_conflicts(archive)))
 
 
 def _read(workspace: Workspace, relative: str) -> str:
