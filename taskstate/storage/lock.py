@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TIMEOUT_SECONDS = 30.0  # twenty writers in a row take ten on a loaded machine
-_POLL_SECONDS = 0.02
+_POLL_SECONDS = 0.005
+_POLLS = 20  # of one open file; then it is opened again, since it may have been deleted
 _HOLDER_BYTES = 400  # of the text that names the holder
 # A command's own name: other arguments may hold anything, also secrets, and must not be shown to another user.
 _COMMAND_WORD = r"[a-z][a-z-]{0,20}"
@@ -54,28 +55,38 @@ def _acquire(path: Path, timeout: float) -> int:
     """Lock the file at `path`, and return the descriptor that holds the lock."""
     files.make_folder(path.parent)
     end = time.monotonic() + timeout
-    while (descriptor := _try(path)) is None:
+    descriptor = _try(path)
+    while descriptor is None:
         if time.monotonic() >= end:
             raise _timed_out(path, timeout)
-        time.sleep(_POLL_SECONDS)
+        descriptor = _try(path, _POLLS)
     return descriptor
 
 
-def _try(path: Path) -> int | None:
-    """Return a descriptor that holds the lock, or None while somebody else does."""
+def _try(path: Path, polls: int = 0) -> int | None:
+    """Return a descriptor that holds the lock, or None while somebody else does, also after so many `polls`."""
     descriptor = folders.open_file(path, os.O_RDWR | os.O_CREAT, 0o666)
     held = False
     try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise TaskstateError(f"cannot lock {files.shown(path)}: it is no plain file", help="delete it", code="lock")
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        held = _is_at(path, descriptor)
-    except BlockingIOError:
-        pass
+        while not (taken := _take(descriptor)) and polls > 0:
+            polls -= 1
+            time.sleep(_POLL_SECONDS)
+        held = taken and _is_at(path, descriptor)
     finally:
         if not held:
             os.close(descriptor)
     return descriptor if held else None
+
+
+def _take(descriptor: int) -> bool:
+    """Return whether nobody else held the lock, which is taken then."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _is_at(path: Path, descriptor: int) -> bool:

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import fcntl
 import subprocess
 import sys
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 import pytest
 
 from taskstate.errors import LockTimeout, TaskstateError
-from taskstate.storage import lock
+from taskstate.storage import folders, lock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,6 +34,32 @@ except errors.LockTimeout as error:
     assert inner.startswith("lock-timeout another command is writing")
     assert "wait until it has ended" in inner
     assert outer == "held\n"
+
+
+def test_who_waits_keeps_the_file_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waiting asks the system for the lock again and again, and goes the way to its file only now and then."""
+    opened, asked = Mock(wraps=folders.open_file), Mock(wraps=fcntl.flock)
+    monkeypatch.setattr(folders, "open_file", opened)
+    monkeypatch.setattr(fcntl, "flock", asked)
+    with lock.locked(tmp_path / "lock"), pytest.raises(LockTimeout), lock.locked(tmp_path / "lock", timeout=0.25):
+        pass
+    assert asked.call_count > 2 * opened.call_count
+
+
+def test_a_lock_file_that_was_made_anew_meanwhile_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who waits for the lock on a file that is deleted takes that of the new file, although the old one is held."""
+    path = tmp_path / "lock"
+    flock = fcntl.flock
+
+    def deleting(descriptor: int, operation: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", flock)
+        path.unlink()
+        flock(descriptor, operation)
+
+    with lock.locked(path):
+        monkeypatch.setattr(fcntl, "flock", deleting)
+        with lock.locked(path, timeout=5):
+            assert path.exists()
 
 
 def test_a_killed_holder_leaves_no_lock(tmp_path: Path) -> None:
