@@ -13,7 +13,7 @@ from itertools import pairwise
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted, one_line
 from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, layout_lines, read_batches
-from taskstate.model.derived_values import exceeded, is_over_limit, largest_parts
+from taskstate.model.derived_values import exceeded, is_too_large, largest_parts
 from taskstate.model.task_state import read_state, session_of
 from taskstate.model.write_metadata import set_front_matter, timestamp
 from taskstate.storage import files, journal
@@ -36,11 +36,6 @@ if TYPE_CHECKING:
 
 # Codes of what keeps sessions from the archive, and nothing else.
 NOT_ARCHIVABLE = frozenset({"session-order", "unsafe"})
-
-
-def is_too_large(text: str, config: Config) -> bool:
-    """Return whether a state file's text is larger than the configuration allows."""
-    return is_over_limit(size_in_bytes(text), config.size)
 
 
 class Summarizing(NamedTuple):
@@ -91,7 +86,7 @@ def archive_sessions(  # noqa: PLR0913 - which task, who, how much, how, by whic
 
     def job(loaded: Loaded) -> Change:
         text = loaded.document.text
-        if not force and not is_too_large(text, workspace.config):
+        if not force and not is_too_large(text, workspace.config.size):
             note = f"task {loaded.state.id} is within the limit; --force archives all the same"
             return Change(text=text, notes=(note,))
         return plan_archive(
@@ -301,6 +296,6 @@ def tasks_over_limit(
         except TaskstateError as error:
             errors.append(str(error))
             continue
-        if (force or is_too_large(state.document.text, workspace.config)) and len(state.sessions) > keep:
+        if (force or is_too_large(state.document.text, workspace.config.size)) and len(state.sessions) > keep:
             over.append(state.id)
     return over, tuple(errors)

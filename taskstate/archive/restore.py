@@ -6,7 +6,7 @@ that after a crash a session may be in both files but never in neither.
 
 from __future__ import annotations
 
-from taskstate.archive.archiver import is_too_large, named_sessions
+from taskstate.archive.archiver import named_sessions
 from taskstate.archive.verify import archive_text, examine
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
@@ -18,7 +18,7 @@ from taskstate.model.archive_format import (
     is_rolled_list,
     original_layout,
 )
-from taskstate.model.derived_values import shown_kb
+from taskstate.model.derived_values import is_too_large, shown_kb
 from taskstate.model.task_state import read_state, session_number
 from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
@@ -79,7 +79,7 @@ def _restoring_change(workspace: Workspace, pair: StateAndArchive, before: str, 
     notes = [f"{named_sessions(numbers[0], numbers[-1])} {are} back in the progress log"]
     if not pair.archive:
         notes.append(f"{path} held nothing else and is gone")
-    if is_too_large(state, workspace.config):
+    if is_too_large(state, workspace.config.size):
         size = shown_kb(size_in_bytes(state))
         notes.append(f"the file is now {size}, over the limit: the next session archives again")
     return Change(text=state, after=(operation,), notes=tuple(notes))

@@ -31,6 +31,11 @@ def is_over_limit(size: int, limits: Size) -> bool:
     return bool(exceeded(size, kb=limits.max_kb, tokens=limits.max_tokens))
 
 
+def is_too_large(text: str, limits: Size) -> bool:
+    """Return whether a state file's text is larger than the configuration allows."""
+    return is_over_limit(size_in_bytes(text), limits)
+
+
 def exceeded(size: int, *, kb: int, tokens: int) -> str:
     """Return in words which limit a file of `size` bytes exceeds, or "" where it is within; 0 tokens means no limit."""
     if size > kb * KB:

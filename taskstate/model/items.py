@@ -14,7 +14,6 @@ from functools import lru_cache
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted
-from taskstate.model.archive_format import batch_contents, rolled_items
 from taskstate.model.canonical_json import sha256
 from taskstate.model.session_references import identity
 from taskstate.model.task_state import Session, TaskState, read_state
@@ -112,6 +111,8 @@ def event_item(entry: object) -> Item:
 
 def archive_items(text: str) -> Counter[Item]:
     """Return the items in an archive file, or in a part that is appended to one."""
+    from taskstate.model.archive_format import batch_contents, rolled_items  # most writes archive nothing
+
     items = Counter(
         entry_item(text[entry.start : entry.end]) for batch in batch_contents(text) for entry in batch.entries
     )

@@ -52,8 +52,8 @@ def phase_in(name: str) -> str | None:
 def _match(name: str) -> tuple[str, re.Match[str]] | None:
     """Return the type of one of taskstate's own files and the match of its path, or None for any other."""
     path = name.replace("\\", "/")
-    for type_, pattern in _own_files():
-        match = compiled(pattern).search(path)
+    for type_, ending, pattern in _own_files():
+        match = compiled(pattern).search(path) if path.endswith(ending) else None
         if match:
             return type_, match
     return None
@@ -129,10 +129,12 @@ def _shown(text: str) -> str:
 
 
 @cache
-def _own_files() -> tuple[tuple[str, str], ...]:
-    """Return each type of own files with the pattern of its paths."""
+def _own_files() -> tuple[tuple[str, str, str], ...]:
+    """Return each type of own files with the ending of its paths, which tells most others, and their pattern."""
     declared = json.loads(resources.text("schemas/kinds/files.json"))["files"]
-    return tuple((each["type"], rf"(?:\A|/){each['pattern']}\Z") for each in declared)
+    return tuple(
+        (each["type"], each["pattern"].rpartition("\\")[2], rf"(?:\A|/){each['pattern']}\Z") for each in declared
+    )
 
 
 def is_result_name(name: str) -> bool:

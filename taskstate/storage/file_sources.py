@@ -7,6 +7,7 @@ stores it need not read a file that has not changed.
 from __future__ import annotations
 
 import os
+import stat
 import time
 from pathlib import Path
 
@@ -57,6 +58,13 @@ class Disk:
         """Return whether there is something at `path`."""
         try:
             return bool(self._status(path))
+        except OSError:
+            return False
+
+    def is_folder(self, path: Path) -> bool:
+        """Return whether a folder is at `path`."""
+        try:
+            return stat.S_ISDIR(self._status(path).st_mode)
         except OSError:
             return False
 

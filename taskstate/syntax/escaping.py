@@ -12,7 +12,7 @@ import re
 
 from taskstate.errors import TaskstateError
 from taskstate.syntax.markdown_blocks import read_blocks
-from taskstate.syntax.spans import CONTROLS, with_newlines
+from taskstate.syntax.spans import CONTROLS, is_plain, with_newlines
 
 # Patterns, compiled where they are used: most runs need none of them.
 _DASHES = r"-[ \t]*(?:-[ \t]*)+(?=\n|\Z)"
@@ -36,7 +36,7 @@ def clean(text: str, *, what: str) -> str:
         TaskstateError: it is empty, or holds control characters that a terminal or an editor would act on.
     """
     text = with_newlines(text, "\n")
-    control = re.compile(CONTROLS).search(text)
+    control = None if is_plain(text) else re.compile(CONTROLS).search(text)
     if control:
         import unicodedata
 

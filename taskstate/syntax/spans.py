@@ -96,9 +96,14 @@ def with_newlines(text: str, newline: str) -> str:
     return unified if newline == "\n" else unified.replace("\n", newline)
 
 
+def is_plain(text: str) -> bool:
+    """Return whether a text is ASCII without control characters, as nearly every one is: then no pattern is needed."""
+    return text.isascii() and text.replace("\n", "").replace("\t", "").replace("\r", "").isprintable()
+
+
 def printable(text: str) -> str:
     r"""Return `text` with control characters and hidden text written out as `\x1b`: no terminal acts on it unseen."""
-    if text.isascii() and text.replace("\n", "").isprintable():  # nearly always; compiling the pattern takes time
+    if is_plain(text):
         return text
     text = invisible.escaped(text)
     return re.compile(CONTROLS).sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)

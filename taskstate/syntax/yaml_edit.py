@@ -6,14 +6,13 @@ cannot be edited safely (anchors, aliases, merge keys, duplicate keys) is refuse
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
 
 from taskstate.errors import CannotEdit
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.nodes import equals, is_list, last_leaf, scalars
-from taskstate.syntax.spans import line_start
+from taskstate.syntax.spans import line_end, line_start
 from taskstate.syntax.yaml_emitter import OneLine, fits_one_line, yaml_block, yaml_entry, yaml_flow, yaml_item, yaml_key
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -321,8 +320,8 @@ def _refuse_pinned(node: Node) -> None:
 
 
 # YAML 1.1 ends a line at all of these, and so does a comment in ruamel.yaml.
-_ENDS = "\r\n\x85\u2028\u2029"
-_LINE_END = re.compile(f"[{_ENDS}]")
+_OTHER_ENDS = "\x85\u2028\u2029"
+_ENDS = f"\r\n{_OTHER_ENDS}"
 
 
 class Lines:
@@ -337,8 +336,9 @@ class Lines:
 
     def end(self, at: int) -> int:
         """Return the end of the line that holds an offset, without its line break."""
-        match = _LINE_END.search(self.text, at)
-        return match.start() if match else len(self.text)
+        line = self.text[at : line_end(self.text, at)]
+        others = [] if line.isascii() else [found for each in _OTHER_ENDS if (found := line.find(each)) >= 0]
+        return at + min(others, default=len(line))
 
     def break_at(self, at: int) -> str:
         """Return the line break at an offset, or an empty string at the end of the text."""

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from taskstate.errors import CannotEdit
 from taskstate.syntax.nodes import is_encodable, is_list
+from taskstate.syntax.spans import is_plain
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ def double_quoted(text: str) -> str:
     """
     if not is_encodable(text):
         raise CannotEdit("half of a surrogate pair is no character and cannot be written")
+    if is_plain(text) and {'"', "\\", "\n", "\t", "\r"}.isdisjoint(text):
+        return f'"{text}"'
     return f'"{re.compile(_ESCAPED).sub(_escape, text)}"'
 
 

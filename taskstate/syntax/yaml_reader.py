@@ -9,7 +9,6 @@ import re
 
 from taskstate.syntax.nodes import Fault, Node
 from taskstate.syntax.yaml_fast_parser import scan_yaml
-from taskstate.syntax.yaml_parser import read_yaml
 
 
 def read_front_matter(text: str, start: int, end: int) -> Node | tuple[Fault, ...]:
@@ -20,6 +19,8 @@ def read_front_matter(text: str, start: int, end: int) -> Node | tuple[Fault, ..
     node = scan_yaml(text, start, end)
     if node is not None:
         return node
+    from taskstate.syntax.yaml_parser import read_yaml  # most front matter is plain
+
     result = read_yaml(text, start, end)
     if isinstance(result, Node):
         return result
@@ -30,12 +31,13 @@ def read_front_matter(text: str, start: int, end: int) -> Node | tuple[Fault, ..
 
 # CRLF must match in one way only: with `\r\n?|\n`, 25 lines of comment without a mark take a minute of backtracking.
 _LINE_END = r"(?:\r\n|\r(?!\n)|\n)"
-_START = re.compile(rf"\ufeff?(?:[ \t]*(?:#[^\r\n]*)?{_LINE_END})*?---[ \t]*(?:#[^\r\n]*)?{_LINE_END}")
-_END = re.compile(r"(?<=[\r\n])\.\.\.\s*\Z")
+_START = rf"\ufeff?(?:[ \t]*(?:#[^\r\n]*)?{_LINE_END})*?---[ \t]*(?:#[^\r\n]*)?{_LINE_END}"
+_END = r"(?<=[\r\n])\.\.\.\s*\Z"
 
 
 def read_yaml_file(text: str) -> Node | tuple[Fault, ...]:
     """Return the span tree of the only document in `text`, or its faults."""
-    start = _START.match(text)
-    end = _END.search(text)
+    from taskstate.syntax.yaml_parser import read_yaml
+
+    start, end = re.match(_START, text), re.search(_END, text)
     return read_yaml(text, start.end() if start else 0, end.start() if end else len(text))

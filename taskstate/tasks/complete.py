@@ -6,10 +6,10 @@ accepts those gaps from then on.
 
 from __future__ import annotations
 
-from taskstate.archive import archiver
 from taskstate.errors import SeveralReasons, TaskstateError
 from taskstate.model import chain, roles
 from taskstate.model.canonical_json import sha256
+from taskstate.model.derived_values import is_too_large
 from taskstate.model.phases import phases_in
 from taskstate.model.statuses import CLOSED, COMPLETE, IN_PROGRESS
 from taskstate.model.tool_blocks import REOPENED
@@ -50,6 +50,8 @@ def complete(workspace: Workspace, task_id: str, request: Request, *, note: str 
     """
     job = completing(workspace, request, note=escaping.clean(note, what="--note") if note else "")
     if workspace.config.archive.summarizer:
+        from taskstate.archive import archiver
+
         archiver.rehearse(workspace, task_id, job)
     outcome = change(workspace, task_id, job, request)
     if request.dry_run:
@@ -178,7 +180,7 @@ def _output(workspace: Workspace, state: TaskState, request: Request) -> dict[st
 
 def _archived(workspace: Workspace, loaded: Loaded, text: str, request: Request, *, busy: bool) -> Change:
     """Return the change that also archives older sessions, where the file exceeds its limit."""
-    if not archiver.is_too_large(text, workspace.config):
+    if not is_too_large(text, workspace.config.size):
         return Change(text=text)
     if busy:  # a plan changes each file once, and the archive file already takes older events in this one
         return Change(text=text, notes=(f"not archived yet: run `taskstate archive {loaded.state.id}`",))

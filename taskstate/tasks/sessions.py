@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from taskstate.archive import archiver
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.model.derived_values import is_too_large
 from taskstate.model.document_kinds import kind, section_key
 from taskstate.model.misplaced_sessions import misplaced_sessions
 from taskstate.model.statuses import CREATED, DROPPED, IN_PROGRESS
@@ -87,12 +87,14 @@ def add(
         appended, notes = plan_add(loaded.state, new_session, now=request.metadata.now, archived=last_archived)
         text = appended.document.text
         finished = with_write_metadata(text, request.metadata, revision=loaded.state.revision + 1, state=appended)
-        if not archiver.is_too_large(finished, workspace.config):
+        if not is_too_large(finished, workspace.config.size):
             return Change(text=text, notes=(*commit_notes, *notes), state=appended, final_text=finished)
         archived = with_archived_sessions(workspace, loaded.relative, text, request)
         return archived._replace(notes=(*commit_notes, *notes, *archived.notes))
 
     if workspace.config.archive.summarizer:
+        from taskstate.archive import archiver
+
         archiver.rehearse(workspace, task_id, job)
     try:
         outcome = change(workspace, task_id, job, request._replace(even_dropped=True))
@@ -159,6 +161,8 @@ def _refused(task_id: str, entry: NewSession) -> artifacts.Artifact:
 
 def with_archived_sessions(workspace: Workspace, relative: str, text: str, request: Request) -> Change:
     """Return the change that writes the state file `text` and archives its older sessions, if they can be archived."""
+    from taskstate.archive import archiver  # most writes archive nothing
+
     config = workspace.config
     keep, reason = config.size.keep_sessions, archiver.limit_reason(config)
     program = archiver.configured_summarizing(workspace, dry_run=request.dry_run)
@@ -319,6 +323,8 @@ class SessionView(NamedTuple):
 
 def all_sessions(workspace: Workspace, task_id: str) -> tuple[SessionView, ...]:
     """Return all sessions of a task, archived ones first."""
+    from taskstate.archive import archiver
+
     state = workspace.load(workspace.locate(task_id)).state
     archived = archiver.archived_sessions(workspace, state.id)
     return (
@@ -337,6 +343,8 @@ def find_session(workspace: Workspace, task_id: str, number: int) -> SessionView
     for session in state.sessions:
         if session.number == number:
             return _view(session, archived=False)
+    from taskstate.archive import archiver
+
     for session in archiver.archived_sessions(workspace, state.id):
         if session.number == number:
             return _view(session, archived=True)

@@ -6,7 +6,6 @@ command, given again, adds nothing twice.
 
 from __future__ import annotations
 
-from taskstate.archive import archiver
 from taskstate.errors import SeveralReasons, TaskstateError
 from taskstate.messages import counted, first_of
 from taskstate.model import delta_block, roles
@@ -301,6 +300,8 @@ def _end(call: Call, ending: _Ending) -> Outcome:
 
     try:
         if asked.complete and workspace.config.archive.summarizer:
+            from taskstate.archive import archiver
+
             archiver.rehearse(workspace, task_id, job)
         outcome = change(workspace, task_id, job, request)
     finally:  # after a failure too, or the artifacts of an unrecorded snapshot would stay

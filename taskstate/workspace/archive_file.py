@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from taskstate.model.archive_format import BATCH_LINE, headings
 from taskstate.model.task_state import KB
 from taskstate.storage import files
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -36,6 +35,8 @@ def read_archive(workspace: Workspace, task_id: str) -> ArchiveFile:
 
 
 def _last_number(path: Path, size: int) -> int:
+    from taskstate.model.archive_format import BATCH_LINE, headings  # most tasks have no archive
+
     length = min(_TAIL, size)
     while True:
         tail = files.read_part(path, size - length, length).decode("utf-8", errors="replace")

@@ -16,7 +16,6 @@ from taskstate.messages import counted, first_of
 from taskstate.model.derived_values import COUNTS, session_counts
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.model.names import own_id
-from taskstate.model.older_sections import is_older
 from taskstate.storage import files
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -81,6 +80,8 @@ def require_readable(workspace: Workspace, loaded: Loaded) -> None:
 
 def advice(workspace: Workspace, loaded: Loaded) -> str:
     """Return the ways out for a damaged file; one that cannot be parsed cannot be accepted as it is."""
+    from taskstate.model.older_sections import is_older
+
     if is_older(loaded.document) and not had_front_matter(workspace, loaded):
         import shlex
 

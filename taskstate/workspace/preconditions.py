@@ -10,7 +10,7 @@ import re
 from taskstate import FORMAT
 from taskstate.errors import TaskstateError
 from taskstate.model import names
-from taskstate.model.permanent import PERMANENT
+from taskstate.model.document_kinds import PERMANENT
 from taskstate.model.statuses import DROPPED
 from taskstate.model.write_metadata import check_seal
 from taskstate.typed import TYPE_CHECKING

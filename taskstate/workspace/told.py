@@ -6,12 +6,12 @@ Every command pays for this module, so it imports little; `losses` does the look
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import suppress
+from contextlib import closing, suppress
 
 from taskstate.errors import TaskstateError
-from taskstate.storage import files, folders, kept
+from taskstate.storage import files, kept
 from taskstate.storage.cache import Cache
-from taskstate.storage.file_sources import Disk
+from taskstate.storage.file_sources import DiskInRun
 from taskstate.storage.git import history
 from taskstate.storage.transaction import Create, Replace
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -120,11 +120,12 @@ def _look(workspace: Workspace, task_id: str, own: Sequence[KeptRecord], referen
 
 def _marks(workspace: Workspace, paths: tuple[str, ...], own: Sequence[KeptRecord]) -> tuple[str, ...]:
     """Return what changes with the files of a task, and with its records."""
-    return (*(_mark(workspace.root / path) for path in paths), f"{len(own)} {own[-1].path.name}")
+    with closing(DiskInRun()) as disk:
+        return (*(_mark(disk, workspace.root / path) for path in paths), f"{len(own)} {own[-1].path.name}")
 
 
-def _mark(path: Path) -> str:
-    return " ".join(files.names(path)) if folders.is_folder(path) else Disk().mark(path)
+def _mark(disk: DiskInRun, path: Path) -> str:
+    return " ".join(files.names(path)) if disk.is_folder(path) else disk.mark(path)
 
 
 def _has_all_lines(workspace: Workspace, answer: _Answer, own: Sequence[KeptRecord]) -> bool:
