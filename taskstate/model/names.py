@@ -156,8 +156,8 @@ def require_result_name(name: str) -> str:
 
 def own_type(name: str) -> str:
     """Return the type of own file that a path names; empty for other files."""
-    own = own_file(name)
-    return own.type if own else ""
+    found = _match(name)
+    return found[0] if found else ""
 
 
 def own_id(name: str) -> str:

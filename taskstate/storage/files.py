@@ -96,17 +96,21 @@ def _escapes(relative: str, why: str) -> TaskstateError:
 
 
 @contextmanager
-def os_errors(doing: str, path: Path) -> Iterator[None]:
+def os_errors(doing: str, path: Path | str) -> Iterator[None]:
     """Turn an `OSError` into a `TaskstateError` that says "cannot `doing` `path`" and what to do."""
     try:
         yield
     except OSError as error:
-        unknown = ("os-error", error.strerror or type(error).__name__, "")
-        code, why, help_ = _REFUSALS.get(error.errno or 0, unknown)
-        raise TaskstateError(f"cannot {doing} {shown(path)}: {why}", code=code, help=help_) from error
+        raise _refused(doing, path, error) from error
 
 
-def _require_file(status: os.stat_result, path: Path) -> None:
+def _refused(doing: str, path: Path | str, error: OSError) -> TaskstateError:
+    unknown = ("os-error", error.strerror or type(error).__name__, "")
+    code, why, help_ = _REFUSALS.get(error.errno or 0, unknown)
+    return TaskstateError(f"cannot {doing} {shown(path)}: {why}", code=code, help=help_)
+
+
+def _require_file(status: os.stat_result, path: Path | str) -> None:
     """Refuse anything but a plain file: reading a device or a FIFO may hang or have side effects."""
     if stat.S_ISREG(status.st_mode):
         return
@@ -121,8 +125,8 @@ def _require_file(status: os.stat_result, path: Path) -> None:
     raise TaskstateError(f"{shown(path)} is {kind}, not a plain file", code=code, help="name the real file")
 
 
-def _open(path: Path, flags: int, lookout: folders.Lookout | None = None) -> int:
-    """Open the plain file at `path` and return its descriptor."""
+def _open(path: Path | str, flags: int, lookout: folders.Lookout | None = None) -> tuple[int, os.stat_result]:
+    """Open the plain file at `path`, and return its descriptor and its status."""
     open_checked = lookout.open_checked if lookout else folders.open_checked
     return open_checked(path, flags, lambda status: _require_file(status, path))
 
@@ -138,19 +142,22 @@ def size(path: Path) -> int | None:
     return status.st_size
 
 
-def read(path: Path, most: int = MAX_TEXT, lookout: folders.Lookout | None = None) -> bytes:
+def read(path: Path | str, most: int = MAX_TEXT, lookout: folders.Lookout | None = None) -> bytes:
     """Return the content of the plain file at `path`; one of more than `most` bytes is refused.
 
     Whoever reads many files gives the `lookout` that holds their folders open.
     """
-    with os_errors("read", path):
-        descriptor = _open(path, os.O_RDONLY, lookout)
+    try:  # not by `os_errors`, which takes as long as a call of the system
+        descriptor, status = _open(path, os.O_RDONLY, lookout)
         try:
-            file_size = os.fstat(descriptor).st_size
-            _require_readable_size(file_size, most, path)
-            data = _read_up_to(descriptor, most + 1, min(file_size + 1, _CHUNK))
+            _require_readable_size(status.st_size, most, path)
+            data = os.read(descriptor, status.st_size + 1)
+            if len(data) != status.st_size:  # it has changed since, or has no size, as files of /proc
+                data += _read_up_to(descriptor, most + 1 - len(data))
         finally:
             os.close(descriptor)
+    except OSError as error:
+        raise _refused("read", path, error) from error
     _require_readable_size(len(data), most, path)  # it may have grown while it was read
     return data
 
@@ -158,23 +165,23 @@ def read(path: Path, most: int = MAX_TEXT, lookout: folders.Lookout | None = Non
 def read_part(path: Path, start: int, length: int) -> bytes:
     """Return at most `length` bytes of the plain file at `path`, from offset `start`."""
     with os_errors("read", path):
-        descriptor = _open(path, os.O_RDONLY)
+        descriptor, _ = _open(path, os.O_RDONLY)
         try:
             os.lseek(descriptor, start, os.SEEK_SET)
-            return _read_up_to(descriptor, length, _CHUNK)
+            return _read_up_to(descriptor, length)
         finally:
             os.close(descriptor)
 
 
-def _require_readable_size(length: int, most: int, path: Path) -> None:
+def _require_readable_size(length: int, most: int, path: Path | str) -> None:
     if length > most:
         message = f"cannot read {shown(path)}: it holds more than {most // 1024**2} MiB"
         raise TaskstateError(message, code="too-large", help="split it, or exclude it")
 
 
-def _read_up_to(descriptor: int, length: int, chunk: int) -> bytes:
+def _read_up_to(descriptor: int, length: int) -> bytes:
     pieces: list[bytes] = []
-    while length > 0 and (piece := os.read(descriptor, min(chunk, length))):
+    while length > 0 and (piece := os.read(descriptor, min(_CHUNK, length))):
         pieces.append(piece)
         length -= len(piece)
     return b"".join(pieces)
@@ -313,11 +320,10 @@ def append(path: Path, data: bytes, size: int) -> None:
     with os_errors("append to", path):
         if folders.status(path).st_nlink > 1:  # its other names, which may be anybody's, keep the old content
             replace(path, read(path))
-        descriptor = _open(path, os.O_WRONLY | os.O_APPEND)
+        descriptor, status = _open(path, os.O_WRONLY | os.O_APPEND)
         try:
-            current = os.fstat(descriptor).st_size
-            if current != size:
-                message = f"{shown(path)} is {current} bytes long and not {size}: somebody changed it meanwhile"
+            if status.st_size != size:
+                message = f"{shown(path)} is {status.st_size} bytes long and not {size}: somebody changed it meanwhile"
                 raise StaleFile(message, help="run the command again")
             try:
                 write_all(descriptor, data)
@@ -332,7 +338,7 @@ def append(path: Path, data: bytes, size: int) -> None:
 def truncate(path: Path, size: int) -> None:
     """Truncate the file at `path` to its first `size` bytes."""
     with os_errors("write", path):
-        descriptor = _open(path, os.O_WRONLY)
+        descriptor, _ = _open(path, os.O_WRONLY)
         try:
             os.ftruncate(descriptor, size)
             os.fsync(descriptor)

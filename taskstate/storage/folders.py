@@ -22,6 +22,9 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
+    from typing import TypeAlias
+
+    _Require: TypeAlias = Callable[[os.stat_result], None]
 
 # O_NOFOLLOW: a link is an error. O_DIRECTORY: so is a file. O_CLOEXEC: no program that we start inherits it.
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -177,7 +180,7 @@ class Lookout:
         except ValueError as error:
             raise _no_name(path) from error
 
-    def open_checked(self, path: Path | str, flags: int, require: Callable[[os.stat_result], None]) -> int:
+    def open_checked(self, path: Path | str, flags: int, require: _Require) -> tuple[int, os.stat_result]:
         """Open what is at an absolute path as the function of this name does."""
         folder, name = self._beside(path)
         try:
@@ -282,8 +285,8 @@ def open_file(path: Path | str, flags: int, mode: int = 0o600) -> int:
         return os.open(name, flags | _FILE, mode, dir_fd=folder)
 
 
-def open_checked(path: Path | str, flags: int, require: Callable[[os.stat_result], None]) -> int:
-    """Open what is at `path` and return its descriptor, unless `require` raises for its status.
+def open_checked(path: Path | str, flags: int, require: _Require) -> tuple[int, os.stat_result]:
+    """Open what is at `path` and return its descriptor and its status, unless `require` raises for that.
 
     It is asked before opening, since opening a device may have side effects, and again after it, since something else
     may have taken the name between the two calls.
@@ -292,15 +295,16 @@ def open_checked(path: Path | str, flags: int, require: Callable[[os.stat_result
         return _open_checked(folder, name, flags, require)
 
 
-def _open_checked(folder: int, name: str, flags: int, require: Callable[[os.stat_result], None]) -> int:
+def _open_checked(folder: int, name: str, flags: int, require: _Require) -> tuple[int, os.stat_result]:
     require(os.stat(name, dir_fd=folder, follow_symlinks=False))
     descriptor = os.open(name, flags | _FILE, dir_fd=folder)
     try:
-        require(os.fstat(descriptor))
+        opened = os.fstat(descriptor)
+        require(opened)
     except BaseException:
         os.close(descriptor)
         raise
-    return descriptor
+    return descriptor, opened
 
 
 # Change

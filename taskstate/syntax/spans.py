@@ -92,7 +92,7 @@ def newline_of(text: str) -> str:
 
 def with_newlines(text: str, newline: str) -> str:
     """Return `text` with every line end written as `newline`."""
-    unified = re.sub(_LINE_END, "\n", text) if "\r" in text else text
+    unified = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
     return unified if newline == "\n" else unified.replace("\n", newline)
 
 

@@ -77,7 +77,7 @@ def test_read_looks_again_after_opening(tmp_path: Path, monkeypatch: pytest.Monk
     path.write_text("text")
     really_open = folders.open_checked
 
-    def open_swapped(name: Path, flags: int, require: Callable[[os.stat_result], None]) -> int:
+    def open_swapped(name: Path, flags: int, require: Callable[[os.stat_result], None]) -> tuple[int, os.stat_result]:
         def require_and_swap(status: os.stat_result) -> None:
             require(status)
             path.unlink()
