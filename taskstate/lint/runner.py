@@ -221,17 +221,16 @@ def _same_bytes(path: Path, entry: CachedResult, run: LintRun) -> bool:
 
 def _check_all(paths: Sequence[Path], run: LintRun) -> Iterator[tuple[Path, _FileResult]]:
     """Yield the files with their results, in any order; in several processes where that is faster."""
-    jobs = min(run.jobs or _cores(), _useful_processes(paths))
+    jobs = _useful_processes(paths)
+    if jobs > 1:
+        from taskstate.storage import programs
+
+        jobs = min(run.jobs or programs.cores(), jobs)
     if jobs > 1:
         yield from _check_in_processes(paths, run, jobs)
     else:
         for path in paths:
             yield path, _check(path, run)
-
-
-def _cores() -> int:
-    usable = getattr(os, "sched_getaffinity", None)
-    return len(usable(0)) if usable else os.cpu_count() or 1
 
 
 def _useful_processes(paths: Sequence[Path]) -> int:

@@ -8,8 +8,9 @@ version, and the demo's own steps. No word of a file is ever part of the text th
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from taskstate.typed import TYPE_CHECKING
 
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from concurrent.futures import Executor
     from pathlib import Path
-    from typing import IO
+    from typing import IO, Any, NoReturn, TypeVar
+
+    Item = TypeVar("Item")
 
 # A forked process has all modules and what was read already. Forking is safe only while no other thread runs: true
 # here on Linux, while on macOS the system's libraries start threads, and Windows has no fork.
@@ -113,3 +116,70 @@ def workers(number: int, initialize: Callable[..., None], arguments: tuple[objec
         del os.environ[_SAFE_PATH]
         if before is not None:
             os.environ[_SAFE_PATH] = before
+
+
+def in_parts(work: Callable[[Sequence[Item]], Any], items: Sequence[Item], least: int) -> list[Any]:
+    """Return what `work` returns for each part of `items`: a part for each core, where each has about `least` of them.
+
+    For short work, compared with which `workers` take long to start. All parts but the first are done by forked
+    processes, which send their result as JSON; what one does not send is done here.
+    """
+    number = min(cores(), len(items) // least) if _may_fork() else 1
+    size = -(-len(items) // number) if number > 1 else len(items)
+    others = [items[at : at + size] for at in range(size, len(items), size)] if size else []
+    with ExitStack() as stack:
+        pipes = [stack.enter_context(_forked(work, part)) for part in others]
+        return [work(items[:size]), *(_sent(pipe, work, part) for pipe, part in zip(pipes, others, strict=True))]
+
+
+def cores() -> int:
+    """Return how many processes can run at the same time."""
+    usable = getattr(os, "sched_getaffinity", None)
+    return len(usable(0)) if usable else os.cpu_count() or 1
+
+
+def _may_fork() -> bool:
+    import threading
+
+    return _METHOD == "fork" and threading.active_count() == 1
+
+
+@contextmanager
+def _forked(work: Callable[[Sequence[Item]], Any], part: Sequence[Item]) -> Iterator[IO[bytes]]:
+    """Begin a part in a forked process, and yield the pipe through which it sends the result; end it afterwards."""
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb") as pipe:
+        try:
+            process = os.fork()
+        except OSError:  # there are too many processes: nothing will be sent
+            os.close(writing)
+            yield pipe
+            return
+        if process == 0:
+            _send(writing, work, part)
+        os.close(writing)
+        try:
+            yield pipe
+        finally:
+            os.kill(process, signal.SIGKILL)  # an interrupted command waits for nobody
+            os.waitpid(process, 0)
+
+
+def _send(writing: int, work: Callable[[Sequence[Item]], Any], part: Sequence[Item]) -> NoReturn:
+    """Send the result of a part as JSON, and end this process, with nothing of what it has inherited."""
+    import json
+
+    try:
+        with os.fdopen(writing, "wb") as stream:
+            stream.write(json.dumps(work(part)).encode())
+    finally:  # a fault is met, and told, by the other process
+        os._exit(0)
+
+
+def _sent(pipe: IO[bytes], work: Callable[[Sequence[Item]], Any], part: Sequence[Item]) -> Any:  # noqa: ANN401 - JSON
+    import json
+
+    try:
+        return json.loads(pipe.read())
+    except ValueError:
+        return work(part)

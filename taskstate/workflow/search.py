@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
+from functools import partial
 
 from taskstate.errors import TaskstateError
-from taskstate.model.names import id_key, own_file
-from taskstate.storage import files, folders
+from taskstate.model.names import id_key, own_file, own_id, own_type
+from taskstate.storage import files, folders, programs
 from taskstate.syntax.spans import with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.workspace import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+    from collections.abc import Iterator, Sequence
 
     from taskstate.workspace.workspace import Workspace
 
+_WORTH = 500  # files for which another process is worth its start
 SEARCHED = ("state", "archive", "handoff")
 
 
@@ -39,35 +41,65 @@ class Search(NamedTuple):
 def search(workspace: Workspace, text: str, *, task: str = "") -> Search:
     """Return each line that contains `text`, ignoring case and the number of spaces; only those of `task`, if given.
 
+    They come task by task in natural order, those of the state file first.
+
     Raises:
         TaskstateError: code "usage": the text is empty.
     """
     needle = _key(text)
     if not needle:
         raise TaskstateError("search: the text is empty", help="say what to look for", code="usage")
-    found: list[Found] = []
-    unreadable: list[str] = []
-    with closing(folders.Lookout()) as lookout:
-        for path, relative, task_id in _files(workspace):
-            if task and task_id.casefold() != task.casefold():
-                continue
-            try:
-                lines = _lines(files.read(path, lookout=lookout), needle)
-            except TaskstateError as error:
-                unreadable.append(str(error))
-                continue
-            found += [Found(relative, task_id, number, line) for number, line in lines]
-    return Search(tuple(found), tuple(unreadable))
-
-
-def _files(workspace: Workspace) -> list[tuple[Path, str, str]]:
-    """Return the files with their paths and their tasks' ids: task by task in natural order, the state file first."""
     start = len(os.path.join(workspace.root, ""))
-    named = ((path, str(path)[start:]) for path in workspace.own_files())
-    pairs = ((path, relative, own_file(relative)) for path, relative in named)
-    found = [(path, relative, own.id or "", own.type) for path, relative, own in pairs if own and own.type in SEARCHED]
-    found.sort(key=lambda each: (id_key(each[2]), SEARCHED.index(each[3]), each[0]))
-    return [(path, relative, task_id) for path, relative, task_id, _ in found]
+    parts = programs.in_parts(partial(_search, needle), _files(workspace, start, task.casefold()), _WORTH)
+    found = {_place(path[start:]): lines for lines_of, _ in parts for path, lines in lines_of.items()}
+    unreadable = {_place(path[start:]): message for _, messages in parts for path, message in messages.items()}
+    return Search(
+        tuple(Found(each.path, each.task, *line) for each in sorted(found) for line in found[each]),
+        tuple(unreadable[each] for each in sorted(unreadable)),
+    )
+
+
+class _Place(NamedTuple):
+    """Where a file stands in the result: task by task in natural order, the state file first."""
+
+    id_key: tuple[object, str]
+    type: int
+    parts: tuple[str, ...]
+    path: str
+    task: str
+
+
+def _place(relative: str) -> _Place:
+    own = own_file(relative)
+    task, type_ = (own.id or "", SEARCHED.index(own.type)) if own else ("", 0)
+    return _Place(id_key(task), type_, tuple(relative.split(os.sep)), relative, task)
+
+
+def _search(needle: str, paths: Sequence[str]) -> tuple[dict[str, list[tuple[int, str]]], dict[str, str]]:
+    """Return the lines that contain the needle, by file, and the message of each file that cannot be read."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    unreadable: dict[str, str] = {}
+    with closing(folders.Lookout()) as lookout:
+        for path in paths:
+            try:
+                lines = [*_lines(files.read(path, lookout=lookout), needle)]
+            except TaskstateError as error:
+                unreadable[path] = str(error)
+                continue
+            if lines:
+                found[path] = lines
+    return found, unreadable
+
+
+def _files(workspace: Workspace, start: int, task: str) -> list[str]:
+    """Return the paths of all files in no particular order, or of those of the task with this case-folded id.
+
+    From `start` on they are paths from the root.
+    """
+    paths = listing.own_files(workspace.root, workspace.state_root, lambda name: own_type(name) in SEARCHED)
+    if workspace.config.exclude:
+        paths = [path for path in paths if not workspace.excludes(workspace.root / path)]
+    return [path for path in paths if own_id(path[start:]) == task] if task else paths
 
 
 def _lines(data: bytes, needle: str) -> Iterator[tuple[int, str]]:
@@ -76,19 +108,22 @@ def _lines(data: bytes, needle: str) -> Iterator[tuple[int, str]]:
     Only lines with its longest word are looked at: most files have none, which one pass in C says.
     """
     text, word = data.decode("utf-8", "replace"), max(needle.split(" "), key=len)
-    if word not in text.casefold():
-        return
-    text = with_newlines(text, "\n")
     folded = text.casefold()
-    lines: list[str] = []
-    number, seen, at = 0, 0, folded.find(word)
+    at = folded.find(word)
+    if at >= 0 and "\r" in text:
+        text = with_newlines(text, "\n")
+        folded = text.casefold()
+        at = folded.find(word)
+    # Folding may change the length of a line that is not ASCII.
+    lines = text.split("\n") if at >= 0 and not text.isascii() else []
+    number, seen = 1, 0
     while at >= 0:
-        lines = lines or text.split("\n")
-        number += folded.count("\n", seen, at)
-        if needle in _key(lines[number]):
-            yield number + 1, lines[number].strip()
-        seen = folded.find("\n", at)
-        at = folded.find(word, seen) if seen >= 0 else -1
+        start, end = folded.rfind("\n", 0, at) + 1, folded.find("\n", at)
+        stop = end if end >= 0 else len(folded)
+        if needle in " ".join(folded[start:stop].split()):
+            number, seen = number + folded.count("\n", seen, at), at
+            yield number, (lines[number - 1] if lines else text[start:stop]).strip()
+        at = folded.find(word, stop)
 
 
 def _key(text: str) -> str:

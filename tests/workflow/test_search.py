@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -20,3 +22,10 @@ def test_a_line_is_found_where_its_words_are(text: str, sought: str) -> None:
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     expected = [(number, line.strip()) for number, line in enumerate(lines, 1) if needle in _key(line)]
     assert list(_lines(text.encode(), needle)) == expected
+
+
+def test_folding_keeps_lines_and_words() -> None:
+    """A blank stays what it is, and no other character becomes one: so a folded text has the same lines and words."""
+    folded = [(each, each.casefold()) for each in map(chr, range(sys.maxunicode + 1))]
+    changed = [(each, many) for each, many in folded if each != many]
+    assert not [each for each, many in changed if each.isspace() or any(map(str.isspace, many))]

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
+
+from taskstate.storage import programs
+from taskstate.workflow import search
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
@@ -151,3 +157,24 @@ def test_damaged_files_are_searched(cli: Cli, place: Place) -> None:
     said = cli("search", "needle")
     assert [line.partition(": ")[2][:6] for line in said.out.splitlines()] == ["needle"] * 3
     assert [line.split(":")[1] for line in said.out.splitlines()] == ["5", "6", "7"]
+
+
+def test_thousands_of_files_are_searched_as_few_are(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where several processes share the files, their lines come in the same order, and so does what cannot be read."""
+    for number in range(1, 1_100):
+        path = place.workspace.tasks / f"task-{number}-state.md"
+        if number % 100:
+            path.write_bytes(
+                f"Stra\xdfe {number}\r\n\r needle {number % 7} \u2028\n{'needle 3' * (number % 3)}".encode()
+            )
+        else:
+            path.symlink_to("elsewhere")
+    command = (sys.executable, "-m", "taskstate", "search", "NEEDLE 3", "--format", "json")
+    printed = subprocess.run(command, cwd=place.root, capture_output=True, text=True, check=False)
+    monkeypatch.setattr(programs, "cores", lambda: 1)
+    expected = search.search(place.workspace, "needle 3")
+    assert (len(expected.found), len(expected.unreadable)) == (882, 10)
+    assert json.loads(printed.stdout)["data"] == {
+        "found": [each._asdict() for each in expected.found],
+        "unreadable": [*expected.unreadable],
+    }
