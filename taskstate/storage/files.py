@@ -371,7 +371,7 @@ def names(folder: Path) -> tuple[str, ...]:
     """Return the names in `folder`, sorted; none if there is no such folder."""
     with os_errors("list", folder):
         try:
-            return tuple(sorted(name for name, _ in folders.entries(folder)))
+            return tuple(sorted(folders.names(folder)))
         except (FileNotFoundError, NotADirectoryError):
             return ()
 

@@ -234,6 +234,12 @@ def link_text(path: Path | str) -> bytes:
 # List
 
 
+def names(folder: Path | str) -> list[str]:
+    """Return the names in `folder`, in no particular order."""
+    with held(folder, _LIST) as descriptor:
+        return os.listdir(descriptor)
+
+
 def entries(folder: Path | str) -> list[tuple[str, bool]]:
     """Return the names in `folder`, in no particular order, and whether each is a folder's (a link to one is none)."""
     with held(folder, _LIST) as descriptor, os.scandir(descriptor) as found:

@@ -19,6 +19,8 @@ from taskstate.storage import files
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
     from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.workspace.workspace import Loaded, Workspace
 
@@ -39,10 +41,13 @@ class Attention(NamedTuple):
         return f"{self.label}: {self.text}"
 
 
-def attention(workspace: Workspace, loaded: Loaded, reader: str = "") -> tuple[Attention, ...]:
+def attention(
+    workspace: Workspace, loaded: Loaded, reader: str = "", *, without: Collection[str] = ()
+) -> tuple[Attention, ...]:
     """Return what to look at first in a task, at most one line of a kind; nothing of a task that is complete.
 
-    `reader` is the agent that reads this, as far as it is known and the task's open turn does not say it.
+    `reader` is the agent that reads this, as far as it is known and the task's open turn does not say it. What has one
+    of the labels `without` is not looked for.
     """
     if loaded.state.status == COMPLETE:
         return ()
@@ -50,15 +55,16 @@ def attention(workspace: Workspace, loaded: Loaded, reader: str = "") -> tuple[A
         again = f'`taskstate reopen {loaded.state.id} --note "WHY"` takes it up again'
         return (Attention(DROPPED, f"nobody works on it: {again}"),)
     blocks = blocks_of(loaded.document)
-    lines = (
-        (FINDINGS, _findings(loaded, blocks)),
-        (DRIFT, _drift(workspace, loaded, blocks)),
-        (STALE, _stale(workspace, loaded)),
-        (UNHANDED, unhanded_work(workspace, loaded)),
-        (UNREADABLE, _unreadable(loaded)),
-        (SHARED, shared_context(workspace, loaded, reader, behind=True)),
-    )
-    return tuple(Attention(label, text) for label, text in lines if text)
+    makers: dict[str, Callable[[], str]] = {
+        FINDINGS: lambda: _findings(loaded, blocks),
+        DRIFT: lambda: _drift(workspace, loaded, blocks),
+        STALE: lambda: _stale(workspace, loaded),
+        UNHANDED: lambda: unhanded_work(workspace, loaded),
+        UNREADABLE: lambda: _unreadable(loaded),
+        SHARED: lambda: shared_context(workspace, loaded, reader, behind=True),
+    }
+    lines = ((label, text) for label, make in makers.items() if label not in without and (text := make()))
+    return tuple(Attention(label, text) for label, text in lines)
 
 
 def shared_context(workspace: Workspace, loaded: Loaded, reader: str = "", *, behind: bool = False) -> str:

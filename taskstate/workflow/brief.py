@@ -145,7 +145,7 @@ def _source(workspace: Workspace, loaded: Loaded, role: str, sessions: int, read
     state = loaded.state
     blocks = blocks_of(state.document)
     hidden_fields = {*export_drop(workspace.config, role)} - _FOR_EVERY_ROLE if role else set()
-    lines = tuple(each.line for each in attention(workspace, loaded) if each.label not in _ELSEWHERE)
+    lines = tuple(each.line for each in attention(workspace, loaded, without=_ELSEWHERE))
     sections = brief_sections(state, blocks, folder=workspace.config.root, sessions=sessions, attention=lines)
     withheld = ", ".join(section.title for section in sections if section.spec.field in hidden_fields)
     return _Source(

@@ -115,7 +115,7 @@ def _task_text(workspace: Workspace, loaded: Loaded, reader: str) -> str:
     lines = [f"{state.id}  {state.title}  ({(state.status or 'unknown').replace('_', ' ')})"]
     lines.append("  " + "  ".join(f"[{_MARKS[role.status]}] {role.name}{_detail(role)}" for role in pipeline))
     lines += [f"  finding of {role.name}: {finding}" for role in pipeline for finding in role.findings]
-    more = (each for each in attention(workspace, loaded, reader) if each.label != FINDINGS)  # those are listed
+    more = attention(workspace, loaded, reader, without=(FINDINGS,))  # those are listed
     lines += [f"  {each.line}" for each in more]
     handoff, step = blocks.handoffs.open, next_step(loaded)
     lines += [f"  open handoff: {handoff}"] if handoff else []

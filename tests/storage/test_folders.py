@@ -40,7 +40,8 @@ def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 ACTS: dict[str, Callable[[Path], object]] = {
     "status": folders.status,
-    "names": lambda path: folders.entries(path.parent),
+    "names": lambda path: folders.names(path.parent),
+    "entries": lambda path: folders.entries(path.parent),
     "read": files.read,
     "read a part": lambda path: files.read_part(path, 0, 2),
     "size": files.size,

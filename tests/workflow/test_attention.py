@@ -10,7 +10,9 @@ from taskstate.context import seal_context
 from taskstate.context.capture_plan import CaptureRequest
 from taskstate.tasks import role_changes
 from taskstate.tasks.role_rules import RoleChange
+from taskstate.workflow import attention as parts
 from taskstate.workflow import brief, doctor, status
+from taskstate.workflow.attention import DRIFT as DRIFTED
 from taskstate.workflow.attention import attention
 from tests.support.git_place import GitPlace
 from tests.support.place import TASK
@@ -53,6 +55,15 @@ def test_a_tree_as_it_was_left_is_not_told(place: GitPlace) -> None:
     assert lines(place) == []
     place.commit("as it was left")
     assert lines(place) == []
+
+
+def test_what_is_left_out_is_not_looked_for(place: GitPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To look for drift takes git, and for the shared context a look at all tasks: too much for a line nobody sees."""
+    place.write("a.txt", "changed by hand\n")
+    monkeypatch.setattr(parts, "_drift", None)
+    with pytest.raises(TypeError):
+        lines(place)
+    assert attention(place.workspace, loaded(place), without=(DRIFTED,)) == ()
 
 
 def test_drift_is_told_before_anybody_verifies(place: GitPlace) -> None:
