@@ -174,5 +174,5 @@ def _files(root: Path) -> Iterable[str]:
             output = b""
         yield from (os.fsdecode(name) for name in output.split(b"\0") if name)
         return
-    for folder, inside in folders.walk(root, lambda _, name: name not in IGNORED_FOLDERS):
-        yield from (os.path.relpath(os.path.join(folder, each.name), root).replace(os.sep, "/") for each in inside)
+    for folder, inside, _ in folders.walk(root, lambda _, name: name not in IGNORED_FOLDERS):
+        yield from (os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/") for name in inside)

@@ -33,7 +33,12 @@ def mark_of(status: os.stat_result) -> str:
 
 def is_settled(status: os.stat_result, now: int) -> bool:
     """Return whether the last change is so long ago that the next one is certain to get another time stamp."""
-    return now - max(status.st_mtime_ns, status.st_ctime_ns) >= _COARSEST_NS
+    return max(status.st_mtime_ns, status.st_ctime_ns) <= settled_before(now)
+
+
+def settled_before(now: int) -> int:
+    """Return the time of the last change by which a file `is_settled` now."""
+    return now - _COARSEST_NS
 
 
 class Disk:

@@ -17,7 +17,7 @@ import os
 import stat
 from contextlib import contextmanager, suppress
 
-from taskstate.typed import TYPE_CHECKING
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -246,13 +246,18 @@ def entries(folder: Path | str) -> list[tuple[str, bool]]:
         return [(each.name, each.is_dir(follow_symlinks=False)) for each in found]
 
 
-def walk(
-    top: Path | str, enters: Callable[[str, str], bool] = lambda _path, _name: True
-) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
-    """Yield `top` and each folder below it with its entries that are no folders.
+class Walked(NamedTuple):
+    """A folder on a walk, with the names in it that are no folders'; it is open until the next one is asked for."""
 
-    An entry can tell its status until the next folder is asked for. `enters` decides by path and name about each
-    folder. What does not exist, or may not be listed, holds nothing.
+    path: str
+    names: list[str]
+    descriptor: int
+
+
+def walk(top: Path | str, enters: Callable[[str, str], bool] = lambda _path, _name: True) -> Iterator[Walked]:
+    """Yield `top` and each folder below it.
+
+    `enters` decides by path and name about each folder. What does not exist, or may not be listed, holds nothing.
     """
     pending = [os.fspath(top)]
     while pending:
@@ -261,25 +266,24 @@ def walk(
             others = []
             for each in found:
                 if not each.is_dir(follow_symlinks=False):
-                    others.append(each)
+                    others.append(each.name)
                 elif enters(path := f"{folder}{os.sep}{each.name}", each.name):
                     pending.append(path)
-            yield folder, others
+            yield Walked(folder, others, descriptor)
 
 
-def entry_statuses(found: Iterable[tuple[str, list[os.DirEntry[str]]]]) -> list[tuple[str, os.stat_result]]:
-    """Return path and status of the entries of folders, looked at while `walk` is there: of a link, its own."""
-    statuses = []
-    for folder, inside in found:
-        for entry in inside:
-            path = f"{folder}{os.sep}{entry.name}"
+def walked_statuses(walked: Iterable[Walked]) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield path and status of what is in the folders of a walk, while it is there: of a link, its own."""
+    for folder, inside, descriptor in walked:
+        for name in inside:
+            path = f"{folder}{os.sep}{name}"
             try:
-                statuses.append((path, entry.stat(follow_symlinks=False)))
+                status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)  # faster than an entry's own
             except FileNotFoundError:  # deleted since it was listed
                 continue
-            except OSError as error:  # with the whole path, which an entry does not know
+            except OSError as error:  # with the whole path
                 raise OSError(error.errno, error.strerror, path) from error
-    return statuses
+            yield path, status
 
 
 # Open

@@ -2,11 +2,12 @@
 
 A task is ready when all its dependencies are complete and it is not blocked. The order is by priority, then by how many
 tasks wait for it, directly or through others, then tasks in progress first, then by id. Where all state files can
-be read, it is cached until one of them changes.
+be read, the choice is cached until one of them changes.
 """
 
 from __future__ import annotations
 
+import operator
 from collections import defaultdict
 
 from taskstate.errors import TaskstateError
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from taskstate.model.task_state import Feature
     from taskstate.workspace.workspace import Workspace
 
 _NO_PRIORITY = "P9"
@@ -53,12 +53,19 @@ class Order(NamedTuple):
     total: int
 
 
+class NextFeature(NamedTuple):
+    """The feature to work on, as far as it is shown."""
+
+    id: str
+    description: str
+
+
 class Choice(NamedTuple):
     """What to work on now, and why; `waiting` lists the tasks that are not ready, where none is."""
 
     order: Order
     waiting: tuple[Waiting, ...]
-    feature: Feature | None
+    feature: NextFeature | None
     why: str
     unreadable: tuple[str, ...]
     elsewhere: tuple[str, ...] = ()
@@ -68,10 +75,10 @@ def choose(workspace: Workspace, most: int = 1) -> Choice:
     """Choose the task and feature to work on now, with up to `most` ready tasks."""
     busy = {each.task.casefold(): each.words for each in open_turns.elsewhere(workspace)}
     listed = task_index.state_files(workspace)
-    cache = Cache(workspace.private.cache("next.json"), _order_of, rests_on=listed.mark())
+    cache = Cache(workspace.private.cache("next.json"), _remembered, rests_on=listed.mark())
     remembered = None if busy else cache.get(str(most))
-    if remembered and remembered.ready:
-        return _first(workspace, remembered)
+    if remembered:
+        return remembered
     every = task_index.all_tasks(workspace, listed)
     away = [task for task in every if task.id.casefold() in busy] if busy else []
     # What is worked on elsewhere is not to be begun here; tasks that depend on it wait for it all the same.
@@ -82,23 +89,28 @@ def choose(workspace: Workspace, most: int = 1) -> Choice:
     if not order.ready:
         waiting = tuple(each for each in waiting_of(tasks) if each.task.id.casefold() not in busy)
         return Choice(order, waiting, None, _nothing(tasks, waiting), unreadable, told)
-    if not unreadable and not busy and listed.are_settled() and folders.is_folder(workspace.state_root):
-        cache.put(str(most), order)
-        cache.save()
-    return _first(workspace, order, unreadable, told)
-
-
-def _first(workspace: Workspace, order: Order, unreadable: tuple[str, ...] = (), told: tuple[str, ...] = ()) -> Choice:
-    """Return the choice of the first ready task."""
     first = order.ready[0]
     feature, part = _feature(workspace, first.task)
-    return Choice(order, (), feature, _reason(first, feature, part), unreadable + ((part,) if part else ()), told)
+    unreadable += (part,) if part else ()
+    choice = Choice(order, (), feature, _reason(first, feature, part), unreadable, told)
+    if not unreadable and not busy and not listed.unsettled and folders.is_folder(workspace.state_root):
+        cache.put(str(most), choice)
+        cache.save()
+    return choice
 
 
-def _order_of(value: list[Any]) -> Order:
-    """Return an order as it was before it was cached."""
-    ready, total = value
-    return Order(tuple(Ready(IndexedTask._make(task), unblocks) for task, unblocks in ready), total)
+def _remembered(value: list[Any]) -> Choice:
+    """Return a choice as it was before it was cached; that a text is none, or a number, raises `TypeError`."""
+    (ready, total), _, feature, why, _, _ = value
+    tasks = tuple(Ready(IndexedTask._make(_texts(task)), operator.index(unblocks)) for task, unblocks in ready)
+    if not tasks:
+        raise ValueError
+    chosen = None if feature is None else NextFeature._make(_texts(feature))
+    return Choice(Order(tasks, operator.index(total)), (), chosen, "" + why, ())
+
+
+def _texts(values: Any) -> list[str]:  # noqa: ANN401 - whatever the file holds
+    return ["" + each for each in values]
 
 
 def is_open(task: IndexedTask) -> bool:
@@ -216,7 +228,7 @@ def _why_not(task: IndexedTask, by_id: Mapping[str, IndexedTask]) -> str:
     return ", and ".join(reasons)
 
 
-def _reason(ready: Ready, feature: Feature | None, part: str) -> str:
+def _reason(ready: Ready, feature: NextFeature | None, part: str) -> str:
     """Return in one line why a task comes first."""
     task, count = ready.task, ready.unblocks
     upstream = task.depends_on
@@ -247,14 +259,15 @@ def _nothing(tasks: Sequence[IndexedTask], waiting: tuple[Waiting, ...]) -> str:
     return f"no task is ready: {'the only open one waits' if count == 1 else f'all {count} open ones wait'}"
 
 
-def _feature(workspace: Workspace, task: IndexedTask) -> tuple[Feature | None, str]:
+def _feature(workspace: Workspace, task: IndexedTask) -> tuple[NextFeature | None, str]:
     """Return the first feature of a task that does not pass yet and was not moved, and what does not parse in it."""
     try:
         loaded = workspace.load(workspace.root / task.path)
     except TaskstateError:
         return None, ""
     checklist = loaded.state.checklist
-    feature = next((each for each in checklist.counted if not each.passes), None) if checklist else None
+    waiting = checklist.open if checklist else ()
+    feature = NextFeature(waiting[0].id, waiting[0].description) if waiting else None
     if not loaded.state.problems:
         return feature, ""
     from taskstate.workspace.damage import unread_part

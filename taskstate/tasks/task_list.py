@@ -13,7 +13,6 @@ from taskstate.model.names import id_key, own_file
 from taskstate.model.statuses import BLOCKED, CLOSED, COMPLETE
 from taskstate.storage import folders
 from taskstate.storage.cache import Cache
-from taskstate.storage.file_sources import is_settled, mark_of
 from taskstate.tasks.decomposition_plan import guidance, sizing
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import task_index
@@ -105,16 +104,15 @@ def _all_tasks(workspace: Workspace, *, shaped: bool) -> TaskList:
     whole = Cache(place, _marked_shape, rests_on=kinds)
     known, known_shapes = rows.all(), whole.all()
     found = TaskList([], {}, {})
-    began, statuses = task_index.state_files(workspace)
-    listed = dict(statuses)
-    names = [*known] if known.keys() == listed.keys() else sorted(listed, key=_order)  # cached in this order
+    listed = task_index.state_files(workspace)
+    # They are cached in this order.
+    names = [*known] if known.keys() == listed.marks.keys() else sorted(listed.marks, key=_order)
     for path in names:
-        file = listed[path]
-        mark, task = mark_of(file), known.get(path)
+        mark, task = listed.marks[path], known.get(path)
         then, shape = known_shapes.get(path, _NO_SHAPE)
         is_known = task and task.mark == mark and (then == mark or not shaped)
         read = _Read(task, shape) if is_known else _read(workspace, path, mark)
-        if read.lasting and read.task and is_settled(file, began):
+        if read.lasting and read.task and path not in listed.unsettled:
             rows.put(path, read.task)
             whole.put(path, (mark, read.shape))
         if read.problem:

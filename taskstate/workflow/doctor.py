@@ -306,7 +306,7 @@ def own_folders(workspace: Workspace) -> tuple[Path, ...]:
     """Return the folders in which our writes may leave temporary files."""
     places = {workspace.root, *(path.parent for path in workspace.own_files())}
     places.update(folder / kind for folder in workspace.private.read for kind in ("journal", "kept", "cache"))
-    places.update(Path(folder) for folder, _ in folders.walk(workspace.state_root))
+    places.update(Path(each.path) for each in folders.walk(workspace.state_root))
     return tuple(sorted(places))
 
 
@@ -321,7 +321,7 @@ def _check_lock(workspace: Workspace) -> Iterable[RepositoryProblem]:
 def _check_cache(workspace: Workspace) -> Iterable[RepositoryProblem]:
     places = [folder / "cache" for folder in workspace.private.read]
     walked = (each for place in places for each in folders.walk(place))
-    paths = (os.path.join(folder, file.name) for folder, files in walked for file in files)
+    paths = (os.path.join(each.path, name) for each in walked for name in each.names)
     size = sum(status.st_size for _, status in folders.statuses(paths))
     if size > _LARGE_CACHE:
         message = f"the cache takes {size // 1024**2} MiB"

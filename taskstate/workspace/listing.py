@@ -12,9 +12,6 @@ from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-    from typing import TypeAlias
-
-    _Walked: TypeAlias = tuple[str, list[os.DirEntry[str]]]
 
 IGNORED_FOLDERS = frozenset({".git", "node_modules", ".venv"})  # where git does not say what is ignored
 # In the state folder; the last two are of earlier versions.
@@ -46,22 +43,21 @@ def own_files(
     Without git all files in the folder are candidates, except those in `IGNORED_FOLDERS`.
     """
     walked, elsewhere = _own_files(folder, state_root, is_wanted, patterns)
-    return [f"{inside}{os.sep}{each.name}" for inside, found in walked for each in found] + [
-        path for path, _ in elsewhere()
-    ]
+    return [f"{each.path}{os.sep}{name}" for each in walked for name in each.names] + [path for path, _ in elsewhere()]
 
 
 def own_statuses(
     folder: Path, state_root: Path, is_wanted: Callable[[str], bool], patterns: Sequence[str]
-) -> list[tuple[str, os.stat_result]]:
-    """Return the paths that `own_files` returns, each with the status of what is there: of a link, its own.
+) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield the paths that `own_files` returns, each with the status of what is there: of a link, its own.
 
     Raises:
         TaskstateError: one may be listed and not be looked at.
     """
     walked, elsewhere = _own_files(folder, state_root, is_wanted, patterns)
     try:
-        return [*folders.entry_statuses(walked), *elsewhere()]
+        yield from folders.walked_statuses(walked)
+        yield from elsewhere()
     except OSError as error:
         with files.os_errors("look at", Path(error.filename)):
             raise
@@ -69,7 +65,7 @@ def own_statuses(
 
 def _own_files(
     folder: Path, state_root: Path, is_wanted: Callable[[str], bool], patterns: Sequence[str]
-) -> tuple[Iterator[_Walked], Callable[[], Iterable[tuple[str, os.stat_result]]]]:
+) -> tuple[Iterator[folders.Walked], Callable[[], Iterable[tuple[str, os.stat_result]]]]:
     """Return the files in the state folder, to be looked at first, and those elsewhere, which git lists meanwhile."""
     derived = {f"{state_root}{os.sep}{name}" for name in DERIVED_FOLDERS}
     if folder.is_relative_to(state_root):
@@ -81,15 +77,15 @@ def _own_files(
     def elsewhere() -> Iterable[tuple[str, os.stat_result]]:
         names = from_git()
         if names is None:
-            return folders.entry_statuses(_walk(folder, is_wanted, {str(state_root)}))
+            return folders.walked_statuses(_walk(folder, is_wanted, {str(state_root)}))
         # git also lists deleted files, which have no status
         return folders.statuses(os.path.join(folder, name) for name in names if is_wanted(name))
 
     return _walk(state_root, is_wanted, derived) if holds_state else iter(()), elsewhere
 
 
-def _walk(top: Path, is_wanted: Callable[[str], bool], excluded: Collection[str]) -> Iterator[_Walked]:
+def _walk(top: Path, is_wanted: Callable[[str], bool], excluded: Collection[str]) -> Iterator[folders.Walked]:
     """Yield each folder under `top` with the wanted files, without the `excluded` ones; no link to one is followed."""
-    for folder, found in folders.walk(top, lambda path, name: name not in IGNORED_FOLDERS and path not in excluded):
-        name = os.path.basename(folder)
-        yield folder, [each for each in found if is_wanted(f"{name}/{each.name}")]
+    for found in folders.walk(top, lambda path, name: name not in IGNORED_FOLDERS and path not in excluded):
+        folder = os.path.basename(found.path)
+        yield found._replace(names=[name for name in found.names if is_wanted(f"{folder}/{name}")])

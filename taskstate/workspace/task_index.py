@@ -15,9 +15,10 @@ from taskstate.messages import decoded
 from taskstate.model import document_kinds
 from taskstate.model.document_kinds import PERMANENT
 from taskstate.model.statuses import CLOSED
-from taskstate.storage import files, folders
+from taskstate.storage import folders
 from taskstate.storage.cache import Cache
-from taskstate.storage.file_sources import is_settled, mark_of
+from taskstate.storage.file_sources import mark_of, settled_before
+from taskstate.syntax import hashes
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import listing, permanent_paths
 
@@ -57,22 +58,20 @@ class IndexedTask(_IndexedTask):
 
 
 class StateFiles(NamedTuple):
-    """The state files of a repository: the path from its root and the file status of each; of a link, its own.
+    """The state files of a repository, by path from its root, with the mark of each (`file_sources.mark_of`).
 
-    They were looked at from the time `began` on, in nanoseconds.
+    They were looked at from the time `began` on, in nanoseconds. Those that are `unsettled` may change again without
+    getting another mark.
     """
 
     began: int
-    statuses: list[tuple[str, os.stat_result]]
+    marks: dict[str, str]
+    unsettled: frozenset[str]
 
     def mark(self) -> str:
-        """Return a short text that identifies the content of all files, if they `are_settled`."""
-        marks = "\n".join([f"{path} {mark_of(status)}" for path, status in self.statuses])
-        return files.digest(f"{document_kinds.declared()}\n{marks}".encode("utf-8", "surrogateescape"))
-
-    def are_settled(self) -> bool:
-        """Return whether each file is certain to get another mark with its next change."""
-        return all(is_settled(status, self.began) for _, status in self.statuses)
+        """Return a short text that identifies the content of all files, if none is `unsettled`."""
+        marks = "\n".join(map(" ".join, self.marks.items()))
+        return hashes.fingerprint(f"{document_kinds.declared()}\n{marks}".encode("utf-8", "surrogateescape"))
 
 
 def all_tasks(workspace: Workspace, listed: StateFiles | None = None) -> tuple[IndexedTask, ...]:
@@ -85,12 +84,11 @@ def all_tasks(workspace: Workspace, listed: StateFiles | None = None) -> tuple[I
     known, listed = cache.all(), listed or state_files(workspace)
     tasks: list[IndexedTask] = []
     read_anew = False
-    for path, status in listed.statuses:
-        mark = mark_of(status)
+    for path, mark in listed.marks.items():
         task = known.get(path)
         if task is None or task.mark != mark:
             task, read_anew = _read(workspace, path, mark), True
-            if is_settled(status, listed.began):  # else it could change again without another mark
+            if path not in listed.unsettled:
                 cache.put(path, task)
         tasks.append(task)
     if read_anew or len(tasks) != len(known):
@@ -115,12 +113,17 @@ def by_id(tasks: Iterable[IndexedTask]) -> Mapping[str, IndexedTask]:
 
 
 def state_files(workspace: Workspace) -> StateFiles:
-    """Look at the state files of the repository."""
+    """Look at the state files of the repository: at a link itself, and not at what it names."""
     began, start = time.time_ns(), len(os.path.join(workspace.root, ""))
-    listed = listing.own_statuses(workspace.root, workspace.state_root, _is_state_file, (f"*{_SUFFIX}",))
-    if workspace.config.exclude:
-        listed = [each for each in listed if not workspace.excludes(Path(each[0]))]
-    return StateFiles(began, [(path[start:], status) for path, status in listed])
+    settled, excludes = settled_before(began), bool(workspace.config.exclude)
+    marks: dict[str, str] = {}
+    unsettled = set()
+    for path, status in listing.own_statuses(workspace.root, workspace.state_root, _is_state_file, (f"*{_SUFFIX}",)):
+        if not excludes or not workspace.excludes(Path(path)):
+            marks[path[start:]] = mark_of(status)
+            if status.st_mtime_ns > settled or status.st_ctime_ns > settled:
+                unsettled.add(path[start:])
+    return StateFiles(began, marks, frozenset(unsettled))
 
 
 def _is_state_file(path: str) -> bool:

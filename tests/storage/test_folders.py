@@ -154,7 +154,7 @@ def test_listing_enters_no_link(tmp_path: Path) -> None:
     (top / "link").symlink_to(outside)
 
     def walked(*enters: Callable[[str, str], bool]) -> list[tuple[str, str]]:
-        return sorted((folder, file.name) for folder, files in folders.walk(top, *enters) for file in files)
+        return sorted((each.path, name) for each in folders.walk(top, *enters) for name in each.names)
 
     assert walked() == [(str(top), "link"), (str(top / "real"), "x")]
     assert walked(lambda _path, name: name != "real") == [(str(top), "link")]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import pytest
@@ -17,6 +18,7 @@ from tests.support.chained import Chained
 from tests.support.place import Place
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -230,3 +232,29 @@ def test_the_order_is_cached_until_a_file_changes(tmp_path: Path, monkeypatch: p
     place.new("9")
     assert [choose(place.workspace).unreadable for _ in range(2)] == [choose(place.workspace).unreadable] * 2
     assert choose(place.workspace).unreadable
+
+
+def damaged(value: Any) -> Iterator[Any]:  # noqa: ANN401 - JSON
+    """Yield a value that was read from JSON with each part of it, and itself, replaced by something else."""
+    others: tuple[Any, ...] = (None, 1.5, "x", [], {}, [7], ["x"])
+    yield from (each for each in others if type(each) is not type(value))
+    for at, part in enumerate(value) if isinstance(value, list) else ():
+        yield from ([*value[:at], other, *value[at + 1 :]] for other in damaged(part))
+        yield [*value[:at], *value[at + 1 :]]
+
+
+def test_a_damaged_cache_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever stands in the place of any value of it: the answer is that of the files."""
+    place = Chained(tmp_path / "r")
+    monkeypatch.setattr(file_sources, "_COARSEST_NS", -(10**18))
+    first, cache = choose(place.workspace), place.cache("next.json")
+    assert first.feature
+    assert choose(place.workspace) == first
+    content = json.loads(cache.read_text())
+    tried = 0
+    for other in damaged(content["entries"]["1"]):
+        cache.write_text(json.dumps({**content, "entries": {"1": other}}))
+        answer = choose(place.workspace)
+        assert answer == first or (answer.feature is None and other[2] is None)
+        tried += 1
+    assert tried > 100
