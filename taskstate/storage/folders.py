@@ -272,18 +272,18 @@ def walk(top: Path | str, enters: Callable[[str, str], bool] = lambda _path, _na
             yield Walked(folder, others, descriptor)
 
 
-def walked_statuses(walked: Iterable[Walked]) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield path and status of what is in the folders of a walk, while it is there: of a link, its own."""
-    for folder, inside, descriptor in walked:
-        for name in inside:
-            path = f"{folder}{os.sep}{name}"
+def walked_statuses(walked: Iterable[Walked], start: int = 0) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield path, from its character `start` on, and status of what is in the folders of a walk: of a link, its own."""
+    for folder, names_inside, descriptor in walked:
+        inside = f"{folder}{os.sep}"[start:]
+        for name in names_inside:
             try:
                 status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)  # faster than an entry's own
             except FileNotFoundError:  # deleted since it was listed
                 continue
             except OSError as error:  # with the whole path
-                raise OSError(error.errno, error.strerror, path) from error
-            yield path, status
+                raise OSError(error.errno, error.strerror, f"{folder}{os.sep}{name}") from error
+            yield inside + name, status
 
 
 # Open

@@ -11,7 +11,6 @@ import re
 from functools import cache
 from heapq import heapify, heappop, heappush
 
-from taskstate.model.derived_values import session_counts
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -125,6 +124,8 @@ def guidance(most: int) -> str:
 
 def pace_of(state: TaskState) -> Pace:
     """Return the pace of a task: its sessions per passing features; the assumed pace while no feature passes."""
+    from taskstate.model.derived_values import session_counts  # `list` shows the table above, and loads no model
+
     passing, sessions = state.checklist.passing if state.checklist else 0, session_counts(state).total
     return Pace(sessions, passing, own=True) if passing and sessions else ASSUMED
 

@@ -1,7 +1,7 @@
 """Lists the tasks of a repository, each with what `list` shows of it.
 
 That is cached from run to run, as long as a file keeps its size, times and inode number: among thousands of tasks a
-second run only looks at the files and reads none.
+second run only looks at the files and reads none. Where none has changed at all, it shows the table of the last run.
 """
 
 from __future__ import annotations
@@ -18,13 +18,15 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import task_index
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
     from typing import Any
 
+    from taskstate.workspace.task_index import StateFiles
     from taskstate.workspace.workspace import Workspace
 
 READY, WAITING = "ready", "waiting"
 _NO_SHAPE: tuple[str, dict[str, Any]] = ("", {})
+_MOST_TABLES = 4  # a table of ten thousand tasks takes a megabyte
 _COLUMNS = ("ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE")
 
 
@@ -62,6 +64,19 @@ class TaskList(NamedTuple):
     problems: dict[str, str]
     shapes: dict[str, dict[str, Any]]
 
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """A line for each file that cannot be read as a whole: those of the problems, and what does not parse."""
+        parts = (each.unread for each in self.tasks if each.path not in self.problems)
+        return (*self.problems.values(), *filter(None, parts))
+
+
+class Table(NamedTuple):
+    """The table of the tasks that were asked for, and a line for each file that cannot be read as a whole."""
+
+    text: str
+    unread: tuple[str, ...]
+
 
 class _Read(NamedTuple):
     """What was read of a file: the task, if it can be listed, and its shape; and a line if it is damaged or unreadable.
@@ -88,31 +103,72 @@ def list_tasks(
     A `standing` is `READY`, for tasks that can be worked on now, or `WAITING`, for those that are blocked or wait for
     another task.
     """
-    tasks, problems, shapes = _all_tasks(workspace, shaped=shaped)
+    found, _ = _all_tasks(workspace, task_index.state_files(workspace), shaped=shaped)
+    return found._replace(tasks=_matching(found.tasks, status, area, standing))
+
+
+def table(
+    workspace: Workspace,
+    *,
+    status: str = "",
+    area: str = "",
+    standing: str = "",
+    damaged: Mapping[str, str] | None = None,
+) -> Table:
+    """Return the table of the tasks that match, as in `list_tasks`; `damaged` are files of which others have told it.
+
+    It is remembered until a file changes, if it rests on nothing but the files, and nothing is wrong with any of them.
+    """
+    listed, most = task_index.state_files(workspace), workspace.config.size.max_sessions
+    place = workspace.private.cache("table.json")
+    cache = Cache(place, _text, rests_on=f"{listed.mark()} {most}", max_entries=_MOST_TABLES)
+    name = f"{status}\n{area}\n{standing}"
+    remembered = None if damaged else cache.get(name)
+    if remembered is not None:
+        return Table(remembered, ())
+    found, is_lasting = _all_tasks(workspace, listed, shaped=False)
+    found = found._replace(tasks=_matching(found.tasks, status, area, standing))
+    text = listing(found.tasks, most, {**found.problems, **(damaged or {})})
+    if is_lasting and not found.unread and not damaged and folders.is_folder(workspace.state_root):
+        cache.put(name, text)
+        cache.save()
+    return Table(text, found.unread)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    raise TypeError
+
+
+def _matching(tasks: list[Listed], status: str, area: str, standing: str) -> list[Listed]:
     complete = {each.id.casefold() for each in tasks if each.status == COMPLETE}
     matching = [each for each in tasks if status in ("", each.status) and area in ("", each.area)]
     if standing:
         matching = [each for each in matching if standing == _standing(each, complete)]
-    return TaskList(matching, problems, shapes)
+    return matching
 
 
-def _all_tasks(workspace: Workspace, *, shaped: bool) -> TaskList:
-    """Return all tasks. Their shapes are ten times as long as all else, and lie in a cache of their own."""
+def _all_tasks(workspace: Workspace, listed: StateFiles, *, shaped: bool) -> tuple[TaskList, bool]:
+    """Return all tasks, and whether that rests on nothing but their files, all of which are whole.
+
+    Their shapes are ten times as long as all else, and lie in a cache of their own.
+    """
     kinds = repr(document_kinds.declared())
     rows = Cache(workspace.private.cache("list.json"), Listed._make, rests_on=f"{Listed._fields}\n{kinds}")
     place = workspace.private.cache("list-shapes.json") if shaped else None
     whole = Cache(place, _marked_shape, rests_on=kinds)
     known, known_shapes = rows.all(), whole.all()
-    found = TaskList([], {}, {})
-    listed = task_index.state_files(workspace)
+    found, is_lasting = TaskList([], {}, {}), True
     # They are cached in this order.
     names = [*known] if known.keys() == listed.marks.keys() else sorted(listed.marks, key=_order)
     for path in names:
         mark, task = listed.marks[path], known.get(path)
         then, shape = known_shapes.get(path, _NO_SHAPE)
         is_known = task and task.mark == mark and (then == mark or not shaped)
-        read = _Read(task, shape) if is_known else _read(workspace, path, mark)
-        if read.lasting and read.task and path not in listed.unsettled:
+        read = _Read(task, shape, lasting=True) if is_known else _read(workspace, path, mark)
+        is_lasting = is_lasting and read.lasting and path not in listed.unsettled
+        if read.lasting and read.task and not is_known and path not in listed.unsettled:
             rows.put(path, read.task)
             whole.put(path, (mark, read.shape))
         if read.problem:
@@ -126,7 +182,7 @@ def _all_tasks(workspace: Workspace, *, shaped: bool) -> TaskList:
         cache.keep(names)
         if has_folder:
             cache.save()
-    return found
+    return found, is_lasting
 
 
 def _order(path: str) -> tuple[object, str]:

@@ -49,15 +49,16 @@ def own_files(
 def own_statuses(
     folder: Path, state_root: Path, is_wanted: Callable[[str], bool], patterns: Sequence[str]
 ) -> Iterator[tuple[str, os.stat_result]]:
-    """Yield the paths that `own_files` returns, each with the status of what is there: of a link, its own.
+    """Yield the paths of `own_files`, here from `folder` on, with the status of what is there: of a link, its own.
 
     Raises:
         TaskstateError: one may be listed and not be looked at.
     """
     walked, elsewhere = _own_files(folder, state_root, is_wanted, patterns)
+    start = len(os.path.join(folder, ""))
     try:
-        yield from folders.walked_statuses(walked)
-        yield from elsewhere()
+        yield from folders.walked_statuses(walked, start)
+        yield from ((path[start:], status) for path, status in elsewhere())
     except OSError as error:
         with files.os_errors("look at", Path(error.filename)):
             raise

@@ -6,7 +6,6 @@ looks at the files and reads none.
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 
@@ -114,15 +113,15 @@ def by_id(tasks: Iterable[IndexedTask]) -> Mapping[str, IndexedTask]:
 
 def state_files(workspace: Workspace) -> StateFiles:
     """Look at the state files of the repository: at a link itself, and not at what it names."""
-    began, start = time.time_ns(), len(os.path.join(workspace.root, ""))
-    settled, excludes = settled_before(began), bool(workspace.config.exclude)
+    began, excludes = time.time_ns(), bool(workspace.config.exclude)
+    settled = settled_before(began)
     marks: dict[str, str] = {}
     unsettled = set()
     for path, status in listing.own_statuses(workspace.root, workspace.state_root, _is_state_file, (f"*{_SUFFIX}",)):
-        if not excludes or not workspace.excludes(Path(path)):
-            marks[path[start:]] = mark_of(status)
+        if not excludes or not workspace.excludes(Path(workspace.root, path)):
+            marks[path] = mark_of(status)
             if status.st_mtime_ns > settled or status.st_ctime_ns > settled:
-                unsettled.add(path[start:])
+                unsettled.add(path)
     return StateFiles(began, marks, frozenset(unsettled))
 
 

@@ -313,7 +313,7 @@ def test_fault_of_our_own_is_one_line_and_a_log(cli: Cli, monkeypatch: pytest.Mo
     def fail(*_: Any, **__: Any) -> None:  # noqa: ANN401 - a stand-in
         raise RuntimeError("secret \x1b inside")
 
-    monkeypatch.setattr(task_list, "list_tasks", fail)
+    monkeypatch.setattr(task_list, "_all_tasks", fail)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     result = cli("list")
     assert (result.status, result.out, result.err.count("\n")) == (3, "", 1)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from taskstate.storage import file_sources
 from taskstate.tasks import task_list
 from taskstate.tasks.decomposition_plan import guidance
-from taskstate.tasks.task_list import READY, list_tasks, listing
+from taskstate.tasks.task_list import READY, WAITING, list_tasks, listing, table
 from tests.support.place import Place
 
 if TYPE_CHECKING:
@@ -152,3 +153,81 @@ def test_what_changed_just_now_is_not_remembered(place: Place) -> None:
     """A file that was changed just now is not cached: it could change again and keep its times."""
     assert ids(place) == ["101"]
     assert not place.cache("list.json").exists()
+
+
+@pytest.mark.usefixtures("settled")
+def test_the_table_of_the_last_run_is_shown_until_anything_changes(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each question has its own; a file that changes, appears or goes, and another configuration, make it anew."""
+    place.new("102", depends_on=("101",), area="web")
+
+    def shown(*, again: bool) -> list[str]:
+        questions: tuple[dict[str, Any], ...] = (
+            {},
+            {"status": "complete"},
+            {"area": "web"},
+            {"standing": READY},
+            {"standing": WAITING},
+        )
+        with monkeypatch.context() as patch:
+            if again:
+                patch.setattr(task_list, "_all_tasks", None)
+            tables = [table(place.workspace, **each) for each in questions]
+        assert [each.unread for each in tables] == [()] * len(tables)
+        tasks = [list_tasks(place.workspace, **each).tasks for each in questions]
+        most = place.workspace.config.size.max_sessions
+        assert [each.text for each in tables] == [listing(each, most) for each in tasks]
+        return [each.text for each in tables]
+
+    monkeypatch.setattr(task_list, "_MOST_TABLES", 5)
+    before = shown(again=False)
+    assert len({*before}) == 4  # what is of the area is what waits
+    assert shown(again=True) == before
+    place.text = place.text.replace("title: JWT Service", "title: Another")
+    assert "Another" in shown(again=False)[0]
+    place.new("103")
+    assert "103" in shown(again=False)[0]
+    (place.workspace.tasks / "task-103-state.md").unlink()
+    assert "103" not in shown(again=False)[0]
+    place.configure("[size]\nmax-sessions = 7")
+    assert shown(again=False)[0].endswith(guidance(7))
+
+
+@pytest.mark.usefixtures("settled")
+def test_a_table_with_anything_wrong_is_not_remembered(place: Place) -> None:
+    """What is damaged is told by each run, whoever has found it."""
+    told = {"x/task-101-state.md": "damaged"}
+    assert table(place.workspace, damaged=told).text == listing(list_tasks(place.workspace).tasks, 20, told)
+    assert not place.cache("table.json").exists()
+    whole = place.text
+    place.text = whole.replace('"features"', "features")
+    for _ in range(2):
+        assert len(table(place.workspace).unread) == 1
+        assert not place.cache("table.json").exists()
+    place.path.write_bytes(b"\xff")
+    for _ in range(2):
+        assert ["not listed" in each for each in table(place.workspace).unread] == [True]
+    assert not place.cache("table.json").exists()
+    place.text = whole
+    assert table(place.workspace).unread == ()
+    remembered = place.cache("table.json").read_bytes()
+    assert "(damaged)" in table(place.workspace, damaged={place.workspace.relative(place.path): "damaged"}).text
+    assert place.cache("table.json").read_bytes() == remembered
+
+
+@pytest.mark.usefixtures("settled")
+@pytest.mark.parametrize("other", [None, 7, ["x"], {"x": "y"}])
+def test_a_damaged_cache_of_tables_is_none(place: Place, other: object) -> None:
+    """Whatever stands in the place of a table: the answer is that of the files."""
+    expected, cache = table(place.workspace), place.cache("table.json")
+    content = json.loads(cache.read_text())
+    content["entries"] = dict.fromkeys(content["entries"], other)
+    cache.write_text(json.dumps(content))
+    assert table(place.workspace) == expected
+
+
+def test_a_table_of_what_changed_just_now_is_not_remembered(place: Place) -> None:
+    """A file could change again and keep its times."""
+    assert "101" in table(place.workspace).text
+    assert not place.cache("table.json").exists()

@@ -23,22 +23,15 @@ def configure(parser: Parser) -> None:
 
 def run(invocation: Invocation) -> int:
     """List the tasks, and report those that cannot be read."""
-    from taskstate.tasks.task_list import READY, WAITING, list_tasks, listing
+    from taskstate.tasks.task_list import READY, WAITING, list_tasks, table
 
-    args = invocation.args
-    standing = READY if args.ready else ""
-    found = list_tasks(
-        invocation.workspace,
-        status=args.status or "",
-        area=args.area or "",
-        standing=WAITING if args.blocked else standing,
-        shaped=invocation.as_json,
-    )
-    problems = found.problems
-    parts = (each.unread for each in found.tasks if each.path not in problems)
-    invocation.report_all_damage((*problems.values(), *filter(None, parts)))
-    problems |= {each.path: each.message for each in invocation.told if each.damaged}
-    return invocation.print_result(
-        [found.shapes[each.path] for each in found.tasks] if invocation.as_json else None,
-        listing(found.tasks, invocation.workspace.config.size.max_sessions, problems),
-    )
+    args, workspace = invocation.args, invocation.workspace
+    standing = WAITING if args.blocked else READY if args.ready else ""
+    if invocation.as_json:
+        found = list_tasks(workspace, status=args.status or "", area=args.area or "", standing=standing, shaped=True)
+        invocation.report_all_damage(found.unread)
+        return invocation.print_result([found.shapes[each.path] for each in found.tasks], "")
+    damaged = {each.path: each.message for each in invocation.told if each.damaged}
+    shown = table(workspace, status=args.status or "", area=args.area or "", standing=standing, damaged=damaged)
+    invocation.report_all_damage(shown.unread)
+    return invocation.print_result(None, shown.text)
