@@ -10,7 +10,7 @@ import os
 
 from taskstate.errors import TaskstateError
 from taskstate.lint.cache import CachedResult, freeze, open_cache, thaw
-from taskstate.lint.queries.answers import RepositoryQueries
+from taskstate.lint.queries.answers import DEPENDENCY_PATH, RepositoryQueries
 from taskstate.model import document_kinds, names
 from taskstate.storage import files, folders
 from taskstate.storage.file_sources import Disk, GitFiles
@@ -18,7 +18,7 @@ from taskstate.storage.git import client as git
 from taskstate.storage.git.client import DISK, INDEX
 from taskstate.syntax import hashes
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace.run_cache import open_dependency_cache
+from taskstate.workspace.run_cache import CachedDependencies, open_dependency_cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -63,11 +63,15 @@ class LintRun(NamedTuple):
 
 
 class _FileResult(NamedTuple):
-    """The findings in one file with an entry for the cache, in which they are not yet, or why it cannot be read."""
+    """The findings in one file with an entry for the cache, in which they are not yet, or why it cannot be read.
+
+    `depends_on` are the ids that it depends on, None where they are not known.
+    """
 
     entry: CachedResult | None
     findings: tuple[Finding, ...] = ()
     error: str = ""
+    depends_on: tuple[str, ...] | None = None
 
 
 class LintRequest(NamedTuple):
@@ -240,6 +244,10 @@ def _useful_processes(paths: Sequence[Path]) -> int:
 
 
 def _check_in_processes(paths: Sequence[Path], run: LintRun, jobs: int) -> Iterator[tuple[Path, _FileResult]]:
+    """Yield the files with their results; a file on a cycle of dependencies twice, the second time with its findings.
+
+    To find cycles, each process would have to read what all others check.
+    """
     from concurrent.futures import as_completed
 
     from taskstate.storage import programs
@@ -248,8 +256,22 @@ def _check_in_processes(paths: Sequence[Path], run: LintRun, jobs: int) -> Itera
     shared = (run._replace(cache=None), document_kinds.declared())
     with programs.workers(jobs, _init_worker, shared) as pool:
         batches = [paths[at : at + _BATCH] for at in range(0, len(paths), _BATCH)]
+        results: dict[Path, _FileResult] = {}
         for future in as_completed([pool.submit(_check_batch, batch) for batch in batches]):
+            results.update(future.result())
             yield from future.result()
+    for path, result in results.items():
+        if result.entry and result.depends_on is not None:
+            run.repository.know_dependencies(path, CachedDependencies(result.entry.mark, result.depends_on))
+    for path, result in results.items():
+        if result.entry and _is_on_cycle(path, result.entry, run):
+            yield path, _check(path, run)
+
+
+def _is_on_cycle(path: Path, entry: CachedResult, run: LintRun) -> bool:
+    """Return whether a file depends on itself, which was deferred when it was checked."""
+    queries = RepositoryQueries(run.repository, path)
+    return any(question[0] == DEPENDENCY_PATH and queries.mark(question) != mark for question, mark in entry.recorded)
 
 
 _lint_run: LintRun  # set in a worker process
@@ -258,6 +280,7 @@ _lint_run: LintRun  # set in a worker process
 def _init_worker(run: LintRun, kinds: dict[str, Kind]) -> None:
     global _lint_run  # noqa: PLW0603 - a pool passes what its tasks share to an initializer
     _lint_run = run
+    run.repository.defers_cycles = True
     document_kinds.declare(kinds)
 
 
@@ -278,7 +301,8 @@ def _check(path: Path, run: LintRun) -> _FileResult:
             return _FileResult(CachedResult("", "", (), ()))
         return _FileResult(None, error=str(error))
     findings = engine.findings(data, run.name(path), run.config, queries)
-    return _FileResult(CachedResult(mark, hashes.fingerprint(data), tuple(queries.recorded.items()), ()), findings)
+    entry = CachedResult(mark, hashes.fingerprint(data), tuple(queries.recorded.items()), ())
+    return _FileResult(entry, findings, depends_on=run.repository.checked_dependencies(path))
 
 
 def own_files_in_git(run: LintRun, *, changed: bool) -> tuple[Path, ...]:

@@ -212,8 +212,7 @@ class TaskState(_TaskState):
     @property
     def depends_on(self) -> tuple[str, ...]:
         """The ids of the upstream tasks."""
-        value = self.document.front_matter.node and self.document.front_matter.node.get("depends_on")
-        return tuple(item.text for item in value.items if item.text) if value else ()
+        return depends_on(self.document)
 
     @property
     def archived(self) -> int:
@@ -265,6 +264,12 @@ def read_state(document: Document, task_id: str = "") -> TaskState:
     """Return the state in `document`; `task_id` is the id in its file name, for a front matter without one."""
     state = document.derived(_state, kind_of(document.front_matter.get("kind")).name)
     return state if state.id or not task_id else state._replace(id=task_id)
+
+
+def depends_on(document: Document) -> tuple[str, ...]:
+    """Return the ids of the upstream tasks of a state file."""
+    value = document.front_matter.node and document.front_matter.node.get("depends_on")
+    return tuple(item.text for item in value.items if item.text) if value else ()
 
 
 def _state(document: Document, kind: str) -> TaskState:

@@ -60,6 +60,7 @@ class RunCache:
         self.checked: tuple[Path, Document] | None = None  # the file that is being checked: nobody parses it again
         self._documents: dict[Path, Document | None] = {}
         self._upstreams: dict[Path, Upstream | None] = {}
+        self._known_dependencies: dict[Path, tuple[str, ...]] = {}  # of files that another process has read
         self.dependencies = DependencyGraph(self._depends_on)
         self.dependency_cache: Cache[CachedDependencies] | None = None
 
@@ -72,12 +73,14 @@ class RunCache:
         self._disk.forget_file(path)
         self._documents.pop(path, None)
         self._upstreams.pop(path, None)
+        self._known_dependencies.pop(path, None)
 
     def forget(self) -> None:
         """Forget all that was read, since files have been written."""
         self.memo.clear()
         self._documents.clear()
         self._upstreams.clear()
+        self._known_dependencies.clear()
         self._disk.close()
         self.dependencies = DependencyGraph(self._depends_on)
 
@@ -155,8 +158,23 @@ class RunCache:
         """Return the ids that a task depends on; none if it does not exist or cannot be read."""
         return tuple(each for path in self.state_files(task_id) for each in self._dependencies_of(path))
 
+    def checked_dependencies(self, path: Path) -> tuple[str, ...] | None:
+        """Return the ids that a state file depends on that was just checked; None where another file or none was."""
+        from taskstate.model.task_state import depends_on
+
+        is_checked = self.checked is not None and self.checked[0] == path and names.own_type(path.name) == "state"
+        return depends_on(self.checked[1]) if self.checked and is_checked else None
+
+    def know_dependencies(self, path: Path, found: CachedDependencies) -> None:
+        """Keep the ids that a state file depends on, as another process has read them: nobody reads it again."""
+        self._known_dependencies[path] = found.depends_on
+        if self.dependency_cache and found.mark:
+            self.dependency_cache.put(os.fspath(path), found)
+
     def _dependencies_of(self, path: Path) -> tuple[str, ...]:
         """Return the ids that a state file depends on, from the cache if the file has not changed."""
+        if path in self._known_dependencies:
+            return self._known_dependencies[path]
         cache = self.dependency_cache
         if cache is None:
             return self._dependencies_now(path)

@@ -7,7 +7,8 @@ import pytest
 
 from taskstate.lint import engine
 from taskstate.lint.runner import LintRequest, LintRun, Report, check_files, open_run, own_files_in
-from taskstate.storage import programs
+from taskstate.storage import file_sources, programs
+from taskstate.workspace.run_cache import RunCache
 from tests.support.place import Place, refusal
 
 if TYPE_CHECKING:
@@ -86,13 +87,14 @@ def settled(path: Path) -> None:
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns - 60 * 10**9))
 
 
-def run(place: Place, *, config: Config | None = None, now: str = NOW) -> tuple[Report, LintRun]:
+def run(place: Place, *, config: Config | None = None, now: str = NOW, jobs: int = 1) -> tuple[Report, LintRun]:
     """Check the repository as a command does, with the cache of earlier runs."""
-    lint_run, _ = open_run(place.workspace, config or place.workspace.config, LintRequest(now=now))
+    lint_run, _ = open_run(place.workspace, config or place.workspace.config, LintRequest(now=now, jobs=jobs))
     found, _ = own_files_in(place.workspace, [place.root])
     report = check_files(found, lint_run)
     assert lint_run.cache
     lint_run.cache.save()
+    lint_run.repository.close()
     return report, lint_run
 
 
@@ -208,6 +210,38 @@ def test_several_processes_find_what_one_finds(place: Place) -> None:
     assert check_files(found, several, lambda *done: progress.append(done)) == expected
     assert len(expected.findings) >= 50
     assert progress[-1] == (len(found), len(found))
+
+
+def circle(place: Place) -> tuple[Path, ...]:
+    """Return many files, of which two that different processes check depend on each other, and one on the first."""
+    found = many_files(place)
+    for number, upstream in ((200, 249), (249, 200), (220, 200)):
+        path = place.path.parent / f"task-{number}-state.md"
+        text = path.read_text(encoding="utf-8")
+        assert "\ncreated_at:" in text
+        path.write_text(text.replace("\ncreated_at:", f'\ndepends_on: ["{upstream}"]\ncreated_at:'), encoding="utf-8")
+    return found
+
+
+def test_several_processes_find_a_circle_together(place: Place) -> None:
+    """Tasks that depend on each other are found where no process checks both, and so does the next run."""
+    found = circle(place)
+    expected = check_files(found, place.checking()._replace(jobs=1))
+    assert [each.path[-12:] for each in expected.findings if each.diagnostic.code == "TS905"] == [
+        "200-state.md",
+        "249-state.md",
+    ]
+    assert check_files(found, place.checking()._replace(jobs=2)) == expected
+    assert run(place, jobs=2)[0] == run(place)[0] == expected
+
+
+def test_the_next_run_knows_what_several_processes_have_read(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the files depend on is kept for the next run, which then reads none of them to look for circles."""
+    monkeypatch.setattr(file_sources, "_COARSEST_NS", 0)
+    circle(place)
+    first, _ = run(place, jobs=2)
+    monkeypatch.setattr(RunCache, "upstream", None)
+    assert run(place)[0] == first
 
 
 def test_files_that_are_gone_are_forgotten(place: Place) -> None:

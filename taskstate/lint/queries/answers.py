@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from taskstate.model.chain_quotes import Upstream
     from taskstate.syntax.document import Document
 
+DEPENDENCY_PATH = "dependency_path"
 Question = tuple[str, ...]  # the name of the query in MARKS, and its arguments
 
 # The function that computes the mark of each query's answer, from the file and the arguments of the query.
@@ -46,12 +47,12 @@ MARKS: Mapping[str, Callable[..., str]] = {
     "standard": context.source_mark,
     "upstream": tasks.upstream_mark,
     "damage": tasks.damage_mark,
-    "dependency_path": tasks.dependency_path_mark,
+    DEPENDENCY_PATH: tasks.dependency_path_mark,
 }
 
 
 # Queries whose answer is the same for every file of a run: each is asked once.
-_SHARED = frozenset({"dependency_path", "exists", "is_future", "leads_outside", "missing_commits", "upstream"})
+_SHARED = frozenset({DEPENDENCY_PATH, "exists", "is_future", "leads_outside", "missing_commits", "upstream"})
 
 
 class RepositoryQueries(Queries):
@@ -169,7 +170,7 @@ class RepositoryQueries(Queries):
         """Find a shortest path along `depends_on` from a task back to this file's."""
         if not self.file.id:
             return None
-        return tuple(self._record("dependency_path", task_id.casefold(), self.file.id.casefold()).split())
+        return tuple(self._record(DEPENDENCY_PATH, task_id.casefold(), self.file.id.casefold()).split())
 
     def missing_commits(self, ids: tuple[str, ...]) -> tuple[str, ...] | None:
         """List those of these commits that the repository lacks."""

@@ -24,8 +24,11 @@ _T = TypeVar("_T")
 class Repository(RunCache):
     """The repository in one lint run.
 
-    `now` is a timestamp (`YYYY-MM-DDTHH:MM:SSZ`); `history` is the compared revision, or None.
+    `now` is a timestamp (`YYYY-MM-DDTHH:MM:SSZ`); `history` is the compared revision, or None. With `defers_cycles`
+    no task depends on itself, as nearly everywhere: whoever knows all files looks for cycles when they are checked.
     """
+
+    defers_cycles = False
 
     def __init__(self, workspace: Workspace, *, now: str, history: ComparedRevision | None = None) -> None:
         super().__init__(workspace)

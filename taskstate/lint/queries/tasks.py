@@ -126,6 +126,9 @@ def removed_task_mark(file: File, task_id: str) -> str:
 
 def dependency_path_mark(file: File, task_id: str, own_id: str) -> str:
     """List the ids on a shortest path along `depends_on` from one task to another."""
+    if file.repository.defers_cycles:
+        file.repository.upstream(file.path)  # parsed as it is now, it need not be read again for a task that needs it
+        return ""
     return " ".join(file.repository.dependencies.shortest_path(task_id, own_id))
 
 
