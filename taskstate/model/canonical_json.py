@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from json.encoder import encode_basestring as quoted
 
 from taskstate.syntax import hashes
 from taskstate.typed import TYPE_CHECKING
@@ -11,12 +12,27 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 CANONICAL_VERSION = "1.0.0"
+_LINE = "\n"
 SEALED_KEYS = ("context", "baseline", "coordination", "delta", "evidence", "handoffs", "output", "acks")
 
 
 def canonical_json(value: object) -> str:
     """Return `value` as JSON with sorted keys, literal UTF-8, two-space indent and one LF at the end."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, indent=2) + "\n"
+    return f"{_written(value, _LINE)}\n"
+
+
+def _written(value: object, line: str) -> str:
+    """Return a value as `json.dumps` does, which is slow where it indents; `line` is what begins a line."""
+    if isinstance(value, str):
+        return quoted(value)
+    below = f"{line}  "
+    if isinstance(value, dict):
+        entries = [f"{below}{quoted(key)}: {_written(value[key], below)}" for key in sorted(value)]
+        return f"{{{','.join(entries)}{line}}}" if entries else "{}"
+    if isinstance(value, (list, tuple)):
+        items = [f"{below}{_written(item, below)}" for item in value]
+        return f"[{','.join(items)}{line}]" if items else "[]"
+    return json.dumps(value)
 
 
 def sha256(text: str) -> str:

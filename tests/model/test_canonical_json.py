@@ -1,6 +1,17 @@
 from __future__ import annotations
 
+import json
+
+from hypothesis import given
+
 from taskstate.model.canonical_json import SEALED_KEYS, audit_seal, canonical_json, sha256
+from tests.support.data_strategies import yaml_values
+
+
+@given(value=yaml_values)
+def test_canonical_json_is_that_of_the_standard_library(value: object) -> None:
+    """Any program writes the same with its own JSON library, which is how a seal is checked elsewhere."""
+    assert canonical_json(value) == json.dumps(value, sort_keys=True, ensure_ascii=False, indent=2) + "\n"
 
 
 def test_canonical_json_is_the_same_for_the_same_value() -> None:
