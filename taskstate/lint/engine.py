@@ -19,7 +19,7 @@ from taskstate.lint.facts.file_facts import Facts
 from taskstate.lint.facts.signs import Signs
 from taskstate.lint.queries.interface import NO_QUERIES
 from taskstate.lint.registry import known_codes
-from taskstate.lint.selection import selected_rules, weighted
+from taskstate.lint.selection import rules_for, selected_rules, weighted
 from taskstate.lint.suppressions import apply_directives, directives
 from taskstate.model import names
 from taskstate.syntax.document import parse
@@ -140,8 +140,7 @@ def _check(
     document: Document, name: str, config: Config, queries: Queries, *, most: int = sys.maxsize
 ) -> tuple[Diagnostic, ...]:
     facts = facts_of(document, name, config, queries)
-    selected = selected_rules(config.lint, name)
-    checked = [row for row in selected if facts.file_type in row.files and row.needs <= queries.answerable]
+    checked = rules_for(config.lint, name, facts.file_type, queries.answerable)
     signs = Signs(facts)
     rules = (row.load() for row in checked if row.applies_to(signs))
     in_file = directives(document)
@@ -220,7 +219,12 @@ def _changes_sealed(fix: Fix, sealed: Span | None) -> bool:
 
 
 def _apply_directives(
-    diagnostics: Iterable[Diagnostic], in_file: tuple[Directive, ...], facts: Facts, checked: list[Row], *, most: int
+    diagnostics: Iterable[Diagnostic],
+    in_file: tuple[Directive, ...],
+    facts: Facts,
+    checked: tuple[Row, ...],
+    *,
+    most: int,
 ) -> list[Diagnostic]:
     """Return the findings that no directive silences, and one for each directive with a code that silences nothing.
 

@@ -29,13 +29,27 @@ _EXACT = 10  # more than the length of any beginning of a code
 def selected_rules(lint: Lint, name: str) -> tuple[Row, ...]:
     """Return the rules that are checked in the file `name`, which is a path from the repository's root."""
     ignored = (*lint.ignore, *_ignored_in(name, lint))
-    return _select(tuple(TABLE), (*lint.select, *lint.extend_select), ignored)
+    return _select((*lint.select, *lint.extend_select), ignored)
+
+
+def rules_for(lint: Lint, name: str, file_type: str, answerable: frozenset[str]) -> tuple[Row, ...]:
+    """Return the rules that are checked in a file of this type where these kinds of queries can be answered."""
+    ignored = (*lint.ignore, *_ignored_in(name, lint))
+    return _applicable((*lint.select, *lint.extend_select), ignored, file_type, answerable)
 
 
 @lru_cache(maxsize=64)
-def _select(table: tuple[Row, ...], selected: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[Row, ...]:
+def _select(selected: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[Row, ...]:
     """Return the selected rules; of a selector to check and an equally narrow one to ignore, the latter wins."""
-    return tuple(row for row in table if _narrowest(row, selected) > _narrowest(row, ignored))
+    return tuple(row for row in TABLE if _narrowest(row, selected) > _narrowest(row, ignored))
+
+
+@lru_cache(maxsize=64)
+def _applicable(
+    selected: tuple[str, ...], ignored: tuple[str, ...], file_type: str, answerable: frozenset[str]
+) -> tuple[Row, ...]:
+    rows = _select(selected, ignored)
+    return tuple(row for row in rows if file_type in row.files and row.needs <= answerable)
 
 
 def _ignored_in(name: str, lint: Lint) -> Iterator[str]:

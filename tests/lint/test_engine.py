@@ -99,6 +99,8 @@ def table(monkeypatch: pytest.MonkeyPatch) -> MadeTable:
     """Return the table that the engine reads: an empty one."""
     table = MadeTable()
     monkeypatch.setattr(selection, "TABLE", table)
+    for name in ("_select", "_applicable"):  # which remember what is selected of a table that never changes
+        monkeypatch.setattr(selection, name, getattr(selection, name).__wrapped__)
     return table
 
 
