@@ -7,6 +7,7 @@ aliases or merge keys is left alone, because there the order has a meaning.
 from __future__ import annotations
 
 import re
+from operator import gt
 
 from taskstate.formatting.schema_order import SchemaNode, in_order, schema_root
 from taskstate.syntax.document import parse_head
@@ -72,9 +73,8 @@ def same_values(document: Document, edits: Sequence[Edit]) -> bool:
 
 def _disorders(text: str, node: Node, schema: SchemaNode, floor: int) -> Iterator[Disorder]:
     """Yield the outermost mappings out of order; `floor` is the offset where the lines of `node` begin."""
-    keys = [entry.key.text for entry in node.entries]
-    order = in_order(keys, schema.order)
-    if order != sorted(order):
+    order = in_order(tuple([entry.key.text for entry in node.entries]), schema.order)
+    if any(map(gt, order, order[1:])):
         slots = _entry_lines(text, node, floor) if node.style == "block" else _flow_entries(text, node)
         if slots:
             edits = (

@@ -74,13 +74,14 @@ def ranks(keys: Sequence[str], order: Sequence[str]) -> list[int]:
     return result
 
 
-def in_order(keys: Sequence[str], order: Sequence[str]) -> list[int]:
+@lru_cache(maxsize=1_000)  # the objects in a list have the same few keys, ten thousand times; so have most files
+def in_order(keys: tuple[str, ...], order: tuple[str, ...]) -> tuple[int, ...]:
     """Return the indices of `keys` in their canonical order."""
     rank = ranks(keys, order)
-    return sorted(range(len(keys)), key=rank.__getitem__)
+    return tuple(sorted(range(len(keys)), key=rank.__getitem__))
 
 
-@lru_cache(maxsize=1_000)  # the objects in a list have the same few keys, ten thousand times
+@lru_cache(maxsize=1_000)
 def _ordered(keys: tuple[str, ...], order: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(keys[index] for index in in_order(keys, order))
 

@@ -127,8 +127,8 @@ def test_block_text_moves_as_a_whole() -> None:
 def test_order_of_unknown_keys() -> None:
     """An unknown key has the place of the known one before it; in front of all it stays in front."""
     order = ("a", "b", "c")
-    assert in_order(["x", "c", "y", "a", "z"], order) == [0, 3, 4, 1, 2]
-    assert in_order(["a", "x", "c"], order) == [0, 1, 2]
+    assert in_order(("x", "c", "y", "a", "z"), order) == (0, 3, 4, 1, 2)
+    assert in_order(("a", "x", "c"), order) == (0, 1, 2)
 
 
 def test_json_is_ordered_by_its_schema() -> None:
