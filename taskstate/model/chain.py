@@ -103,6 +103,10 @@ def output_of(document: Document) -> str:
 
 def inputs_of(document: Document) -> tuple[ChainInput, ...]:
     """Return the Chain Inputs that were pulled into a state file, in the order of the text."""
+    return document.derived(_inputs, None)
+
+
+def _inputs(document: Document, _given: None) -> tuple[ChainInput, ...]:
     section = section_of(document, INPUTS)
     inputs = []
     for block in document.blocks_in(section.body, "html") if section else ():
@@ -120,6 +124,10 @@ def inputs_of(document: Document) -> tuple[ChainInput, ...]:
 
 def named_inputs(document: Document) -> tuple[NamedInput, ...]:
     """Return the headings among the Chain Inputs that name a task, whether the tool or a person wrote them."""
+    return document.derived(_named_inputs, None)
+
+
+def _named_inputs(document: Document, _given: None) -> tuple[NamedInput, ...]:
     section = section_of(document, INPUTS)
     kind = document_kinds.kind_of(document.front_matter.get("kind"))
     inputs = []
