@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -150,7 +151,8 @@ def is_pinned(node: Node) -> bool:
     """Return whether a value, or any key or value within it, must not be edited."""
     if node.kind == "scalar" or node.pinned:
         return bool(node.pinned)
-    return any(map(is_pinned, node.items)) or any(is_pinned(each) for entry in node.entries for each in entry)
+    parts = chain(node.items, *node.entries)
+    return any(each.pinned or (each.kind != "scalar" and is_pinned(each)) for each in parts)
 
 
 def is_list(value: object) -> TypeGuard[Sequence[Any]]:

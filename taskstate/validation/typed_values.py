@@ -105,13 +105,13 @@ def typed_value(node: Node, name: str) -> Any:  # noqa: ANN401 - any YAML or JSO
 
 def annotated(
     node: Node, name: str, keyword: str, *, wanted: Callable[[object], bool] = lambda _: True
-) -> Iterator[tuple[KeyPath, Node]]:
-    """Yield each scalar, with its path, whose schema has the keyword `keyword`, such as "x-timestamp".
+) -> list[tuple[KeyPath, Node]]:
+    """Return each scalar, with its path, whose schema has the keyword `keyword`, such as "x-timestamp".
 
     Of the objects in a JSON list only those are looked through that hold a `wanted` value there: of ten thousand
     features, finding the places of all values takes long.
     """
-    yield from _marked(node, _shape_by_name(name), keyword, wanted)
+    return _marked(node, _shape_by_name(name), keyword, wanted)
 
 
 def holds(value: object, name: str, keyword: str, wanted: Callable[[object], bool]) -> bool:
@@ -136,15 +136,18 @@ def _value(node: Node, shape: _Shape) -> Any:  # noqa: ANN401 - any YAML or JSON
 
 def _marked(
     node: Node, shape: _Shape, keyword: str, wanted: Callable[[object], bool], path: KeyPath = ()
-) -> Iterator[tuple[KeyPath, Node]]:
-    if node.kind == "scalar" and keyword in shape.marks:
-        yield path, node
-    for entry in node.entries:
-        key = entry.key.text
-        yield from _marked(entry.value, shape.entry(key), keyword, wanted, (*path, key))
+) -> list[tuple[KeyPath, Node]]:
+    if node.kind == "scalar":
+        return [(path, node)] if keyword in shape.marks else []
+    found = list[tuple["KeyPath", "Node"]]()
+    for key, value in node.entries:
+        inner = shape.entry(key.text)
+        if value.kind != "scalar" or keyword in inner.marks:
+            found += _marked(value, inner, keyword, wanted, (*path, key.text))
     for index, item in enumerate(node.items):
         if item.style != "json" or _holds(item.value(), shape.items, keyword, wanted):
-            yield from _marked(item, shape.items, keyword, wanted, (*path, index))
+            found += _marked(item, shape.items, keyword, wanted, (*path, index))
+    return found
 
 
 def _holds(value: object, shape: _Shape, keyword: str, wanted: Callable[[object], bool]) -> bool:
