@@ -72,7 +72,7 @@ def same_values(document: Document, edits: Sequence[Edit]) -> bool:
 
 
 def _disorders(text: str, node: Node, schema: SchemaNode, floor: int) -> Iterator[Disorder]:
-    """Yield the outermost mappings out of order; `floor` is the offset where the lines of `node` begin."""
+    """Yield the outermost mappings out of order; `floor` is an offset below which the lines of `node` begin."""
     order = in_order(tuple([entry.key.text for entry in node.entries]), schema.order)
     if any(map(gt, order, order[1:])):
         slots = _entry_lines(text, node, floor) if node.style == "block" else _flow_entries(text, node)
@@ -87,7 +87,7 @@ def _disorders(text: str, node: Node, schema: SchemaNode, floor: int) -> Iterato
     for entry in node.entries:
         child_schema = schema.child(entry.key.text) if entry.value.kind != "scalar" else None
         if child_schema:
-            yield from _disorders(text, entry.value, child_schema, _end_of_line(text, entry.key.span.end))
+            yield from _disorders(text, entry.value, child_schema, entry.key.span.end)
     child_schema = schema.item
     if child_schema:
         for item in node.items:

@@ -64,7 +64,7 @@ class Directive(NamedTuple):
 
 def directives(document: Document) -> tuple[Directive, ...]:
     """Return the directives of a file in document order, with those that only look like one."""
-    if re.compile(_ANY).search(document.text.casefold()) is None:
+    if compiled(_ANY).search(document.text.casefold()) is None:
         return ()
     return tuple(sorted((*_in_front_matter(document), *_in_body(document)), key=lambda each: each.span))
 

@@ -19,6 +19,7 @@ from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, read_state, se
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -256,7 +257,7 @@ def _content(document: Document, span: Span) -> Span:
     content = text.rstrip(" \t\r\n")
     last_line = max(content.rfind("\n"), content.rfind("\r")) + 1
     before = content[:last_line].rstrip(" \t\r\n")
-    if re.compile(_RULE).fullmatch(content, last_line) and (
+    if compiled(_RULE).fullmatch(content, last_line) and (
         not before or len(re.compile(_LINE_END).findall(content, len(before), last_line)) > 1
     ):
         content = before

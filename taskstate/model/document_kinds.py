@@ -166,7 +166,9 @@ class Kind(_Kind):
         Never a substring: an output that quotes the placeholder is not empty.
         """
         stripped = text.strip()
-        return stripped == self.placeholder or bool(re.fullmatch(f"{_EMPHASIS}|{_PARENTHESES}", stripped))
+        if stripped == self.placeholder:
+            return True
+        return stripped.startswith(("*", "_", "(")) and bool(re.fullmatch(f"{_EMPHASIS}|{_PARENTHESES}", stripped))
 
 
 # The kinds that the project declares in whose repository this process works, by name. They are kept here and not passed

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span
 
 Scanned = tuple[str, Span, Span, str, int, bool]
@@ -220,7 +221,7 @@ class _Scanner:
     def _reaches(self, begin: int, until: int, column: int) -> bool:
         """Return whether a list item reaches to `until`: each line from `begin` is blank or indented to `column`."""
         tab = r"\t" if column <= _WIDEST_ITEM else ""
-        outside = re.compile(rf"\n {{0,{column - 1}}}[^ {tab}\r\n]").search(self.text, begin - 1, until)
+        outside = compiled(rf"\n {{0,{column - 1}}}[^ {tab}\r\n]").search(self.text, begin - 1, until)
         return outside is None
 
     def _follows_text(self, start: int) -> bool:

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from itertools import accumulate
 
 from taskstate.syntax import invisible
+from taskstate.syntax.patterns import compiled
 from taskstate.typed import NamedTuple
 
 # A pattern, compiled where it is used: that takes milliseconds, and most runs need none of it.
@@ -66,7 +67,7 @@ def line_start(text: str, at: int, floor: int = 0, *, ends: str = "\r\n") -> int
 def line_end(text: str, at: int, stop: int | None = None) -> int:
     """Return where the line that holds an offset ends, without its line end, or `stop` if that comes first."""
     stop = len(text) if stop is None else stop
-    found = re.compile(r"[\r\n]").search(text, at, stop)
+    found = compiled(r"[\r\n]").search(text, at, stop)
     return found.start() if found else stop
 
 

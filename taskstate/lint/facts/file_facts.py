@@ -24,6 +24,7 @@ from taskstate.model.tool_blocks import ToolBlocks, read_tool_blocks
 from taskstate.syntax.document import parse
 from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.nodes import Fault, Node
+from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import CONTROLS, Span, first_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema
@@ -222,7 +223,7 @@ class Facts(_Facts):
     def commented_values(self) -> tuple[Fault, ...]:
         """The values of the front matter that YAML reads as comments because they begin with `#`."""
         content, text = self.document.front_matter.content, self.document.text
-        if self.front_matter is None or not re.compile(_HASH_VALUE).search(text, *content):
+        if self.front_matter is None or not compiled(_HASH_VALUE).search(text, *content):
             return ()
         from taskstate.syntax.yaml_diagnosis import commented_values
 

@@ -331,7 +331,7 @@ def body_start(document: Document) -> int:
 
 def is_empty(text: str) -> bool:
     """Return whether a text has nothing but blanks and comments."""
-    return not re.compile(_COMMENT).sub("", text).strip()
+    return not (re.compile(_COMMENT).sub("", text) if "<!--" in text else text).strip()
 
 
 def start_of(document: Document, section: Section) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
+from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -36,7 +37,7 @@ def session_lines(document: Document, log: Section) -> Iterator[SessionLine]:
     text = document.text
     blocks = [block.span for block in document.blocks_in(log.body)]
     starts = [span.start for span in blocks]
-    for line in re.compile(_LINE).finditer(text, log.body.start - 1, log.body.end):
+    for line in compiled(_LINE).finditer(text, log.body.start - 1, log.body.end):
         title = line["title"].rstrip().removesuffix(":")
         is_session = re.compile(_DATE).search(title) or re.compile(_FIELD).match(text, line.end())
         begin = line.start() + 1

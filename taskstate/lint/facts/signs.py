@@ -18,6 +18,7 @@ from taskstate.model.document_kinds import PERMANENT
 from taskstate.model.statuses import COMPLETE, DONE, DROPPED, IN_PROGRESS
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, filled_labels, is_json_fence
 from taskstate.syntax import invisible
+from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import CONTROLS
 from taskstate.typed import TYPE_CHECKING
 from taskstate.validation import schema, secrets
@@ -207,7 +208,7 @@ class Signs:
 
     def _may_be_placeholder(self, section: Section) -> bool:
         text = self.document.text
-        first = re.compile(_NON_BLANK).search(text, section.body.start)
+        first = compiled(_NON_BLANK).search(text, section.body.start)
         at = first.start() if first else len(text)
         mark, following = text[at : at + 1], text[at + 1 : at + 2]
         is_marked = mark == "(" or (mark in {"*", "_"} and following != mark)
