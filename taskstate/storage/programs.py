@@ -8,7 +8,6 @@ version, and the demo's own steps. No word of a file is ever part of the text th
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from contextlib import ExitStack, contextmanager
 
@@ -147,6 +146,8 @@ def _may_fork() -> bool:
 @contextmanager
 def _forked(work: Callable[[Sequence[Item]], Any], part: Sequence[Item]) -> Iterator[IO[bytes]]:
     """Begin a part in a forked process, and yield the pipe through which it sends the result; end it afterwards."""
+    import signal
+
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb") as pipe:
         try:

@@ -24,6 +24,8 @@ def run(invocation: Invocation) -> int:
         invocation.workspace.locate(task)  # fails if there is no such task
     result = search(invocation.workspace, invocation.args.text, task=task)
     invocation.report_all_damage(result.unreadable)
+    if invocation.as_json:
+        data = {"found": [each._asdict() for each in result.found], "unreadable": list(result.unreadable)}
+        return invocation.print_result(data, "")
     lines = [f"{each.path}:{each.number}: {each.line}" for each in result.found]
-    data = {"found": [each._asdict() for each in result.found], "unreadable": list(result.unreadable)}
-    return invocation.print_result(data, "\n".join(lines) or "no file says that")
+    return invocation.print_result(None, "\n".join(lines) or "no file says that")
