@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted
 from taskstate.model import permanent
@@ -11,9 +13,14 @@ from taskstate.permanent.find import find
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
     from taskstate.model.permanent import LoggedVersion
     from taskstate.model.task_state import TaskState
     from taskstate.workspace.workspace import Workspace
+
+    Standings: TypeAlias = Callable[[str], "Standing | None"]
 
 
 class Reader(NamedTuple):
@@ -72,14 +79,31 @@ def reader_of(state: TaskState, agent: str) -> Reader:
 
 def standing(workspace: Workspace, agent: str) -> Standing | None:
     """Return how an agent stands to the permanent task of the repository, or None where there is none to be read."""
-    found = find(workspace)
-    if found is None:
-        return None
-    try:
-        state = workspace.load(workspace.locate(found.id)).state
-    except TaskstateError:
-        return None  # a file that cannot be read is told by the command that reads it
-    return Standing(found.id, permanent.version_of(state), permanent.edited_sections(state), reader_of(state, agent))
+    return standings(workspace)(agent)
+
+
+def standings(workspace: Workspace) -> Standings:
+    """Return the function that says the same of any agent; it looks for the permanent task once, when first called.
+
+    Whoever asks for each of a thousand tasks would else look at a thousand files each time.
+    """
+
+    @cache
+    def permanent_state() -> TaskState | None:
+        found = find(workspace)
+        try:
+            return workspace.load(workspace.locate(found.id)).state if found else None
+        except TaskstateError:
+            return None  # a file that cannot be read is told by the command that reads it
+
+    def standing_of(agent: str) -> Standing | None:
+        state = permanent_state()
+        if state is None:
+            return None
+        version, by_hand = permanent.version_of(state), permanent.edited_sections(state)
+        return Standing(state.id, version, by_hand, reader_of(state, agent))
+
+    return standing_of
 
 
 def require_confirmed(workspace: Workspace, agent: str) -> None:

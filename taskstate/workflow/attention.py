@@ -14,7 +14,7 @@ from taskstate.model import roles
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import BLOCKED, COMPLETE, DROPPED, IN_PROGRESS
 from taskstate.model.write_metadata import blocks_of
-from taskstate.permanent.readers import standing
+from taskstate.permanent.readers import standings
 from taskstate.storage import files
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from taskstate.model.tool_blocks import ToolBlocks
+    from taskstate.permanent.readers import Standings
     from taskstate.workspace.workspace import Loaded, Workspace
 
 FINDINGS, DRIFT, STALE, UNHANDED, UNREADABLE = "findings", "drift", "stale", "handoff", "cannot be read"
@@ -42,12 +43,18 @@ class Attention(NamedTuple):
 
 
 def attention(
-    workspace: Workspace, loaded: Loaded, reader: str = "", *, without: Collection[str] = ()
+    workspace: Workspace,
+    loaded: Loaded,
+    reader: str = "",
+    *,
+    without: Collection[str] = (),
+    standing: Standings | None = None,
 ) -> tuple[Attention, ...]:
     """Return what to look at first in a task, at most one line of a kind; nothing of a task that is complete.
 
     `reader` is the agent that reads this, as far as it is known and the task's open turn does not say it. What has one
-    of the labels `without` is not looked for.
+    of the labels `without` is not looked for. Whoever asks about many tasks gives the same `standing` (see `standings`)
+    for all of them.
     """
     if loaded.state.status == COMPLETE:
         return ()
@@ -61,20 +68,20 @@ def attention(
         STALE: lambda: _stale(workspace, loaded),
         UNHANDED: lambda: unhanded_work(workspace, loaded),
         UNREADABLE: lambda: _unreadable(loaded),
-        SHARED: lambda: shared_context(workspace, loaded, reader, behind=True),
+        SHARED: lambda: shared_context(loaded, standing or standings(workspace), reader, behind=True),
     }
     lines = ((label, text) for label, make in makers.items() if label not in without and (text := make()))
     return tuple(Attention(label, text) for label, text in lines)
 
 
-def shared_context(workspace: Workspace, loaded: Loaded, reader: str = "", *, behind: bool = False) -> str:
+def shared_context(loaded: Loaded, standing: Standings, reader: str = "", *, behind: bool = False) -> str:
     """Return the version of the permanent task that all agents share, and whether the reader is behind.
 
     With `behind` only where there is something to do; empty for the permanent task itself, and where there is none.
     """
     turn = blocks_of(loaded.document).delta.turn
     agent = (turn and turn.agent) or reader
-    now = standing(workspace, agent) if loaded.state.kind != PERMANENT else None
+    now = standing(agent) if loaded.state.kind != PERMANENT else None
     if now is None or (behind and not now.by_hand and not (agent and now.is_behind)):
         return ""
     return now.line

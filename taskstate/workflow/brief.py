@@ -16,6 +16,7 @@ from taskstate.model.config import export_drop
 from taskstate.model.derived_values import session_counts
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.write_metadata import blocks_of
+from taskstate.permanent.readers import standings
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workflow.attention import FINDINGS, SHARED, attention, shared_context
@@ -176,7 +177,7 @@ def _head(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks, role: str) -
 
 
 def _shared(workspace: Workspace, loaded: Loaded, reader: str) -> tuple[str, ...]:
-    line = shared_context(workspace, loaded, reader)
+    line = shared_context(loaded, standings(workspace), reader)
     return ("", f"Shared context of all tasks: {line}") if line else ()
 
 

@@ -23,6 +23,7 @@ from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import CLOSED
 from taskstate.model.write_metadata import check_seal, timestamp
 from taskstate.permanent.impact import storage as impact_storage
+from taskstate.permanent.readers import standings
 from taskstate.storage import files, folders, journal, kept, lock
 from taskstate.storage.git import client as git
 from taskstate.storage.private import FALLBACK
@@ -168,8 +169,9 @@ def _check_files(workspace: Workspace) -> Iterable[RepositoryProblem]:
 
 def _check_attention(workspace: Workspace) -> Iterable[RepositoryProblem]:
     """Report what to look at in the tasks that are at work: open findings, drift, a stale context."""
+    standing = standings(workspace)
     for loaded in active_tasks(workspace)[0]:
-        for each in attention(workspace, loaded):
+        for each in attention(workspace, loaded, standing=standing):
             help_ = f"see `taskstate status {loaded.state.id}`"
             yield RepositoryProblem("attention", loaded.relative, each.line, help_, note=True)
 

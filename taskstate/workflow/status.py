@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from taskstate.model.tool_blocks import Role
+    from taskstate.permanent.readers import Standings
     from taskstate.workspace.workspace import Loaded, Workspace
 
 _ACTIVE_STATUSES = frozenset({IN_PROGRESS, BLOCKED})
@@ -50,8 +51,10 @@ def _is_active(loaded: Loaded) -> bool:
     return bool(roles.unresolved(blocks)) or (loaded.state.status not in CLOSED and has_begun)
 
 
-def status_shape(workspace: Workspace, loaded: Loaded, reader: str = "") -> dict[str, object]:
-    """Return the status of a task as JSON values, for the agent that reads it."""
+def status_shape(
+    workspace: Workspace, loaded: Loaded, reader: str = "", *, standing: Standings | None = None
+) -> dict[str, object]:
+    """Return the status of a task as JSON values, for the agent that reads it; `standing` is that of `attention`."""
     names = workspace.config.roles
     state, blocks = loaded.state, blocks_of(loaded.document)
     pipeline = roles.pipeline(blocks, names)
@@ -65,7 +68,7 @@ def status_shape(workspace: Workspace, loaded: Loaded, reader: str = "") -> dict
         "role": next((role.name for role in pipeline if role.status != DONE and state.kind != PERMANENT), None),
         "findings": sum(len(role.findings) for role in pipeline),
         "drift": list(roles.unresolved(blocks)),
-        "attention": [each._asdict() for each in attention(workspace, loaded, reader)],
+        "attention": [each._asdict() for each in attention(workspace, loaded, reader, standing=standing)],
         "handoff": blocks.handoffs.open,
         "next_step": next_step(loaded),
         **({"kind": state.kind, "version": version_of(state)} if state.kind == PERMANENT else {}),
@@ -102,20 +105,24 @@ def next_step(loaded: Loaded) -> str | None:
     return next((f"{each.id}: {each.description}" for each in features if not each.passes), None)
 
 
-def status_text(workspace: Workspace, tasks: Sequence[Loaded], reader: str = "") -> str:
-    """Return the status of tasks as text, for the agent that reads it."""
-    return "\n\n".join(_task_text(workspace, loaded, reader) for loaded in tasks) if tasks else "no task is in progress"
+def status_text(
+    workspace: Workspace, tasks: Sequence[Loaded], reader: str = "", *, standing: Standings | None = None
+) -> str:
+    """Return the status of tasks as text, for the agent that reads it; `standing` is that of `attention`."""
+    standing = standing or readers.standings(workspace)
+    texts = [_task_text(workspace, loaded, reader, standing) for loaded in tasks]
+    return "\n\n".join(texts) if texts else "no task is in progress"
 
 
-def _task_text(workspace: Workspace, loaded: Loaded, reader: str) -> str:
+def _task_text(workspace: Workspace, loaded: Loaded, reader: str, standing: Standings) -> str:
     state, blocks = loaded.state, blocks_of(loaded.document)
     pipeline = roles.pipeline(blocks, workspace.config.roles)
     if state.kind == PERMANENT:
-        return _permanent_text(workspace, loaded, reader)
+        return _permanent_text(workspace, loaded, reader, standing)
     lines = [f"{state.id}  {state.title}  ({(state.status or 'unknown').replace('_', ' ')})"]
     lines.append("  " + "  ".join(f"[{_MARKS[role.status]}] {role.name}{_detail(role)}" for role in pipeline))
     lines += [f"  finding of {role.name}: {finding}" for role in pipeline for finding in role.findings]
-    more = attention(workspace, loaded, reader, without=(FINDINGS,))  # those are listed
+    more = attention(workspace, loaded, reader, without=(FINDINGS,), standing=standing)  # those are listed
     lines += [f"  {each.line}" for each in more]
     handoff, step = blocks.handoffs.open, next_step(loaded)
     lines += [f"  open handoff: {handoff}"] if handoff else []
@@ -123,12 +130,13 @@ def _task_text(workspace: Workspace, loaded: Loaded, reader: str) -> str:
     return "\n".join(lines)
 
 
-def _permanent_text(workspace: Workspace, loaded: Loaded, reader: str) -> str:
+def _permanent_text(workspace: Workspace, loaded: Loaded, reader: str, standing: Standings) -> str:
     """Return the status of the permanent task, which has no roles and no next step: its version and who is behind."""
     status = (loaded.state.status or "unknown").replace("_", " ")
     first, *rows = readers.table(loaded.state).split("\n")
     lines = [f"{first}  (permanent, {status})", *rows]
-    return "\n".join((*lines, *(f"  {each.line}" for each in attention(workspace, loaded, reader))))
+    more = attention(workspace, loaded, reader, standing=standing)
+    return "\n".join((*lines, *(f"  {each.line}" for each in more)))
 
 
 def _detail(role: Role) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from taskstate.context import seal_context
 from taskstate.context.capture_plan import CaptureRequest
+from taskstate.permanent import readers
 from taskstate.tasks import role_changes
 from taskstate.tasks.role_rules import RoleChange
 from taskstate.workflow import attention as parts
@@ -64,6 +65,24 @@ def test_what_is_left_out_is_not_looked_for(place: GitPlace, monkeypatch: pytest
     with pytest.raises(TypeError):
         lines(place)
     assert attention(place.workspace, loaded(place), without=(DRIFTED,)) == ()
+
+
+def test_the_permanent_task_is_looked_for_once(place: GitPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many tasks are at work, `doctor` and `status` look for the permanent one once."""
+    for task_id in ("102", "103"):
+        place.new(task_id)
+        role_changes.set_role(
+            place.workspace, task_id, "implementer", RoleChange(status="in_progress"), place.request()
+        )
+    tasks, _ = status.active_tasks(place.workspace)
+    assert [loaded.state.id for loaded in tasks] == ["101", "102", "103"]
+    looked: list[object] = []
+    find = readers.find
+    monkeypatch.setattr(readers, "find", lambda workspace: looked.append(workspace) or find(workspace))
+    status.status_text(place.workspace, tasks)
+    assert len(looked) == 1
+    assert list(doctor.CHECKS["attention"](place.workspace)) == []
+    assert len(looked) == 2
 
 
 def test_drift_is_told_before_anybody_verifies(place: GitPlace) -> None:

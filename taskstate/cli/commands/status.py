@@ -16,6 +16,7 @@ def configure(parser: Parser) -> None:
 
 def run(invocation: Invocation) -> int:
     """Show the status of the tasks in progress, or of one task."""
+    from taskstate.permanent.readers import standings
     from taskstate.workflow.status import active_tasks, status_shape, status_text
 
     workspace, task, reader = invocation.workspace, invocation.args.id, invocation.reader
@@ -26,6 +27,11 @@ def run(invocation: Invocation) -> int:
         )
     tasks, unreadable = active_tasks(workspace)
     invocation.report_all_damage(unreadable)
-    text = status_text(workspace, tasks, reader) if tasks or not unreadable else "no other task is in progress"
-    shapes = [status_shape(workspace, loaded, reader) for loaded in tasks]
+    standing = standings(workspace)
+    text = (
+        status_text(workspace, tasks, reader, standing=standing)
+        if tasks or not unreadable
+        else "no other task is in progress"
+    )
+    shapes = [status_shape(workspace, loaded, reader, standing=standing) for loaded in tasks]
     return invocation.print_result({"tasks": shapes}, text)
