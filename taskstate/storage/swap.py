@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from contextlib import suppress
+from contextlib import closing, suppress
 
 from taskstate.errors import StaleFile
 from taskstate.storage import files, folders
@@ -45,11 +45,12 @@ def compare_and_swap(path: Path, data: bytes, expected: str) -> None:
 
 def _rename(temporary: Path, path: Path, old: Path, expected: str) -> None:
     """Rename `temporary` to `path`, if the file there is still `old` and has the digest `expected`."""
-    ours = folders.status(temporary).st_ino
-    # The same inode, too: an editor that saves by rename has put another file there since the link was made.
-    digest = files.digest(files.read(old, files.MAX_BYTES))
-    if digest != expected or folders.status(old).st_ino != folders.status(path).st_ino:
-        raise _changed(path)
+    with closing(folders.Lookout()) as lookout:
+        ours = lookout.status(temporary).st_ino
+        # The same inode, too: an editor that saves by rename has put another file there since the link was made.
+        digest = files.digest(files.read(old, files.MAX_BYTES, lookout=lookout))
+        if digest != expected or lookout.status(old).st_ino != lookout.status(path).st_ino:
+            raise _changed(path)
     folders.rename(temporary, path)
     try:
         folders.sync(path.parent)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from contextlib import closing, suppress
+from functools import cache, partial
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
@@ -18,7 +19,7 @@ from taskstate.workspace import told
 from taskstate.workspace.ledger import NOTHING, Entry, View, entries_of, entry_for, newest_entry, owed_items
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from taskstate.model.task_state import TaskState
     from taskstate.storage.kept import KeptRecord
@@ -133,7 +134,7 @@ def _entries(
         if own.type == "state":
             _weigh_state(balance, each, records, task_id, read.get(each.path))
         else:
-            balance.before += items_in(own.type, each.path, each.old)
+            balance.before += items_in(own.type, each.path, each.old())
             balance.after += items_in(own.type, each.path, each.new)
     _require_lasting(workspace, balances)
     return {task_id: _entry(records, task_id, balance) for task_id, balance in balances.items()}
@@ -143,11 +144,11 @@ def _weigh_state(
     balance: _Balance, changed: _Changed, records: tuple[KeptRecord, ...], task_id: str, read: TaskState | None
 ) -> None:
     """Add what a state file holds before and after, and what of the owed items an edit by hand gave up before."""
-    path, old, new = changed
+    path, old, digest, new = changed
     newest = newest_entry(records, task_id)
-    is_known = newest is not None and newest.sha == files.digest(old)
+    is_known = newest is not None and newest.sha == (digest or files.digest(old()))
     # The entry of a dropped task has no items, whatever its file holds.
-    balance.before += newest.items if newest and newest.items and is_known else items_in("state", path, old)
+    balance.before += newest.items if newest and newest.items and is_known else items_in("state", path, old())
     state = read or read_state(parse(new.decode("utf-8", "replace")))
     entry = entry_for(path, new, state)
     balance.after += entry.items
@@ -156,7 +157,7 @@ def _weigh_state(
     if new and state.status == DROPPED:
         balance.is_dropped = True
     if newest and not is_known:
-        balance.withdrawn += _given_up(records, task_id, old, entry.items)
+        balance.withdrawn += _given_up(records, task_id, old(), entry.items)
 
 
 def _entry(records: tuple[KeptRecord, ...], task_id: str, balance: _Balance) -> Entry:
@@ -179,32 +180,35 @@ def _given_up(records: tuple[KeptRecord, ...], task_id: str, old: bytes, after: 
 
 
 class _Changed(NamedTuple):
-    """A file that an operation changes: path, bytes before and bytes after, as far as they are items."""
+    """A file that an operation changes: path, bytes before and bytes after, as far as they are items.
+
+    The bytes before are read only for who asks; `digest` is their SHA-256, where the operation refuses any other.
+    """
 
     path: str
-    old: bytes
+    old: Callable[[], bytes]
+    digest: str
     new: bytes
 
 
 def _changes(workspace: Workspace, operation: Operation) -> Iterator[_Changed]:
     """Yield the files that an operation changes."""
 
+    @cache
     def on_disk(relative: str) -> bytes:
         path = workspace.root / relative
         return files.read(path) if names.own_file(relative) and folders.is_file(path) else b""
 
     match operation:
-        case journal.Create(path=path, data=data):
-            yield _Changed(path, b"", data)
-        case journal.Replace(path=path, data=data):
-            yield _Changed(path, on_disk(path), data)
-        case journal.Append(path=path, data=data):
-            yield _Changed(path, b"", data)
+        case journal.Create(path=path, data=data) | journal.Append(path=path, data=data):
+            yield _Changed(path, bytes, "", data)
+        case journal.Replace(path=path, expected_digest=digest, data=data):
+            yield _Changed(path, partial(on_disk, path), digest, data)
         case journal.Move(source=source, target=target):
-            yield _Changed(source, on_disk(source), b"")
-            yield _Changed(target, b"", on_disk(source))
-        case journal.Delete(path=path):
-            yield _Changed(path, on_disk(path), b"")
+            yield _Changed(source, partial(on_disk, source), "", b"")
+            yield _Changed(target, bytes, "", on_disk(source))
+        case journal.Delete(path=path, expected_digest=digest):
+            yield _Changed(path, partial(on_disk, path), digest, b"")
 
 
 def _require_lasting(workspace: Workspace, balances: Mapping[str, _Balance]) -> None:

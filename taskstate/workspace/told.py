@@ -140,5 +140,5 @@ def _has_all_lines(workspace: Workspace, answer: _Answer, own: Sequence[KeptReco
         )
         now = files.read(workspace.root / answer.paths[0])
         if text is not None and b"<<<<<<<" not in now and b"\0" not in now:
-            return not Counter(text.splitlines()) - Counter(now.splitlines())
+            return text == now or not Counter(text.splitlines()) - Counter(now.splitlines())
     return False
