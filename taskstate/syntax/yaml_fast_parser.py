@@ -99,18 +99,12 @@ def _lines(text: str, start: int, end: int) -> list[_Line]:
             raise _Odd
         # `regs` gives all spans at once: faster than a call of `span` for each group
         _, (_, indent_end), (dash, dash_end), key, quoted_key, plain, double, single, (bracket, _) = line.regs
-        value: Node | None
+        value = _scalar(text, plain, double, single)
         next_line = line.end()
         if bracket >= 0:
-            flow = _flow(text, bracket, end, 1)
-            value, next_line = flow, _line_end(text, flow.span.end, end)
-        else:
-            value = _scalar(text, plain, double, single)
-        begin, stop = key
-        if begin >= 0:
-            key_node: Node | None = _new(Node, ("scalar", _new(Span, key), "plain", text[begin:stop], (), (), ""))
-        else:
-            key_node = _scalar(text, key, quoted_key, _NOWHERE)
+            value = _flow(text, bracket, end, 1)
+            next_line = _line_end(text, value.span.end, end)
+        key_node = _scalar(text, key, quoted_key, _NOWHERE)
         if key_node or (value and dash_end > dash):
             lines.append(_new(_Line, (indent_end, indent_end - at, dash_end - dash, key_node, value)))
         elif value or dash_end > dash:

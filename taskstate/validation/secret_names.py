@@ -43,7 +43,8 @@ _NAME = (
 )
 # What stands behind most of these words: another word of the sentence, or the sentence's end.
 _PROSE = r"[ \t]{1,4}(?!(?:is|or|string|str|String)\b)[A-Za-z]{1,24}[\s.,;:)]"
-_BLANKS, _NEVER = " \t", ";)?!%&/@#"
+_BLANKS, _NEVER, _LINE_ENDS = " \t", ";)?!%&/@#", "\r\n"
+_MAX_BLANKS = 60  # at least as many as may stand before a value in the following line
 _CLOSE = r"(?P<close>(?:\\{0,3}[\"'`\]]|\*){0,4})"  # of a quoted, indexed or bold name
 _TYPE = r"(?:[ \t]{0,4}:[ \t]{0,4}[a-z_][\w.<>\[\]?*]{0,20}|[ \t]{1,4}(?:string|str))"
 _BLOCK = r":[ \t]{0,4}[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,40}"  # a YAML block
@@ -125,18 +126,29 @@ def assigned_values(text: str) -> Iterator[tuple[Span, bool]]:
 def _positions(text: str) -> list[int]:
     """Return where one of the words occurs that may be the end of a name, in any case."""
     lowered = text.replace("\u0130", "I").lower()  # the one letter that is two in lower case
-    positions, prose = list[int](), compiled(_PROSE).match
+    positions = list[int]()
     for search in _SEARCHES:
         for match in compiled(search).finditer(lowered):
             before, goes_on = _FOUND[match[0]]
             end = match.end()
             behind = text[end : end + 1]
             if behind in _BLANKS:
-                if not prose(text, end):
+                if not compiled(_PROSE).match(text, end):
                     positions.append(match.start() - before)
-            elif behind not in _NEVER and (not behind.islower() or behind in goes_on):
+            elif behind not in _NEVER and (not behind.islower() or behind in goes_on) and not _ends(text, end, behind):
                 positions.append(match.start() - before)
     return sorted(positions)
+
+
+def _ends(text: str, end: int, behind: str) -> bool:
+    """Return whether a sentence or a line ends behind a word, with no value: trying the whole pattern takes longer."""
+    if behind == ".":  # else it goes on as in `key.access` or `key.=`
+        following = text[end + 1 : end + 2]
+        return following != "=" and not following.isalnum()
+    if behind in _LINE_ENDS:  # else it goes on with `value:` or `default:`
+        following = text[end : end + _MAX_BLANKS].lstrip().lstrip("\\\"'")[:1]
+        return following not in "vVdD"
+    return False
 
 
 def _group(match: re.Match[str]) -> str:

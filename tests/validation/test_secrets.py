@@ -320,3 +320,27 @@ def _seconds(text: str) -> float:
         find.__wrapped__(f"PRIVATE KEY {text}")  # without the cache of the last text
         times.append(process_time() - begin)
     return min(times)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'password.prod = "%s"',
+        'API_KEY.2: "%s"',
+        'client_secret.="%s"',
+        'name: API_SECRET\nvalue: "%s"',
+        'name: API_SECRET\r\n    Default = "%s"',
+        '"name": "API_TOKEN",\n"value": "%s"',
+        'key: MASTER_KEY\n\n\n                "value": "%s"',
+    ],
+)
+def test_a_value_behind_a_full_stop_or_a_line_end_is_found(text: str) -> None:
+    """A name goes on behind a full stop, and its value may stand in the next line under a name of its own."""
+    value = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    assert [each.span.of(text % value) for each in find(text % value)] == [value]
+
+
+@pytest.mark.parametrize("text", ["We rotate the key.\n\nIt is %s.", "a token.\r\n- `%s`", "its secret\r%s"])
+def test_a_word_that_ends_a_sentence_or_a_line_is_no_name(text: str) -> None:
+    """What only stands in the following line or sentence is no value of it."""
+    assert find(text % "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8") == ()
