@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import lru_cache
 
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.static_context import is_sealed
@@ -123,6 +124,7 @@ class _Reader:
         return BodyPart(section, frozen=True)
 
 
+@lru_cache(maxsize=2_000)  # most files have the same titles
 def _canonical_title(spec: SubsectionSpec, title: str) -> str | None:
     """Return a title in the form that the kind declares, or None where a word of it would be lost."""
     groups = spec.match(title) or {}

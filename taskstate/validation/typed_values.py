@@ -153,12 +153,12 @@ def _marked(
 def _holds(value: object, shape: _Shape, keyword: str, wanted: Callable[[object], bool]) -> bool:
     """Return whether a JSON value is or holds a scalar with the keyword that is wanted."""
     if isinstance(value, dict):
-        below = ((each, shape.entry(key)) for key, each in value.items())
-        return any(
-            _holds(each, inner, keyword, wanted)
-            for each, inner in below
-            if keyword in inner.marks or isinstance(each, (dict, list))
-        )
+        for key, each in value.items():
+            inner = shape.entry(key)
+            below = isinstance(each, (dict, list))
+            if _holds(each, inner, keyword, wanted) if below else keyword in inner.marks and wanted(each):
+                return True
+        return False
     if isinstance(value, list):
         return any(_holds(each, shape.items, keyword, wanted) for each in value)
     return keyword in shape.marks and wanted(value)
