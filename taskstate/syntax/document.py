@@ -188,10 +188,10 @@ def _parsed(text: str) -> Document:
     global _newest  # noqa: PLW0603 - a command makes one text out of another
     before = _newest
     problems: list[Problem] = []
-    head = before.text[: before.front_matter.end] if before and before.front_matter.node else ""
-    # Where the last line of the other one did not end with LF, it may go on here.
-    same = before.front_matter if before and head.endswith("\n") and text.startswith(head) else None
-    front_matter = same or _front_matter(text, problems)
+    if before and before.front_matter.node and text.startswith(before.text[: before.front_matter.end]):
+        front_matter = before.front_matter
+    else:
+        front_matter = _front_matter(text, problems)
     known = (before.text, before.front_matter.end, before.blocks) if before else ("", 0, ())
     blocks = read_changed_blocks(text, front_matter.end, *known)
     problems += [_unclosed(text, block) for block in blocks if block.kind == "fence" and not block.closed]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -176,24 +175,6 @@ def test_what_is_read_does_not_depend_on_what_was_read_before(
     assert after[2:] == alone[2:]
     assert repr(after.front_matter) == repr(alone.front_matter)
     assert (after.front_matter.node, after.front_matter.span) == (alone.front_matter.node, alone.front_matter.span)
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        ("---\na: 1\n---", "---\na: 1\n---b\n---\n"),
-        ("---\na: 1\n---\r", "---\na: 1\n---\r\n# b\n"),
-        ("---\na: 1\n---\n", "---\na: 1\n---\n# b\n"),
-    ],
-)
-def test_front_matter_that_goes_on_is_read_anew(before: str, after: str) -> None:
-    """A text that goes on where another one's front matter ended is read as if it were the first."""
-    forget_parsed()
-    parse(before)
-    found = parse(after)
-    forget_parsed()
-    alone = parse(after)
-    assert (found[2:], found.front_matter.span) == (alone[2:], alone.front_matter.span)
 
 
 @given(markdown | any_text)
