@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import repeat
 
-from taskstate.syntax.changed_blocks import read_changed_blocks
 from taskstate.syntax.json_parser import read_json
-from taskstate.syntax.markdown_blocks import Block, Item, list_items
+from taskstate.syntax.markdown_blocks import Block, Item, list_items, read_blocks
 from taskstate.syntax.nodes import Fault, Node
 from taskstate.syntax.spans import Position, Span, line_starts, newline_of, position
 from taskstate.syntax.yaml_reader import read_front_matter
@@ -72,7 +71,6 @@ class FrontMatter(Mapping[str, "Any"]):
         self.span = span
         self.content = content
         self.node = node
-        self.end = span.end if span else content.end  # where the body begins
         self._nodes = {entry.key.text: entry.value for entry in node.entries} if node else {}
 
     def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - any YAML value
@@ -175,47 +173,40 @@ def parse(text: str) -> Document:
     """Parse a whole file; never raises on text that was valid UTF-8.
 
     One command reads the same text several times: before and under the lock, before and after a fix. The same text is
-    the same document, so the last few are kept. Of one that is made out of another only the difference is read.
+    the same document, so the last few are kept.
     """
     return _parsed(text)
 
 
-_newest: Document | None = None  # what was parsed last
-
-
 @lru_cache(maxsize=3)
 def _parsed(text: str) -> Document:
-    global _newest  # noqa: PLW0603 - a command makes one text out of another
-    before = _newest
     problems: list[Problem] = []
-    if before and before.front_matter.node and text.startswith(before.text[: before.front_matter.end]):
-        front_matter = before.front_matter
-    else:
-        front_matter = _front_matter(text, problems)
-    known = (before.text, before.front_matter.end, before.blocks) if before else ("", 0, ())
-    blocks = read_changed_blocks(text, front_matter.end, *known)
+    front_matter, body = _front_matter(text, problems)
+    blocks = read_blocks(text, body)
     problems += [_unclosed(text, block) for block in blocks if block.kind == "fence" and not block.closed]
-    sections = _sections(text, blocks)
-    _newest = Document(text, front_matter, blocks, sections, tuple(problems))
-    return _newest
+    return Document(
+        text=text,
+        front_matter=front_matter,
+        blocks=blocks,
+        sections=_sections(text, blocks),
+        problems=tuple(problems),
+    )
 
 
 def forget_parsed() -> None:
     """Forget what was parsed: what is measured in one process starts as a new one does."""
-    global _newest  # noqa: PLW0603 - as above
-    _newest = None
     _parsed.cache_clear()
 
 
 def parse_head(text: str) -> Document:
     """Parse the front matter alone: a document that ends where the body of `text` would begin."""
     problems: list[Problem] = []
-    front_matter = _front_matter(text, problems)
-    head = text[: front_matter.end]
-    return Document(text=head, front_matter=front_matter, blocks=(), sections=(), problems=tuple(problems))
+    front_matter, body = _front_matter(text, problems)
+    return Document(text=text[:body], front_matter=front_matter, blocks=(), sections=(), problems=tuple(problems))
 
 
-def _front_matter(text: str, problems: list[Problem]) -> FrontMatter:
+def _front_matter(text: str, problems: list[Problem]) -> tuple[FrontMatter, int]:
+    """Return the front matter and the offset at which the body begins."""
     start = 1 if text.startswith("\ufeff") else 0
     opening = _OPENING.match(text)
     closing = _CLOSING.search(text, opening.end()) if opening else None
@@ -227,7 +218,7 @@ def _front_matter(text: str, problems: list[Problem]) -> FrontMatter:
                 kind="front-matter-unclosed" if opening else "front-matter-missing", message=message, span=first_line
             )
         )
-        return FrontMatter(None, Span(start, start), None)
+        return FrontMatter(None, Span(start, start), None), start
     content = Span(opening.end(), closing.start())
     result = read_front_matter(text, *content)
     node = result if isinstance(result, Node) else None
@@ -236,7 +227,7 @@ def _front_matter(text: str, problems: list[Problem]) -> FrontMatter:
             Problem(kind=f"front-matter-{fault.kind}", message=fault.message, span=fault.span, fix=fault.fix)
             for fault in result
         ]
-    return FrontMatter(Span(start, closing.end()), content, node)
+    return FrontMatter(Span(start, closing.end()), content, node), closing.end()
 
 
 def _unclosed(text: str, fence: Block) -> Problem:

@@ -123,22 +123,6 @@ def size_in_bytes(text: str) -> int:
     return len(with_newlines(text, "\n").encode())
 
 
-def common_length(old: str, new: str, excluded: int = 0, *, backwards: bool = False) -> int:
-    """Return the length of the common beginning of two texts, or of their common end without `excluded` characters.
-
-    A binary search, which compares slices in C: comparing the characters one by one in Python would be slow.
-    """
-    low, high = 0, min(len(old), len(new)) - excluded
-    while low < high:
-        middle = (low + high + 1) // 2
-        if backwards:
-            same = old[len(old) - middle : len(old) - low] == new[len(new) - middle : len(new) - low]
-        else:
-            same = old[low:middle] == new[low:middle]
-        low, high = (middle, high) if same else (low, middle - 1)
-    return low
-
-
 def trimmed(text: str, span: Span) -> Span:
     """Return `span` without the blank lines and blanks at its end."""
     return Span(span.start, span.start + len(span.of(text).rstrip(" \t\r\n")))

@@ -18,7 +18,7 @@ from taskstate.model.write_metadata import timestamp
 from taskstate.storage import files, folders
 from taskstate.storage.transaction import Append, Create, Replace, paths_of
 from taskstate.syntax import invisible
-from taskstate.syntax.spans import Span, common_length, line_end, line_start, line_starts
+from taskstate.syntax.spans import Span, line_end, line_start, line_starts
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import secrets
 from taskstate.validation.occurrences import occurrences
@@ -176,9 +176,25 @@ def _changed_lines(old: str, new: str) -> Span:
     """Return the span of whole lines of `new` from the first to the last difference."""
     if old == new:
         return Span(0, 0)
-    start = common_length(old, new, 0)
-    end = len(new) - common_length(old, new, start, backwards=True)
+    start = _common_length(old, new, 0)
+    end = len(new) - _common_length(old, new, start, backwards=True)
     return Span(line_start(new, start), line_end(new, end))
+
+
+def _common_length(old: str, new: str, excluded: int, *, backwards: bool = False) -> int:
+    """Return the length of the common beginning of two texts, or of their common end without `excluded` characters.
+
+    A binary search, which compares slices in C: comparing the characters one by one in Python would be slow.
+    """
+    low, high = 0, min(len(old), len(new)) - excluded
+    while low < high:
+        middle = (low + high + 1) // 2
+        if backwards:
+            same = old[len(old) - middle : len(old) - low] == new[len(new) - middle : len(new) - low]
+        else:
+            same = old[low:middle] == new[low:middle]
+        low, high = (middle, high) if same else (low, middle - 1)
+    return low
 
 
 def require_allowed(findings: SecretFindings, *, force: bool) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from taskstate.context.normalization import normalize
 from taskstate.model.task_state import read_state
 from taskstate.syntax import markdown_blocks, markdown_fast_scanner
-from taskstate.syntax.document import forget_parsed, parse
+from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span, line_starts, position, with_newlines
 from tests.support.markdown_strategies import LINE_END, any_text, markdown, outside
@@ -151,30 +151,6 @@ def test_the_scanner_is_exact_or_declines(text: str) -> None:
     for part, start in (*whole, *((text[: span.end], span.start) for span in parts_of(text))):
         if markdown_fast_scanner.scan(part, start) is not None:
             assert markdown_blocks.read_blocks(part, start) == markdown_blocks.reference_blocks(part, start)
-
-
-@given(markdown, st.just("") | markdown, st.just("") | markdown, markdown | st.just("# a\n"), st.integers(0, 9))
-@example("", "", "```\n", "\n## c\n", 0)
-@example("", "", "<!--\n", "\n## c\n", 0)
-@example("", "x\n", "x ", "## c\n\n## d\n", 0)
-@example("", "## b", "b", "\nc\n---\n", 0)
-@example("", "", "- d\n", "\n  ## c\n", 0)
-@example("<div>\n", "", "x\n", "\n## c\n", 0)
-@example("## c\n", "", "x", "\n", 1)
-def test_what_is_read_does_not_depend_on_what_was_read_before(
-    begin: str, old: str, new: str, end: str, cut: int
-) -> None:
-    """A text that was made out of another one, the last that was read, is read as if it were the first."""
-    begin = f"# A title that stays\n{begin[: len(begin) - cut]}"
-    changed = f"{begin}{new}{end}"
-    forget_parsed()
-    parse(f"{begin}{old}{end}")
-    after = parse(changed)
-    forget_parsed()
-    alone = parse(changed)
-    assert after[2:] == alone[2:]
-    assert repr(after.front_matter) == repr(alone.front_matter)
-    assert (after.front_matter.node, after.front_matter.span) == (alone.front_matter.node, alone.front_matter.span)
 
 
 @given(markdown | any_text)
