@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from unittest.mock import Mock
 
 import pytest
 
@@ -76,13 +77,12 @@ def test_the_permanent_task_is_looked_for_once(place: GitPlace, monkeypatch: pyt
         )
     tasks, _ = status.active_tasks(place.workspace)
     assert [loaded.state.id for loaded in tasks] == ["101", "102", "103"]
-    looked: list[object] = []
-    find = readers.find
-    monkeypatch.setattr(readers, "find", lambda workspace: looked.append(workspace) or find(workspace))
+    find = Mock(wraps=readers.find)
+    monkeypatch.setattr(readers, "find", find)
     status.status_text(place.workspace, tasks)
-    assert len(looked) == 1
+    assert find.call_count == 1
     assert list(doctor.CHECKS["attention"](place.workspace)) == []
-    assert len(looked) == 2
+    assert find.call_count == 2
 
 
 def test_drift_is_told_before_anybody_verifies(place: GitPlace) -> None:
