@@ -9,7 +9,7 @@ import pytest
 
 from taskstate.context import seal_context
 from taskstate.context.capture_plan import CaptureRequest
-from taskstate.permanent import readers
+from taskstate.permanent import find, readers
 from taskstate.tasks import role_changes
 from taskstate.tasks.role_rules import RoleChange
 from taskstate.workflow import attention as parts
@@ -77,12 +77,12 @@ def test_the_permanent_task_is_looked_for_once(place: GitPlace, monkeypatch: pyt
         )
     tasks, _ = status.active_tasks(place.workspace)
     assert [loaded.state.id for loaded in tasks] == ["101", "102", "103"]
-    find = Mock(wraps=readers.find)
-    monkeypatch.setattr(readers, "find", find)
+    look = Mock(wraps=find.find)
+    monkeypatch.setattr(readers, "find", look)
     status.status_text(place.workspace, tasks)
-    assert find.call_count == 1
+    assert look.call_count == 1
     assert list(doctor.CHECKS["attention"](place.workspace)) == []
-    assert find.call_count == 2
+    assert look.call_count == 2
 
 
 def test_drift_is_told_before_anybody_verifies(place: GitPlace) -> None:
