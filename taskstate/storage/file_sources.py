@@ -31,6 +31,11 @@ def mark_of(status: os.stat_result) -> str:
     return f"{status.st_size}-{changed}-{status.st_ctime_ns - changed}-{status.st_ino}"
 
 
+def mark_of_content(digest: str) -> str:
+    """Return the mark of a file that has just been written, given the SHA-256 of its bytes."""
+    return f"sha256:{digest}"
+
+
 def is_settled(status: os.stat_result, now: int) -> bool:
     """Return whether the last change is so long ago that the next one is certain to get another time stamp."""
     return max(status.st_mtime_ns, status.st_ctime_ns) <= settled_before(now)
@@ -113,7 +118,7 @@ class DiskInRun(Disk):
 
 
 def _mark(path: Path | str, status: os.stat_result) -> str:
-    return mark_of(status) if is_settled(status, time.time_ns()) else f"sha256:{_digest(path)}"
+    return mark_of(status) if is_settled(status, time.time_ns()) else mark_of_content(_digest(path))
 
 
 def _digest(path: Path | str) -> str:

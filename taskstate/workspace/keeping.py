@@ -44,7 +44,7 @@ def carry_out(workspace: Workspace, plan: Plan, read: Mapping[str, TaskState] | 
     _require_readable(workspace, plan)
     records = kept.records(workspace.private)[0]
     entries = _entries(workspace, plan, records, read or {})
-    quiet = [task_id for task_id in entries if told.is_quiet(workspace, task_id, records)]
+    quiet = {task_id: each.sha for task_id, each in entries.items() if told.is_quiet(workspace, task_id, records)}
     listed = {"tasks": {task_id: entry.as_json() for task_id, entry in entries.items()}}
     name = kept.name_for(tuple(entries), batch=any(entry.moved for entry in entries.values()))
     # What is withdrawn would be missed after a kill that comes before the record.

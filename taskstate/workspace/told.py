@@ -11,13 +11,13 @@ from contextlib import closing, suppress
 from taskstate.errors import TaskstateError
 from taskstate.storage import files, kept
 from taskstate.storage.cache import Cache
-from taskstate.storage.file_sources import DiskInRun
+from taskstate.storage.file_sources import DiskInRun, mark_of_content
 from taskstate.storage.git import history
 from taskstate.storage.transaction import Create, Replace
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
     from typing import Any
 
@@ -93,14 +93,19 @@ def is_quiet(workspace: Workspace, task_id: str, records: Iterable[KeptRecord] |
     return answer is not None and answer.is_quiet and answer.marks == _marks(workspace, answer.paths, own)
 
 
-def remember_quiet(workspace: Workspace, task_ids: Iterable[str]) -> None:
-    """Remember that nothing of these tasks is gone after a write, since nothing was gone before it."""
+def remember_quiet(workspace: Workspace, written: Mapping[str, str]) -> None:
+    """Remember that nothing of these tasks is gone after a write, since nothing was gone before it.
+
+    `written` has the SHA-256 of each one's state file. Where an editor has saved another text over it by now, nothing
+    is remembered: the next command looks.
+    """
     cache, records = _cache(workspace), kept.records(workspace.private)[0]
-    for task_id in task_ids:
+    for task_id, sha in written.items():
         answer = cache.get(task_id)
         own = [record for record in records if task_id in record.ids]
-        if answer and own:
-            cache.put(task_id, answer._replace(marks=_marks(workspace, answer.paths, own)))
+        marks = _marks(workspace, answer.paths, own) if answer and own else ()
+        if answer and marks and marks[0] == (mark_of_content(sha) if sha else answer.marks[0]):
+            cache.put(task_id, answer._replace(marks=marks))
     cache.save()
 
 

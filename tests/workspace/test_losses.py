@@ -8,6 +8,7 @@ from taskstate.handoff import phases
 from taskstate.handoff.accept import accept
 from taskstate.handoff.create import HandoffRequest
 from taskstate.handoff.document import Handoff
+from taskstate.storage import kept
 from taskstate.tasks import sessions
 from taskstate.workflow.doctor import examine
 from taskstate.workflow.hand_over import hand_over, handoff_errors
@@ -18,6 +19,8 @@ from tests.support.place import TASK, Place, refusal
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
+
+    from taskstate.storage.private import Private
 
 
 @pytest.fixture
@@ -191,6 +194,26 @@ def test_revision_that_is_gone_is_never_given_again(place: Place) -> None:
     assert place.check().revision.startswith("4-")
     mend(place)
     assert (did(place), place.state.revision) == (["First.", "Second."], 5)
+
+
+def test_stale_save_right_after_a_write_is_told(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A save that comes before the writer has remembered that nothing is gone is not taken for what it wrote."""
+    place.add("First.")
+    place.told()
+    buffer = edited(place.text)
+    really = kept.keep
+
+    def keep_and_save(private: Private, data: bytes, name: str) -> None:
+        really(private, data, name)
+        in_place(place.path, buffer)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(kept, "keep", keep_and_save)
+        place.check(1)
+    assert "the check of criterion 1 is gone" in place.told()[0]
+    assert place.check(2).revision.startswith("4-")
+    mend(place)
+    assert [criterion.checked for criterion in place.state.criteria] == [True, True]
 
 
 def test_what_both_changed_stays_as_it_is_and_is_kept_beside(place: Place) -> None:
