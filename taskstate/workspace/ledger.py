@@ -64,12 +64,14 @@ _COUNTERS = ("items", "moved", "withdrawn")
 class Owed(NamedTuple):
     """An item that commands acknowledged: how many of it, and the newest record whose files held it.
 
-    `revision` is the lowest whose state file held it; `known` are all items that any record of the task lists.
+    `revision` is the lowest whose state file held it; `known` are all items that any record of the task lists; `left`
+    has by each stamp what all writes with it left: after a stale save, two in the same second may have the same one.
     """
 
     number: int
     revision: int
     known: Collection[Item]
+    left: Mapping[str, Collection[Item]]
     record: KeptRecord
     entry: Entry
 
@@ -106,14 +108,16 @@ def owed_items(entries: Iterable[tuple[KeptRecord, Entry]]) -> dict[Item, Owed]:
     """Return the items of a task that must be accounted for."""
     owed: dict[Item, Owed] = {}
     known: set[Item] = set()
+    left: dict[str, Collection[Item]] = {}
     for record, entry in entries:
+        left[entry.stamp] = entry.items.keys() & left.get(entry.stamp, entry.items)
         known.update(entry.items, entry.moved, entry.withdrawn)
         for item, count in entry.withdrawn.items():
             if item in owed:
                 owed[item] = owed[item]._replace(number=owed[item].number - count)
         for item, count in (entry.items + entry.moved).items():
-            before = owed.get(item) or Owed(0, entry.revision, known, record, entry)
-            owed[item] = Owed(max(before.number, count), before.revision, known, record, entry)
+            before = owed.get(item) or Owed(0, entry.revision, known, left, record, entry)
+            owed[item] = Owed(max(before.number, count), before.revision, known, left, record, entry)
     return {item: each for item, each in owed.items() if each.number > 0}
 
 
@@ -205,7 +209,7 @@ class View(NamedTuple):
         others = (each for each in self.items if item.place and each not in owed.known)
         if any((item.kind, item.place) == (each.kind, each.place) for each in others):
             return True
-        return item.kind in {PROOF, CHECK} and self.stamp == owed.entry.stamp
+        return item.kind in {PROOF, CHECK} and self.stamp == owed.entry.stamp and item in owed.left[self.stamp]
 
     def _edit_of(self, item: Item, owed: Owed, sessions: Sequence[Session]) -> Session | None:
         original = _session_in(owed.record, owed.entry.path, item)

@@ -14,7 +14,7 @@ from taskstate.workflow.doctor import examine
 from taskstate.workflow.hand_over import hand_over, handoff_errors
 from taskstate.workflow.repairs import let_go, repair
 from taskstate.workspace.losses import find_loss
-from tests.support.place import TASK, Place, refusal
+from tests.support.place import MINUTE, TASK, Place, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -214,6 +214,23 @@ def test_stale_save_right_after_a_write_is_told(place: Place, monkeypatch: pytes
     assert place.check(2).revision.startswith("4-")
     mend(place)
     assert [criterion.checked for criterion in place.state.criteria] == [True, True]
+
+
+def test_two_writes_with_one_revision_in_one_second_are_told_apart(place: Place) -> None:
+    """A stale save over an archiving takes its revision back: that the check is gone is no edit of what it left."""
+    add(place, "First.", "Second.", "Third.")
+    before = edited(place.text)
+    place.archive(keep=1)
+    archived = edited(place.text)
+    in_place(place.path, before)
+    place.now -= MINUTE
+    revision = place.check(1).revision
+    in_place(place.path, archived)
+    assert place.state.revision == int(revision.partition("-")[0])
+    assert "the check of criterion 1 is gone" in place.told()[0]
+    mend(place)
+    assert [criterion.checked for criterion in place.state.criteria] == [True, False]
+    assert place.told() == ()
 
 
 def test_what_both_changed_stays_as_it_is_and_is_kept_beside(place: Place) -> None:
