@@ -108,7 +108,7 @@ def bring_back(workspace: Workspace, task_id: str, request: Request) -> str:
     """Bring back what is gone of a task, and mend its files where they are damaged; return a message about that."""
     loss = find_loss(workspace, task_id)
     task = _open(workspace, task_id, loss)
-    wanted = dict(loss.items) if loss else {}
+    wanted = _newest_in_place(loss.items) if loss else {}
     problem, whole = "", ""
     try:
         whole = _mend(task, wanted, request)
@@ -120,6 +120,13 @@ def bring_back(workspace: Workspace, task_id: str, request: Request) -> str:
     problem = problem or (f"{names_of(gone)} not" if gone else "")
     done = f"{names_of(back)} back" if back else "" if problem else whole
     return f"{task.path}: {'; '.join(filter(None, (done, problem, _write_proposal(task) if problem else '')))}"
+
+
+def _newest_in_place(gone: Wanted) -> Wanted:
+    """Return what comes back: of what stood in the same place one after the other, only the last."""
+    oldest_first = sorted(gone, key=lambda item: (gone[item].revision, gone[item].record.number))
+    places = {(item.kind, item.place or item.sha): item for item in oldest_first}
+    return {item: each for item, each in gone.items() if item in places.values()}
 
 
 def standing_twice(workspace: Workspace, path: Path) -> list[Item]:

@@ -137,6 +137,8 @@ def _entries(
             balance.before += items_in(own.type, each.path, each.old())
             balance.after += items_in(own.type, each.path, each.new)
     _require_lasting(workspace, balances)
+    for task_id, balance in balances.items():
+        balance.withdrawn += _superseded(workspace, records, task_id, balance)
     return {task_id: _entry(records, task_id, balance) for task_id, balance in balances.items()}
 
 
@@ -177,6 +179,21 @@ def _given_up(records: tuple[KeptRecord, ...], task_id: str, old: bytes, after: 
         return Counter(item for item in owed if item.kind == BLOCK and not after[item])
     seen = View.of(old)
     return Counter(seen.edited({item: each for item, each in owed.items() if not seen.items[item]}))
+
+
+def _superseded(
+    workspace: Workspace, records: tuple[KeptRecord, ...], task_id: str, balance: _Balance
+) -> Counter[Item]:
+    """Return what is gone and in whose place this write puts another, such as a newer proof of the same feature."""
+    places = {(item.kind, item.place) for item in balance.after - balance.before if item.place}
+    is_known = any(task_id in record.ids for record in records)
+    if not (places and is_known) or told.is_quiet(workspace, task_id, records):
+        return Counter()
+    from taskstate.workspace import losses
+
+    loss = losses.find_loss(workspace, task_id, records)
+    gone = loss.items if loss else {}
+    return Counter({i: each.number for i, each in gone.items() if (i.kind, i.place) in places and not balance.after[i]})
 
 
 class _Changed(NamedTuple):

@@ -233,6 +233,38 @@ def test_two_writes_with_one_revision_in_one_second_are_told_apart(place: Place)
     assert place.told() == ()
 
 
+def test_newer_proof_takes_the_place_of_one_that_is_gone(place: Place) -> None:
+    """Who proves a feature again does not miss the older proof, and only the newer one comes back where both go."""
+    buffer = edited(place.text)
+    place.prove(evidence="Older.")
+    in_place(place.path, buffer)
+    place.prove(evidence="Newer.")
+    assert place.told() == ()
+    assert mend(place) == ()
+    place.add("First.")
+    in_place(place.path, buffer)
+    assert "session 1, the proof of jwt-1 are gone" in place.told()[0]
+    mend(place)
+    assert "Newer." in place.text
+    assert did(place) == ["First."]
+    assert place.told() == ()
+
+
+def test_of_two_proofs_that_are_missed_the_last_comes_back(place: Place) -> None:
+    """A stale save puts an older proof back, a command writes, and another stale save takes both away."""
+    before = edited(place.text)
+    place.prove(evidence="Older.")
+    older = edited(place.text)
+    place.prove(evidence="Newer.")
+    in_place(place.path, older)
+    place.add("First.")
+    in_place(place.path, before)
+    mend(place)
+    assert "Newer." in place.text
+    assert did(place) == ["First."]
+    assert place.told() == ()
+
+
 def test_what_both_changed_stays_as_it_is_and_is_kept_beside(place: Place) -> None:
     """If both texts changed the same line, the file's stays, the rest is merged, and the text before is kept."""
     place.add("First.")
