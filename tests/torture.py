@@ -26,6 +26,7 @@ from tests.support.long_run import parser_of, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
 TASKS = ("101", "102", "103")
 _OPERATIONS = ("add", "add", "add", "pass", "check", "archive")
@@ -79,6 +80,8 @@ def torture(root: Path, how: Torture) -> Counted:
         for process in editors:
             process.join()
         log = [json.loads(line) for path in sorted(Path(logs).iterdir()) for line in path.read_text().splitlines()]
+    if how.editors:
+        log.append(_lose_one(root, how))
     done = [entry for entry in log if entry["status"] == 0]
     gone = _mend()
     return Counted(
@@ -107,14 +110,18 @@ def _write(root: Path, logs: Path, number: int, how: Torture) -> None:
             kind, task = chance.choice(_OPERATIONS), chance.choice(TASKS)
             what = f"w{number}-{turn}-end"
             command = {
-                "add": ("session", "add", task, "--did", what, "--state", "s", "--next", "n"),
+                "add": _session(task, what),
                 "pass": ("feature", "pass", task, f"w{number}", "--evidence", what),
                 "check": ("criterion", "check", task, str(number + 1)),
                 "archive": ("archive", task, "--force", "--keep", str(chance.randint(1, 4))),
             }[kind]
-            status, said = run(*command)
-            entry = {"kind": kind, "task": task, "what": what, "status": status, "code": json.loads(said)["code"]}
-            log.write(json.dumps(entry) + "\n")
+            log.write(json.dumps(_done(kind, task, what, command)) + "\n")
+
+
+def _done(kind: str, task: str, what: str, command: tuple[str, ...]) -> dict[str, Any]:
+    """Run a command, and return what is to be remembered of it."""
+    status, said = run(*command)
+    return {"kind": kind, "task": task, "what": what, "status": status, "code": json.loads(said)["code"]}
 
 
 def _edit(root: Path, logs: Path, number: int, how: Torture, stop: multiprocessing.synchronize.Event) -> None:
@@ -135,6 +142,19 @@ def _edit(root: Path, logs: Path, number: int, how: Torture, stop: multiprocessi
             _save(path, text, kind)
             log.write(json.dumps({"kind": kind, "task": task, "what": "", "status": 0, "code": None}) + "\n")
             time.sleep(chance.uniform(0, 4 * _LONGEST))
+
+
+def _lose_one(root: Path, how: Torture) -> dict[str, Any]:
+    """Save a stale copy over a session that was just acknowledged: of the other saves chance may let none hit."""
+    path = root / f".taskstate/tasks/task-{TASKS[0]}-state.md"
+    text, what = path.read_text(encoding="utf-8"), f"w{how.writers}-last-end"
+    added = _done("add", TASKS[0], what, _session(TASKS[0], what))
+    _save(path, text, "save by rename")
+    return added
+
+
+def _session(task: str, what: str) -> tuple[str, ...]:
+    return ("session", "add", task, "--did", what, "--state", "s", "--next", "n")
 
 
 def _save(path: Path, text: str, kind: str) -> None:
