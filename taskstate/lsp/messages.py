@@ -63,8 +63,10 @@ async def converse(
             server.protocol.handle_message(server.protocol.structure_message(message))
         except _NoMessageError as error:
             refuse(error.reason, error.id)
-        except JsonRpcException as error:  # the protocol has answered it
-            server.report_server_error(error, type(error))
+        except BrokenPipeError:  # the editor has gone
+            raise
+        except Exception as error:  # noqa: BLE001 - one message ends no server; the protocol has answered what it could
+            server.report_server_error(error, JsonRpcException)
 
 
 def _read_length(reading: BinaryIO) -> int | None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-
-from pygls.uris import from_fs_path, to_fs_path
+from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 from taskstate.errors import TaskstateError
 from taskstate.storage import files
@@ -14,6 +13,9 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+_HERE = frozenset({"", "localhost"})  # what an address calls this machine
+_LONGEST = 4096  # bytes that the system takes for a path; on the way to a longer one each folder would be looked for
 
 
 class OpenText(NamedTuple):
@@ -88,20 +90,32 @@ class OpenTexts(Disk):
                 yield path
 
 
+def is_address(uri: str) -> bool:
+    """Return whether a text is an address of any kind."""
+    try:
+        return bool(urlsplit(uri))
+    except ValueError:  # what stands for its host is none
+        return False
+
+
 def path_of(uri: str) -> Path | None:
-    """Return the path that an address names, links in its folders resolved; None for one that is no file's."""
-    if not uri.startswith("file:"):
+    """Return the path that an address names, links in its folders resolved; None for one that names no file here."""
+    try:
+        address = urlsplit(uri)
+        name = unquote_to_bytes(address.path)
+    except ValueError:  # what stands for its host is none, or it has half a surrogate pair
         return None
-    name = to_fs_path(uri)
-    if not name or "\0" in name:
+    if address.scheme != "file" or address.netloc not in _HERE:
         return None
-    folder, base = os.path.split(os.path.abspath(name))
+    if not name or b"\0" in name or len(name) > _LONGEST:
+        return None
+    folder, base = os.path.split(os.path.abspath("/" + os.fsdecode(name).lstrip("/")))
     return Path(os.path.realpath(folder), base)
 
 
 def uri_of(path: Path) -> str:
     """Return the address of a file."""
-    return from_fs_path(str(path)) or path.as_uri()
+    return f"file://{quote(os.fsencode(path))}"  # by its bytes: not every name is UTF-8
 
 
 def _encoded(text: str) -> bytes:

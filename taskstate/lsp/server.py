@@ -6,9 +6,17 @@ import asyncio
 import logging
 from contextlib import suppress
 from typing import Any  # noqa: TC003 - pygls reads the types of a command's arguments
+from urllib.parse import unquote
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException, JsonRpcInternalError
+from pygls.exceptions import (
+    JsonRpcException,
+    JsonRpcInternalError,
+    JsonRpcInvalidParams,
+    JsonRpcInvalidRequest,
+    JsonRpcMethodNotFound,
+    JsonRpcServerNotInitialized,
+)
 from pygls.io_ import StdoutWriter
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter
@@ -19,7 +27,7 @@ from taskstate.lsp.actions import KINDS
 from taskstate.lsp.cures import COMMANDS
 from taskstate.lsp.diagnostics import SOURCE
 from taskstate.lsp.messages import converse
-from taskstate.lsp.open_texts import path_of
+from taskstate.lsp.open_texts import is_address, path_of
 from taskstate.lsp.publishing import Publisher, result_id
 from taskstate.lsp.service import Service
 from taskstate.storage import folders
@@ -31,8 +39,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import BinaryIO
 
+    from cattrs import Converter
+
     from taskstate.lsp.checking import Surroundings
 
+_UNUSED = ("notebookDocument/", "window/workDoneProgress/")  # what pygls takes for itself and nobody asked for
 _TRIGGERS = ["#", "*", "`", "/", '"', "[", " ", "-"]
 
 
@@ -47,18 +58,69 @@ class _Protocol(LanguageServerProtocol):
         """
         method = data.get("method")
         if isinstance(method, str) and self.get_message_type(method) is None:
-            data.setdefault("params", None)  # which pygls asks for in a message that it does not know
+            data["params"] = None  # nobody reads them, and pygls would make a class of each object in them
+        elif method is None and "result" in data:
+            data["result"] = None  # the same: no question of ours has an answer with anything in it
+        is_request = "id" in data and "method" in data
         try:
-            return super().structure_message(data)
+            message = self._structured(data)
+            self._require_served(message, is_request=is_request)
         except JsonRpcException as error:
-            if "id" in data and "method" in data:
+            if is_request:
                 self.answer_error(data["id"], error)
             raise
+        return message
+
+    def _structured(self, data: dict[str, Any]) -> Any:  # noqa: ANN401 - as pygls declares it
+        try:
+            return super().structure_message(data)
+        except JsonRpcInternalError as error:  # which pygls takes all errors but one kind for
+            raise JsonRpcInvalidParams from error
+
+    def _require_served(self, message: Any, *, is_request: bool) -> None:  # noqa: ANN401 - one of many types
+        """Refuse a message that comes at the wrong time, or that pygls cannot serve.
+
+        Raises:
+            JsonRpcException: why it is refused.
+        """
+        method = getattr(message, "method", types.EXIT)  # an answer of the editor has none, and may always come
+        if self._workspace is None and method not in {types.INITIALIZE, types.EXIT}:
+            raise JsonRpcServerNotInitialized
+        if method.startswith(_UNUSED):
+            raise JsonRpcMethodNotFound
+        is_second = method == types.INITIALIZE and self._workspace is not None
+        if is_request and (self._shutdown or is_second or not hasattr(message, "id")):
+            raise JsonRpcInvalidRequest
+        if not self._is_meant_well(message):
+            raise JsonRpcInvalidParams
+
+    def _is_meant_well(self, message: object) -> bool:
+        """Return whether a notification names what there is; pygls would read a text that is not open from disk."""
+        match message:
+            case types.DidOpenTextDocumentNotification(params=opened):
+                return is_address(opened.text_document.uri)
+            case types.DidChangeTextDocumentNotification(params=changed):
+                parts = types.TextDocumentContentChangePartial  # that whole texts are wanted was agreed on
+                is_open = unquote(changed.text_document.uri) in self.workspace.text_documents
+                return is_open and not any(isinstance(each, parts) for each in changed.content_changes)
+            case types.CancelNotification(params=cancelled):
+                return isinstance(cancelled.id, str | int)
+        return True
 
     def answer_error(self, number: object, error: JsonRpcException) -> None:
         """Answer a request with an error; one whose id is none, or cannot be read, has the id null."""
         found = number if isinstance(number, str | int) else None
         self._send_data({"jsonrpc": self.VERSION, "id": found, "error": error.to_response_error()})
+
+
+def _converter() -> Converter:
+    """Return what gives messages their types, and ends with the first thing that is wrong in one.
+
+    Else a long text in the place of a list is as many errors as it has letters, and reporting them takes minutes.
+    """
+    converter: Converter = default_converter()  # type: ignore[no-untyped-call]
+    converter.detailed_validation = False
+    return converter
 
 
 class Server(LanguageServer):
@@ -72,7 +134,7 @@ class Server(LanguageServer):
             VERSION,
             types.TextDocumentSyncKind.Full,
             protocol_cls=_Protocol,
-            converter_factory=default_converter,
+            converter_factory=_converter,
         )
         self.service = Service(surroundings, self._warn, lambda: str(self.workspace.position_encoding))
         self.publisher = Publisher(self, self.service)

@@ -20,9 +20,9 @@ from tests.support.language_client import LanguageClient
 if TYPE_CHECKING:
     from pathlib import Path
 
-PARSE_ERROR, INVALID, NO_METHOD, WRONG_PARAMS = -32700, -32600, -32601, -32602
+PARSE_ERROR, INVALID, NO_METHOD, WRONG_PARAMS, TOO_EARLY = -32700, -32600, -32601, -32602, -32002
 MEMORY = 2 * 1024**3  # of address space: what a header claims does not fit in
-DEEP = 100_000
+DEEP, MUCH = 100_000, 1_000_000
 
 
 class Ended(NamedTuple):
@@ -60,13 +60,23 @@ def messages_in(stream: bytes) -> list[dict[str, Any]]:
     return found
 
 
-def served(root: Path, *messages: bytes) -> Ended:
+def note(method: str, params: object) -> bytes:
+    """Return a notification."""
+    return framed({"jsonrpc": "2.0", "method": method, "params": params})
+
+
+def changed(uri: str, *changes: object) -> bytes:
+    """Return the notification that a text has changed."""
+    return note("textDocument/didChange", {"textDocument": {"uri": uri, "version": 2}, "contentChanges": list(changes)})
+
+
+def served(root: Path, *messages: bytes, first: bytes = FIRST) -> Ended:
     """Return what the real server does with messages between the first and the last one of a conversation."""
     done = subprocess.run(
         [sys.executable, "-m", "taskstate", "lsp"],
         cwd=root,
         env={**os.environ, "TASKSTATE_ACTOR": "tester"},
-        input=b"".join((FIRST, *messages)),
+        input=b"".join((first, *messages)),
         capture_output=True,
         timeout=60,
         check=False,
@@ -129,6 +139,79 @@ def test_what_nobody_waits_for_is_told_at_most(root: Path, message: dict[str, ob
     """A notification or an answer that is wrong changes nothing, and prints no traceback."""
     ended = served(root, framed({"jsonrpc": "2.0", **message}), LAST)
     assert len(ended.told) <= 1
+    assert (ended.said, ended.status) == ("", 0)
+
+
+def test_what_comes_at_the_wrong_time_is_answered(root: Path) -> None:
+    """Before the conversation has begun and after its end, and where a notification is asked for, there is an error."""
+    early = request(1, "textDocument/foldingRange", {"textDocument": {"uri": "file:///x"}}) + note("no/such", None)
+    again = request(2, "initialize", {"capabilities": {}, "processId": None, "rootUri": None})
+    asked = request(3, "textDocument/didSave", {"textDocument": {"uri": "file:///x"}})
+    late = request(4, "textDocument/foldingRange", {"textDocument": {"uri": "file:///x"}})
+    end = note("exit", None)
+    ended = served(root, early, FIRST, again, asked, request("last", "shutdown"), late, end, first=b"")
+    codes = [(each["id"], each["error"]["code"]) for each in ended.answers]
+    assert codes == [(1, TOO_EARLY), (2, INVALID), (3, INVALID), (4, INVALID)]
+    assert not [each for each in ended.told if "fault" in each]
+    assert (ended.said, ended.status) == ("", 0)
+
+
+@pytest.mark.parametrize("what", ["device", "FIFO", "part", "other"])
+def test_a_change_of_a_text_that_is_not_open_reads_no_file(root: Path, tmp_path: Path, what: str) -> None:
+    """Neither a device nor a FIFO is read in place of the text that the editor did not send; the next one is served."""
+    os.mkfifo(tmp_path / "fifo")
+    place = {"start": {"line": 1, "character": 0}, "end": {"line": 0, "character": 0}}
+    message = {
+        "device": changed("file:///dev/zero"),
+        "FIFO": changed((tmp_path / "fifo").as_uri()),
+        "part": changed("file:///x", {"range": place, "text": "y"}),
+        "other": changed("file:///x", {"text": "y"}),
+    }[what]
+    ended = served(root, message, LAST)
+    assert [each for each in ended.told if "cannot be read" not in each] == []
+    assert (ended.answers, ended.said, ended.status) == ([], "", 0)
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "file://[::1/task-101-state.md",
+        "file://[x]/task-101-state.md",
+        "file://elsewhere.example/task-101-state.md",
+        "file:///task-101-state.md%00",
+        "file:///task-\ud800-state.md",
+        "file:///" + "a/" * 30_000 + "task-101-state.md",
+        "http://x/task-101-state.md",
+        "",
+    ],
+)
+def test_an_address_that_names_no_file_here_has_no_findings(root: Path, uri: str) -> None:
+    """It is answered at once as a file that is none of ours, and a text that has no address at all is told of."""
+    item = {"uri": uri, "languageId": "markdown", "version": 1, "text": "x"}
+    opened = note("textDocument/didOpen", {"textDocument": item})
+    ended = served(root, opened, request(5, "textDocument/diagnostic", {"textDocument": {"uri": uri}}), LAST)
+    assert [each["result"]["items"] for each in ended.answers] == [[]]
+    assert len(ended.told) == uri.startswith("file://[")
+    assert not [each for each in ended.told if "fault" in each]
+    assert (ended.said, ended.status) == ("", 0)
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        (request(5, "workspace/diagnostic", {"previousResultIds": "a" * MUCH}), WRONG_PARAMS),
+        (request(5, "workspace/diagnostic", {"previousResultIds": [1] * MUCH}), WRONG_PARAMS),
+        (request(5, "no/such", {"a": [{"b": 1}] * (MUCH // 2)}), NO_METHOD),
+        (framed({"jsonrpc": "2.0", "id": 5, "result": {"a": [{"b": 1}] * (MUCH // 2)}}), None),
+        (note("initialized", {}) + note("$/cancelRequest", {"id": {}}), None),
+    ],
+    ids=["letters", "numbers", "objects", "answer", "cancel"],
+)
+def test_a_wrong_message_costs_what_its_size_does(root: Path, message: bytes, code: int | None) -> None:
+    """A message with a million mistakes is answered like one with a single one, and the next one is served."""
+    ended = served(root, message, LAST)
+    assert [each["error"]["code"] for each in ended.answers] == ([code] if code else [])
+    assert not [each for each in ended.told if "fault" in each]
     assert (ended.said, ended.status) == ("", 0)
 
 
