@@ -52,7 +52,7 @@ def carry_out(workspace: Workspace, plan: Plan, read: Mapping[str, TaskState] | 
     journal.write(workspace.root, workspace.private, plan, journal.Keeping(listed, name, first) if entries else None)
     for task_id in entries:
         _prune(workspace, records, task_id)
-    told.remember_quiet(workspace, quiet)
+    told.remember_quiet(workspace, quiet, plan)
 
 
 def _require_readable(workspace: Workspace, plan: Plan) -> None:

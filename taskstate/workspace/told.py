@@ -13,7 +13,7 @@ from taskstate.storage import files, kept
 from taskstate.storage.cache import Cache
 from taskstate.storage.file_sources import DiskInRun, mark_of_content
 from taskstate.storage.git import history
-from taskstate.storage.transaction import Create, Replace
+from taskstate.storage.transaction import Append, Create, Replace
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from taskstate.storage.kept import KeptRecord
+    from taskstate.storage.transaction import Plan
     from taskstate.workspace.workspace import Workspace
 
 
@@ -93,11 +94,11 @@ def is_quiet(workspace: Workspace, task_id: str, records: Iterable[KeptRecord] |
     return answer is not None and answer.is_quiet and answer.marks == _marks(workspace, answer.paths, own)
 
 
-def remember_quiet(workspace: Workspace, written: Mapping[str, str]) -> None:
+def remember_quiet(workspace: Workspace, written: Mapping[str, str], plan: Plan) -> None:
     """Remember that nothing of these tasks is gone after a write, since nothing was gone before it.
 
-    `written` has the SHA-256 of each one's state file. Where an editor has saved another text over it by now, nothing
-    is remembered: the next command looks.
+    `written` has the SHA-256 of each one's state file. Where an editor has saved another text over it by now, or over
+    an archive that the plan added to, nothing is remembered: the next command looks.
     """
     cache, records = _cache(workspace), kept.records(workspace.private)[0]
     for task_id, sha in written.items():
@@ -106,7 +107,10 @@ def remember_quiet(workspace: Workspace, written: Mapping[str, str]) -> None:
         marks = _marks(workspace, answer.paths, own) if answer and own else ()
         if answer and marks and marks[0] == (mark_of_content(sha) if sha else answer.marks[0]):
             cache.put(task_id, answer._replace(marks=marks))
-    cache.save()
+    added = (each for each in plan if isinstance(each, Append))  # sizes are taken after the marks
+    with suppress(TaskstateError):
+        if all(files.size(workspace.root / each.path) == each.expected_size + len(each.data) for each in added):
+            cache.save()
 
 
 def _cache(workspace: Workspace) -> Cache[_Answer]:

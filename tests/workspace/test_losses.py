@@ -216,6 +216,26 @@ def test_stale_save_right_after_a_write_is_told(place: Place, monkeypatch: pytes
     assert [criterion.checked for criterion in place.state.criteria] == [True, True]
 
 
+def test_stale_save_over_an_archive_right_after_a_write_is_told(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same goes for the archive, to which the write has added."""
+    add(place, "First.", "Second.", "Third.")
+    place.archive(keep=2)
+    place.told()
+    buffer = place.archived
+    really = kept.keep_file
+
+    def keep_and_save(private: Private, path: Path, name: str) -> None:
+        really(private, path, name)
+        in_place(place.archive_path, buffer)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(kept, "keep_file", keep_and_save)
+        place.archive(keep=1)
+    assert "is damaged" in place.told()[0]
+    mend(place)
+    assert did(place) == ["First.", "Second.", "Third."]
+
+
 def test_two_writes_with_one_revision_in_one_second_are_told_apart(place: Place) -> None:
     """A stale save over an archiving takes its revision back: that the check is gone is no edit of what it left."""
     add(place, "First.", "Second.", "Third.")
