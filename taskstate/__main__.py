@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # what of `signal` is built in: the rest takes a millisecond
 import atexit
 import gc
 import os
@@ -12,6 +13,7 @@ from taskstate.cli.lean_imports import import_lean
 # Objects that are made before the garbage collector looks for cycles. Importing makes tens of thousands that all stay,
 # and so does reading a large file: with Python's own 700 it looks at them again and again, in vain. A server sets less.
 _GARBAGE = 1_000_000
+_INTERRUPTED = 130
 
 
 def run() -> None:
@@ -19,11 +21,15 @@ def run() -> None:
 
     The interpreter is not taken apart, which takes as long as starting it: the system frees everything at once.
     """
-    gc.set_threshold(_GARBAGE)
-    import_lean()
-    from taskstate.cli.main import main
+    try:
+        gc.set_threshold(_GARBAGE)
+        import_lean()
+        from taskstate.cli.main import main
 
-    status = main()
+        status = main()
+    except KeyboardInterrupt:  # before `main` handles it, or while it does
+        status = _INTERRUPTED
+    _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # the command is done; only a traceback could come of it
     atexit._run_exitfuncs()  # noqa: SLF001 - `multiprocessing` ends its processes so, too; there is no public name
     for stream in (sys.stdout, sys.stderr):
         try:

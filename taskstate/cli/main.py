@@ -103,8 +103,17 @@ def main(argv: Sequence[str] | None = None) -> int:
             TaskstateError(message, help="free some space, then run this again", code="disk-full"), CANNOT
         )
     except Exception as error:  # noqa: BLE001 - last resort: an unexpected error becomes one line and a log file
+        if _is_interrupt(error):
+            return INTERRUPTED
         return invocation.print_error(our_fault(error), OUR_FAULT)
     return status
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Return whether an error comes of Ctrl-C: Python makes another one of it while it builds a class, for example."""
+    while error and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _ready_streams() -> None:

@@ -33,10 +33,16 @@ def nameless_file(folder: Path | None = None) -> Iterator[IO[bytes]]:
 @contextmanager
 def folder(prefix: str) -> Iterator[Path]:
     """Yield a new folder with a name that begins with `prefix`; it is deleted at the end, as far as possible."""
+    import shutil
     import tempfile
 
-    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as name:
-        yield Path(os.path.realpath(name))
+    name = ""
+    try:
+        with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as name:
+            yield Path(os.path.realpath(name))
+    except KeyboardInterrupt:  # it may have come while the folder was deleted
+        shutil.rmtree(name, ignore_errors=True)
+        raise
 
 
 def lasting_folder(prefix: str) -> Path:

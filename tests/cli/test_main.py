@@ -349,3 +349,33 @@ def test_what_is_to_be_done_at_exit_is_done(tmp_path: Path) -> None:
         command = [sys.executable, "-c", code, *arguments]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", check=False)
         assert (done.returncode, done.stdout.split("\n")) == (status, [*([said] if said else []), "bye", ""])
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        ("import taskstate.__main__ as m; m.import_lean = stop", 130),
+        ("import taskstate.cli.main as m; m._ready_streams = stop", 130),
+        ("import atexit; atexit.register(os.kill, os.getpid(), signal.SIGINT)", 0),
+    ],
+    ids=["before", "beginning", "behind"],
+)
+def test_ctrl_c_at_the_very_beginning_or_end_prints_nothing(tmp_path: Path, code: str, status: int) -> None:
+    """Before there is a command it ends the process with 130, and behind it changes nothing; neither is a traceback."""
+    lines = ("import os, signal", "def stop(): os.kill(os.getpid(), signal.SIGINT)", code)
+    end = "import sys; sys.argv[1:] = ['--version']; from taskstate.__main__ import run; run()"
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join((*lines, end))], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (status, "")
+
+
+def test_ctrl_c_that_python_words_differently_is_no_fault(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where Python makes another error of an interrupt, as while it builds a class, the status is 130 all the same."""
+
+    def fail(*_: object) -> int:
+        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+    monkeypatch.setattr("taskstate.cli.main.run_command", fail)
+    done = cli("list")
+    assert (done.status, done.err) == (130, "")

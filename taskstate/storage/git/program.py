@@ -117,9 +117,9 @@ def _outcome(process: subprocess.Popen[bytes], stdin: bytes, name: str) -> tuple
     else:
         process.stdin.close()
     with process:
-        for each in beside:
-            each.start()
         try:
+            for each in beside:
+                each.start()
             output = _read_up_to(process, MAX_BYTES + 1, name)
             if len(output) > MAX_BYTES:
                 process.kill()
@@ -128,7 +128,8 @@ def _outcome(process: subprocess.Popen[bytes], stdin: bytes, name: str) -> tuple
             raise
         finally:
             for each in beside:
-                each.join()
+                if each.is_alive():  # else it has ended, or Ctrl-C came before it was started
+                    each.join()
     return process.returncode, output, b"".join(said)
 
 
@@ -186,15 +187,16 @@ def _end(process: subprocess.Popen[bytes], message: str, help_: str) -> None:
 
 def _read_beginning(stream: IO[bytes], said: list[bytes]) -> None:
     """Read a stream to its end, so that git does not wait for us, and keep the first part."""
-    said.append(stream.read(_CHUNK))
-    while stream.read(_CHUNK):
-        continue
+    with suppress(OSError, ValueError):  # it was closed because of Ctrl-C
+        said.append(stream.read(_CHUNK))
+        while stream.read(_CHUNK):
+            continue
 
 
 def _feed(stream: IO[bytes], data: bytes) -> None:
-    with suppress(OSError):  # git has ended: its exit status says why
+    with suppress(OSError, ValueError):  # git has ended: its exit status says why; or it was closed because of Ctrl-C
         stream.write(data)
-    with suppress(OSError):
+    with suppress(OSError, ValueError):
         stream.close()
 
 

@@ -108,12 +108,13 @@ def scratch(root: Path, *object_folders: Path) -> Iterator[Scratch]:
         GitFailed: `root` is not in a working tree of git.
     """
     import shutil
-    import tempfile
+
+    from taskstate.storage import temporary
 
     at = git.folders(root)
     if at is None:
         raise GitFailed(f"{git.printable(str(root))} is no working tree of git", help="run `git init` there first")
-    with tempfile.TemporaryDirectory(prefix=_SCRATCH, ignore_cleanup_errors=True) as folder:
+    with temporary.folder(_SCRATCH) as folder:
         # The mark is taken before the copy: if the index changes in between, the mark fits neither, which costs time
         # later. The other way round it would vouch for a copy that is too old.
         area = Scratch(root, at, Path(folder), object_folders, index_mark(at))

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import io
 import os
 import pickle
 import subprocess
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +12,7 @@ import pytest
 
 from taskstate.errors import GitFailed
 from taskstate.storage.git import client as git
-from taskstate.storage.git import index
+from taskstate.storage.git import index, program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -512,3 +514,26 @@ def test_an_index_that_is_a_link_is_not_written_through(repository: Path, tmp_pa
     with pytest.raises(GitFailed, match="is a link, and git would write where it leads"):
         index.stage(repository, ["a"])
     assert not outside.exists()
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("call", ["start", "is_alive"])
+def test_ctrl_c_while_git_runs_is_nothing_else(repository: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    """It stays what it is, before the threads that read are started and while they are waited for, and git ends."""
+    really = getattr(threading.Thread, call)
+
+    def interrupted(_thread: threading.Thread) -> None:
+        if call == "is_alive":
+            monkeypatch.setattr(threading.Thread, call, really)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, call, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        git.run(["log"], repository)
+
+
+def test_what_git_says_behind_the_end_is_not_read() -> None:
+    """A pipe that was closed because of Ctrl-C has no more to say, which is no error of the thread that reads it."""
+    stream = io.BytesIO(b"x")
+    stream.close()
+    program._read_beginning(stream, [])  # noqa: SLF001 - only a thread calls it
