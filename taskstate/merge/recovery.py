@@ -28,7 +28,6 @@ from taskstate.model import names
 from taskstate.model.items import (
     FILES,
     HANDOFF,
-    SESSION,
     Item,
     lost_between,
     session_item,
@@ -48,9 +47,10 @@ from taskstate.workspace.losses import find_loss, names_of
 from taskstate.workspace.writer import change_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from taskstate.model.task_state import Session
     from taskstate.storage.kept import KeptRecord
     from taskstate.workspace.change import Request
     from taskstate.workspace.ledger import Entry, Owed
@@ -129,13 +129,12 @@ def _newest_in_place(gone: Wanted) -> Wanted:
     return {item: each for item, each in gone.items() if item in places.values()}
 
 
-def standing_twice(workspace: Workspace, path: Path) -> list[Item]:
+def standing_twice(workspace: Workspace, path: Path) -> Sequence[Session]:
     """Return the sessions that stand in a state file and in its archive; none where one of the two cannot be read."""
     with suppress(TaskstateError):
         archive = workspace.state_root / workspace.archive_path(names.parse_task_id(path.name))
-        pair = TaskFiles(files.read(path), files.read(archive) if files.size(archive) else b"").items
-        return [item for item in pair[0] & pair[1] if item.kind == SESSION]
-    return []
+        return TaskFiles(files.read(path), files.read(archive) if files.size(archive) else b"").twice
+    return ()
 
 
 def _open(workspace: Workspace, task_id: str, loss: Loss | None) -> _Task:

@@ -12,7 +12,7 @@ from taskstate.archive.archiver import sessions_in
 from taskstate.archive.verify import examine
 from taskstate.errors import TaskstateError
 from taskstate.model.derived_values import COUNTS
-from taskstate.model.items import FILES, Item, entry_item, items_in, require_conserved, session_item
+from taskstate.model.items import FILES, SESSION, Item, entry_item, items_in, require_conserved, session_item
 from taskstate.model.task_state import Session, TaskState, read_state
 from taskstate.model.write_metadata import front_matter_values, set_front_matter
 from taskstate.syntax.conflict_markers import find_conflicts
@@ -51,6 +51,23 @@ class TaskFiles(NamedTuple):
         return items_of("state", self.state), items_of("archive", self.archive)
 
     @property
+    def twice(self) -> tuple[Session, ...]:
+        """The sessions of the state file that the archive holds, too: the same words under the same number.
+
+        Under two numbers the same words are two sessions: "ran the tests", twice in one minute.
+        """
+        archived = {(each.number, session_item(each)) for each in archived_sessions(self.archive)}
+        return tuple(each for each in state_of(self.state).sessions if (each.number, session_item(each)) in archived)
+
+    @property
+    def standing(self) -> Counter[Item]:
+        """How often each item stands: one of both files once, but for different sessions of the same words."""
+        in_state, in_archive = self.items
+        both = Counter(map(session_item, self.twice))
+        sessions = {each: in_state[each] + in_archive[each] - both[each] for each in in_state & in_archive}
+        return (in_state | in_archive) | Counter({each: n for each, n in sessions.items() if each.kind == SESSION})
+
+    @property
     def faults(self) -> int:
         """The number of faults that keep the archive from fitting the state file."""
         archive = self.archive.decode("utf-8", "replace") or None
@@ -76,8 +93,8 @@ def without_archived(before: TaskFiles, texts: Iterable[bytes], path: str) -> Ta
     The summary is one that stands in `texts`; where none covers the whole archive, the files stay as they are. `path`
     is that of the archive in the front matter.
     """
-    archived, state = before.items[1], state_of(before.state)
-    spans = [each.section.span for each in state.sessions if archived[session_item(each)]]
+    state = state_of(before.state)
+    spans = [each.section.span for each in before.twice]
     last = max((session.number for session in archived_sessions(before.archive)), default=0)
     source = next((text for text in map(state_of, texts) if text.summary and text.archived == last), None)
     if not spans or source is None or source.summary is None:
@@ -93,7 +110,7 @@ def needed_items(owed: Wanted, now: TaskFiles, after: TaskFiles, wanted: Wanted,
 
     In a damaged file a session of which the new text has more, under the same number, is no other session.
     """
-    standing = (now.items[0] | now.items[1]) - (_remnants(now, after) if is_damaged else Counter())
+    standing = now.standing - (_remnants(now, after) if is_damaged else Counter())
     comes_back = {item: each.number for item, each in wanted.items() if item.kind not in FILES}
     replaced = {(item.kind, item.place) for item in comes_back if item.place}
     new = [session for session in after.sessions if not standing[entry_item(session.entry)]]

@@ -210,6 +210,24 @@ def test_what_any_command_left_comes_back(tmp_path: Path, steps: tuple[str, ...]
     assert without_metadata(path.read_bytes().decode()).split("\n") == wanted.split("\n")
 
 
+def test_two_sessions_of_the_same_words_stay_two(tmp_path: Path) -> None:
+    """One is archived and the other not: they do not stand twice, and no cure takes one of them away."""
+    repo = story(tmp_path / "repository")
+    repo.ok("new", "7", "--title", "T", "--description", "d", "--criterion", "c")
+    for _ in range(2):  # within one minute, as a rule
+        repo.ok("session", "add", "7", "--did", "the very same", "--state", "s", "--next", "n")
+    repo.ok("archive", "7", "--force", "--keep", "1")
+    assert "in the log and in the archive" not in repo.run("doctor").out
+    path = repo.root / ".taskstate/tasks/task-7-state.md"
+    buffer = path.read_text(encoding="utf-8")
+    repo.ok("criterion", "check", "7", "1")
+    path.write_text(buffer, encoding="utf-8")
+    assert repo.told("7")
+    repo.ok("doctor", "--fix")
+    assert "[x] c" in path.read_text(encoding="utf-8")
+    assert repo.ok("session", "list", "7").count("the very same") == 2
+
+
 def without_metadata(text: str) -> str:
     """Return a state file's text without what every write changes."""
     return re.sub(r"(?m)^ *(revision|updated_at|update_count|file_size_kb|git_head|seal): .*\n", "", text)
