@@ -43,7 +43,8 @@ def damage_of(workspace: Workspace, loaded: Loaded, *, alone: bool = False) -> s
     `alone` judges it by itself, for commands that read all tasks: what the archive and the last write show is told of
     the tasks that commands have written here in any case (`told`).
     """
-    found = next(iter([*_unreadable(loaded), *_conflicts(loaded)] or _shortened(workspace, loaded, alone=alone)), "")
+    # A conflict in the front matter makes it unreadable: what is to be done is to resolve it.
+    found = next(iter([*_conflicts(loaded), *_unreadable(loaded)] or _shortened(workspace, loaded, alone=alone)), "")
     return f"{loaded.relative} is damaged: {found}" if found else ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -47,6 +48,7 @@ def conflict(place: GitPlace) -> None:
         place.git("checkout", "-q", "-b", branch, "main")
         taskstate(place, *SESSION, "--issue", branch)
         place.commit(branch)
+        time.sleep(1)  # as a rule two writes are not of one second, and then the front matter is in conflict, too
     run("git", "merge", "theirs", cwd=place.root)
 
 
