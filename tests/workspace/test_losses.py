@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,10 +18,8 @@ from taskstate.workspace.losses import find_loss
 from tests.support.place import MINUTE, TASK, Place, refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
-
-    from taskstate.storage.private import Private
 
 
 @pytest.fixture
@@ -196,19 +195,25 @@ def test_revision_that_is_gone_is_never_given_again(place: Place) -> None:
     assert (did(place), place.state.revision) == (["First.", "Second."], 5)
 
 
-def test_stale_save_right_after_a_write_is_told(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+@contextmanager
+def saved_after(name: str, path: Path, text: str) -> Iterator[None]:
+    """Let an editor save a text right after a function of `kept` has kept a copy of what was written."""
+    really = getattr(kept, name)
+
+    def keep_and_save(*arguments: object) -> None:
+        really(*arguments)
+        in_place(path, text)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kept, name, keep_and_save)
+        yield
+
+
+def test_stale_save_right_after_a_write_is_told(place: Place) -> None:
     """A save that comes before the writer has remembered that nothing is gone is not taken for what it wrote."""
     place.add("First.")
     place.told()
-    buffer = edited(place.text)
-    really = kept.keep
-
-    def keep_and_save(private: Private, data: bytes, name: str) -> None:
-        really(private, data, name)
-        in_place(place.path, buffer)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(kept, "keep", keep_and_save)
+    with saved_after("keep", place.path, edited(place.text)):
         place.check(1)
     assert "the check of criterion 1 is gone" in place.told()[0]
     assert place.check(2).revision.startswith("4-")
@@ -216,20 +221,12 @@ def test_stale_save_right_after_a_write_is_told(place: Place, monkeypatch: pytes
     assert [criterion.checked for criterion in place.state.criteria] == [True, True]
 
 
-def test_stale_save_over_an_archive_right_after_a_write_is_told(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stale_save_over_an_archive_right_after_a_write_is_told(place: Place) -> None:
     """The same goes for the archive, to which the write has added."""
     add(place, "First.", "Second.", "Third.")
     place.archive(keep=2)
     place.told()
-    buffer = place.archived
-    really = kept.keep_file
-
-    def keep_and_save(private: Private, path: Path, name: str) -> None:
-        really(private, path, name)
-        in_place(place.archive_path, buffer)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(kept, "keep_file", keep_and_save)
+    with saved_after("keep_file", place.archive_path, place.archived):
         place.archive(keep=1)
     assert "is damaged" in place.told()[0]
     mend(place)
