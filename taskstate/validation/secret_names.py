@@ -11,9 +11,9 @@ from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation.secret_values import (
-    HARMLESS,
     UUID,
     is_chosen,
+    is_harmless,
     is_jumbled,
     is_machine_made,
     is_mixed,
@@ -69,8 +69,8 @@ _VALUE = (
     rf"|(?P<bare>(?={_BARE}{{0,60}}[0-9]|{_BARE}{{20}}){_BARE}{{6,400}})(?!{_BARE}|[({{$\[]))"
 )
 _ASSIGNED = rf"(?i){_NAME}{_CLOSE}{_JOINT}{_VALUE}"
-_BEFORE = r"(?:[A-Za-z0-9_.-]{1,24} )?[A-Za-z0-9_.-]{0,48}\Z"
-_MAX_BEFORE = 72
+_OF_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
+_MAX_WORD, _MAX_REST, _MAX_BEFORE = 24, 48, 72  # characters before a name's word: of another one, of the name, of both
 
 # Names whose keys and tokens are no secrets: of databases, caches, parsers, pages, what is public.
 _HARMLESS_NAMES = (
@@ -156,27 +156,36 @@ def _group(match: re.Match[str]) -> str:
 
 
 def _found(text: str, match: re.Match[str]) -> _Found:
-    before = compiled(_BEFORE).search(text, max(match.start() - _MAX_BEFORE, 0), match.start())
-    value = match[_group(match)].rstrip("|")
-    start = match.start(_group(match))
-    return _Found(
-        before=before[0] if before else "",
-        word=next((each for each in ("password", "secret", "token", "key") if match[each]), "pat"),
-        joint=next(each for each in _JOINTS if match[each] is not None),
-        span=Span(start, start + len(value)),
-        value=value,
-        quoted=match["quoted"] is not None,
-    )
+    group = _group(match)
+    value, start = match[group].rstrip("|"), match.start(group)
+    # Of the groups of a kind one alone has matched.
+    word = next((name for name, part in zip(_WORDS, match.group(*_WORDS), strict=True) if part), "pat")
+    joint = next(name for name, part in zip(_JOINTS, match.group(*_JOINTS), strict=True) if part is not None)
+    span = Span(start, start + len(value))
+    return _Found(_before(text, match.start()), word, joint, span, value, quoted=group == "quoted")
 
 
-_JOINTS = ("block", "pair", "sign", "comma", "tag", "call", "cell", "other", "blank")
+def _before(text: str, at: int) -> str:
+    """Return the part of a name that stands before `at`, with the word before it where one blank is between them."""
+    around = text[max(at - _MAX_BEFORE, 0) : at]
+    rest = around.rstrip(_OF_NAMES)
+    name = around[len(rest) :]
+    if len(name) > _MAX_REST or rest[-1:] != " ":
+        return name[-_MAX_REST:]
+    others = rest[:-1]
+    word = others[len(others.rstrip(_OF_NAMES)) :][-_MAX_WORD:]
+    return f"{word} {name}" if word else name
+
+
+_WORDS = ("password", "secret", "token", "key")
+_JOINTS = ("sign", "block", "pair", "comma", "tag", "call", "cell", "other", "blank")
 
 
 def _is_aws(found: _Found) -> bool:
     value = found.value
     return (
         compiled(r"[A-Za-z0-9+/]{40}").fullmatch(value) is not None
-        and compiled(HARMLESS).search(value) is None
+        and not is_harmless(value)
         and is_mixed(value)
         and compiled(_HARMLESS_NAMES).search(found.before) is None
         and (found.word != "key" or compiled(_QUALIFIED).search(found.before) is not None)
@@ -192,7 +201,7 @@ def _is_secret(text: str, match: re.Match[str], found: _Found) -> bool:
     if found.word == "key" and not compiled(_QUALIFIED).search(found.before):
         return _has_prefix(found) and _nobody_wrote(found.value)
     if compiled("[0-9]{16,64}").fullmatch(found.value):
-        return _is_strong_name(found) and compiled(HARMLESS).search(found.value) is None
+        return _is_strong_name(found) and not is_harmless(found.value)
     if found.quoted:
         return looks_random(found.value, quoted=True) or _nobody_wrote(found.value) or _is_chosen(found)
     return is_machine_made(found.value) or _is_bare(text, match, found)
@@ -222,7 +231,7 @@ def _is_strong_name(found: _Found) -> bool:
 
 def _may_be_uuid(found: _Found) -> bool:
     """Return whether a UUID may be secret under this name, and does not just name a session or a request."""
-    if compiled(HARMLESS).search(found.value) or compiled(_OF_REQUEST).search(found.before):
+    if is_harmless(found.value) or compiled(_OF_REQUEST).search(found.before):
         return False
     if found.joint not in {"sign", "pair", "tag", "block", "comma"}:
         return False

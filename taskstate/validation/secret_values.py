@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
+from math import log2
 
 from taskstate.syntax.patterns import compiled
 from taskstate.validation.secret_places import ANY_TEXT, CHOSEN, FIXED, KEY_TEXT, LOGIN, RANDOM, TOKEN
 
 _MIN_BYTES = 6  # of a decoded value
-HARMLESS = (
-    r"(?i)example|placeholder|sample|(?:change|replace)[-_ ]?(?:me|this)|(?:goes|token|key|password)[-_]?here|redacted"
+# Words and forms of values that are no secrets, in lower case: an engine that need not look at the case is faster.
+_HARMLESS = (
+    r"example|placeholder|sample|(?:change|replace)[-_ ]?(?:me|this)|(?:goes|token|key|password)[-_]?here|redacted"
     r"|dummy|your[-_]|insert[-_]|my[-_]?(?:secret|token|password)|(?:public|private|access|api|auth)[-_]?(?:key|token)s?$"
     r"|^(?:argon2|bcrypt|scrypt|pbkdf2|md[45]|sha[0-9]|aes|rsa|ed25519|base(?:32|64)|utf-?8|oauth2|pkcs|hs256|x509)"
     r"|[|](?:min|max)|here$|\#{4}"
-    # What is encrypted or hashed already, and names of algorithms.
-    r"|^(?-i:ENC\(|U2FsdGVkX1|SCRAM-|PBE|HS[0-9]|vault:v[0-9]|\$(?:2[aby]|argon2|pbkdf2|[156])\$|\{[A-Z0-9]+\})"
     r"|x{4}|^%\w+%$|\*{3}|\.{3}|\u2026|0{6}|1{6}|^sha(?:1|256|512)[:-]|^[0-9]+-[0-9a-f]{8}$"
 )
+# What is encrypted or hashed already, and names of algorithms.
+_ENCRYPTED = r"ENC\(|U2FsdGVkX1|SCRAM-|PBE|HS[0-9]|vault:v[0-9]|\$(?:2[aby]|argon2|pbkdf2|[156])\$|\{[A-Z0-9]+\}"
 
 
 _PLACEHOLDER = (
@@ -30,9 +32,14 @@ UUID = r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
 
 _ALNUM_RUN = "[A-Za-z0-9]+"
+_DIGITS = "[0-9]+"
+_CLASSES = ("[a-z]", "[A-Z]", "[0-9]", "[^A-Za-z0-9_-]")
+# A run of at least six letters and digits, with both.
+_MIXED = r"(?<![A-Za-z0-9])(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{6}"
 
 
 _MIN_ENTROPY_QUOTED, _MIN_ENTROPY_BARE = 2.8, 3.3  # bits per character
+_ROUNDING = 1e-9
 
 
 _MIN_RUN, _DIGIT_RUNS = 12, 3
@@ -46,26 +53,41 @@ _MIN_MADE, _MIN_OF_ONE_CASE, _MIN_LONG = 16, 20, 32  # characters
 _MIN_DISTINCT = 12
 
 
+def is_harmless(value: str) -> bool:
+    """Return whether a value is a placeholder, an example, encrypted, or the name of something."""
+    return bool(compiled(_HARMLESS).search(value.lower()) or compiled(_ENCRYPTED).match(value))
+
+
 def looks_random(value: str, *, quoted: bool) -> bool:
     """Return whether a value looks random; an unquoted one may be code, so more is demanded of it."""
-    if compiled(HARMLESS).search(value) or _entropy(value) < (_MIN_ENTROPY_QUOTED if quoted else _MIN_ENTROPY_BARE):
+    if not _has_entropy(value, _MIN_ENTROPY_QUOTED if quoted else _MIN_ENTROPY_BARE) or is_harmless(value):
         return False
-    best = max(re.findall(_ALNUM_RUN, value), key=len, default="")
     if not quoted:
-        return len(best) >= _MIN_RUN and len(re.findall("[0-9]+", best)) >= _DIGIT_RUNS
-    classes = sum(bool(re.search(each, value)) for each in ("[a-z]", "[A-Z]", "[0-9]", "[^A-Za-z0-9_-]"))
-    mixed = any(
-        re.search("[0-9]", part) and re.search("[A-Za-z]", part)
-        for part in re.findall(_ALNUM_RUN, value)
-        if len(part) >= _MIN_BYTES
-    )
-    return mixed and (classes >= _DIGIT_RUNS or len(re.findall("[0-9]+", value)) >= _DIGIT_RUNS)
+        best = max(compiled(_ALNUM_RUN).findall(value), key=len, default="")
+        return len(best) >= _MIN_RUN and len(compiled(_DIGITS).findall(best)) >= _DIGIT_RUNS
+    if not compiled(_MIXED).search(value):
+        return False
+    classes = sum([compiled(each).search(value) is not None for each in _CLASSES])
+    return classes >= _DIGIT_RUNS or len(compiled(_DIGITS).findall(value)) >= _DIGIT_RUNS
+
+
+def _has_entropy(value: str, least: float) -> bool:
+    """Return whether the Shannon entropy of a value is at least `least` bits per character.
+
+    Mostly the number of different characters decides: the entropy is largest where they are equally frequent, and
+    smallest where all but one occur once.
+    """
+    different, length = len(set(value)), len(value)
+    if not length:
+        return False
+    most_frequent = length - different + 1
+    if log2(length) - most_frequent * log2(most_frequent) / length >= least + _ROUNDING:
+        return True
+    return log2(different) >= least - _ROUNDING and _entropy(value) >= least
 
 
 def _entropy(value: str) -> float:
-    """Return the Shannon entropy of `value` in bits per character."""
-    from math import log2
-
+    """Return the Shannon entropy of a value in bits per character."""
     shares = [value.count(char) / len(value) for char in set(value)]
     return -sum(share * log2(share) for share in shares)
 
@@ -84,19 +106,19 @@ def is_login(value: str) -> bool:
         name, colon, password = b64decode(value + "=" * (-len(value) % 4)).decode("latin-1").partition(":")
     except (binascii.Error, ValueError):
         return False
-    return bool(name and colon and name.isprintable()) and not compiled(HARMLESS).search(password)
+    return bool(name and colon and name.isprintable()) and not is_harmless(password)
 
 
 def is_chosen(value: str) -> bool:
     """Return whether a value may be a password that somebody chose: no placeholder, and no plain word."""
-    if compiled(HARMLESS).search(value) or compiled(_PLACEHOLDER).fullmatch(value):
+    if is_harmless(value) or compiled(_PLACEHOLDER).fullmatch(value):
         return False
     return not value.isalpha() or looks_random(value, quoted=True) or _is_shuffled(value)
 
 
 def is_machine_made(value: str) -> bool:
     """Return whether a value is a long run of letters and digits that nobody would write, as keys and tokens are."""
-    if compiled(HARMLESS).search(value) or compiled(UUID).fullmatch(value):
+    if is_harmless(value) or compiled(UUID).fullmatch(value):
         return False
     if compiled(_BASE64).fullmatch(value) and is_mixed(value) and _is_of_no_words(value):
         return True
@@ -110,7 +132,7 @@ def is_machine_made(value: str) -> bool:
 
 def is_jumbled(value: str) -> bool:
     """Return whether a value is a long mix of capitals and small letters, with hardly any words among them."""
-    if not compiled(_JUMBLE).fullmatch(value) or compiled(HARMLESS).search(value):
+    if not compiled(_JUMBLE).fullmatch(value) or is_harmless(value):
         return False
     return _is_of_no_words(value) and compiled(UUID).fullmatch(value) is None
 
@@ -131,13 +153,13 @@ def is_random(value: str) -> bool:
 
 def _is_token(value: str) -> bool:
     """Return whether a value looks random; a UUID does, which elsewhere names something and is no secret."""
-    return is_random(value) or (compiled(UUID).fullmatch(value) is not None and not compiled(HARMLESS).search(value))
+    return is_random(value) or (compiled(UUID).fullmatch(value) is not None and not is_harmless(value))
 
 
 def _is_shuffled(value: str) -> bool:
     """Return whether the case of letters changes more often than in names, such as in `qyOIhJiM`."""
     changes = sum(one.isupper() != other.isupper() for one, other in pairwise(value))
-    return changes * 3 >= len(value) and value.isalnum() and not compiled(HARMLESS).search(value)
+    return changes * 3 >= len(value) and value.isalnum() and not is_harmless(value)
 
 
 def is_picked(value: str) -> bool:
@@ -150,7 +172,7 @@ def is_picked(value: str) -> bool:
 
 def is_strong(value: str) -> bool:
     """Return whether a value is made as sites ask for passwords: of letters, digits and other characters."""
-    if compiled(HARMLESS).search(value) or compiled(_PLACEHOLDER).fullmatch(value):
+    if is_harmless(value) or compiled(_PLACEHOLDER).fullmatch(value):
         return False
     return all(compiled(each).search(value) for each in ("[A-Za-z]", "[0-9]", r"[!@#$%^&*?+=~`|]")) and "/" not in value
 
@@ -175,7 +197,7 @@ def _is_encoded_text(value: str) -> bool:
 
 
 def _is_fixed(value: str) -> bool:
-    return len(set(value)) > _MIN_DISTINCT and not compiled(HARMLESS).search(value)
+    return len(set(value)) > _MIN_DISTINCT and not is_harmless(value)
 
 
 JUDGES = {

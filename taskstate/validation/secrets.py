@@ -20,8 +20,8 @@ from taskstate.validation.secret_names import assigned_values
 from taskstate.validation.secret_patterns import LOOK_BACK, PREFILTERS, PREFIXED, WEB_TOKEN, token_patterns
 from taskstate.validation.secret_places import places_in
 from taskstate.validation.secret_values import (
-    HARMLESS,
     JUDGES,
+    is_harmless,
     is_jumbled,
     is_login,
     is_machine_made,
@@ -331,7 +331,7 @@ def _opens_database(text: str, match: re.Match[str], at: int) -> bool:
         scheme is not None
         and not value.isupper()
         and not compiled(r"[$%{}*]").search(value)
-        and not compiled(HARMLESS).search(value)
+        and not is_harmless(value)
         and not compiled(_OWN_HOST).match(text, at)
     )
 
