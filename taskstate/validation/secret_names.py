@@ -114,13 +114,14 @@ class _Found(NamedTuple):
 def assigned_values(text: str) -> Iterator[tuple[Span, bool]]:
     """Yield the span of each value that its name and its form show to be secret, and whether it is a key of AWS."""
     end = 0
+    assigned = compiled(_ASSIGNED)
     for at in _positions(text):
-        match = compiled(_ASSIGNED).match(text, at)
+        match = assigned.match(text, at)
         if match and match.start(_group(match)) >= end:
             found = _found(text, match)
-            if _is_aws(found) or _is_secret(text, match, found):
+            if (is_aws := _is_aws(found)) or _is_secret(text, match, found):
                 end = found.span.end
-                yield found.span, _is_aws(found)
+                yield found.span, is_aws
 
 
 def _positions(text: str) -> list[int]:
@@ -158,9 +159,8 @@ def _group(match: re.Match[str]) -> str:
 def _found(text: str, match: re.Match[str]) -> _Found:
     group = _group(match)
     value, start = match[group].rstrip("|"), match.start(group)
-    # Of the groups of a kind one alone has matched.
-    word = next((name for name, part in zip(_WORDS, match.group(*_WORDS), strict=True) if part), "pat")
-    joint = next(name for name, part in zip(_JOINTS, match.group(*_JOINTS), strict=True) if part is not None)
+    word = next((each for each in _WORDS if match[each]), "pat")
+    joint = next(each for each in _JOINTS if match[each] is not None)
     span = Span(start, start + len(value))
     return _Found(_before(text, match.start()), word, joint, span, value, quoted=group == "quoted")
 

@@ -104,7 +104,9 @@ def _without_allowed(text: str, secrets: Iterable[Secret], allow: tuple[str, ...
     reported: list[Secret] = []
     for secret in sorted(secrets, key=lambda each: each.span.start):
         span = secret.span
-        if any(linear_patterns.matches(pattern, span.of(text)) for pattern in allow) or _is_in(span.start, lines):
+        if allow and any(linear_patterns.matches(pattern, span.of(text)) for pattern in allow):
+            continue
+        if lines and _is_in(span.start, lines):
             continue
         if reported and span.start < reported[-1].span.end:
             last = reported[-1].span
@@ -141,7 +143,9 @@ def _replaced_by_stars(text: str, secrets: Iterable[Secret]) -> str:
     """Return `text` with each character of `secrets` replaced by `*`, except line ends."""
     parts, end = [], 0
     for secret in secrets:
-        parts += [text[end : secret.span.start], re.sub(r"[^\r\n]", "*", secret.span.of(text))]
+        value = secret.span.of(text)
+        has_lines = "\n" in value or "\r" in value
+        parts += [text[end : secret.span.start], re.sub(r"[^\r\n]", "*", value) if has_lines else "*" * len(value)]
         end = secret.span.end
     return "".join([*parts, text[end:]])
 
