@@ -39,6 +39,10 @@ class Disorder(NamedTuple):
 
 def disorders(document: Document) -> tuple[Disorder, ...]:
     """Return the mappings of the front matter whose keys are out of order and can be ordered; none contains another."""
+    return document.derived(_readable_disorders, None)
+
+
+def _readable_disorders(document: Document, _given: None) -> tuple[Disorder, ...]:
     root = editable_root(document)
     if root is None:
         return ()

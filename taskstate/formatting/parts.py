@@ -124,7 +124,7 @@ class _Reader:
         return BodyPart(section, frozen=True)
 
 
-@lru_cache(maxsize=2_000)  # most files have the same titles
+@lru_cache(maxsize=20_000)  # most files have the same titles, and a file is read several times
 def _canonical_title(spec: SubsectionSpec, title: str) -> str | None:
     """Return a title in the form that the kind declares, or None where a word of it would be lost."""
     groups = spec.match(title) or {}

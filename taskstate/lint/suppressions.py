@@ -38,8 +38,8 @@ _BEGIN = r"(?m)(?:^|(?<=\r))"
 _VERB = rf"taskstate: (?P<verb>{_START}|{_END}|{WHOLE_FILE}|{LINE})(?![\w-])"
 _COMMENT = rf"{_BEGIN} {{0,3}}(?P<comment><!--[ \t]*{_VERB}(?P<rest>[^\r\n]*?)-->)[ \t]*(?=[\r\n]|\Z)"
 _HASH = rf"{_BEGIN}[ \t]*(?P<comment>#[ \t]*{_VERB}(?P<rest>[^\r\n]*))"
-_CODES = r"[ \t]*(?:TSP?[0-9]+\b[ \t,]*)*"
-_CODE = r"TSP?[0-9]+"
+_CODES = r"(?i)[ \t]*(?:TSP?[0-9]+\b[ \t,]*)*"
+_CODE = r"(?i)TSP?[0-9]+"
 # What somebody means as a directive: with a code, since prose may speak of ignoring, and a comment may quote another.
 # The code stands not far behind: one line may begin thousands of them, and each would look through all that follows.
 _ALIKE = rf"taskstate\b[ \t:=-]*(?:{_WORDS})[\w-]*[^\r\n]{{0,200}}?\bTSP?[0-9]"
@@ -165,9 +165,10 @@ def _in_body(document: Document) -> Iterator[Directive]:
     yield from _with_targets(document, matches, targets, {})
     known = [Span(*each.span("comment")) for each in matches]
     for alike in found(_ALIKE_IN_BODY):
+        if _is_within(alike.start(), known):
+            continue
         before = document.text[document.starts[_line(document, alike.start())] : alike.start()]
-        quoted = before.count("`") % 2 or re.match(_NO_BODY_LINE, before)
-        if not quoted and not _is_within(alike.start(), known):
+        if before.count("`") % 2 == 0 and not re.match(_NO_BODY_LINE, before):
             yield _no_directive(alike, "<!--")
 
 
@@ -217,7 +218,7 @@ def _ranges(matches: Iterable[re.Match[str]]) -> tuple[dict[int, re.Match[str]],
 
 def _no_directive(match: re.Match[str], opening: str) -> Directive:
     """Return a comment that is meant as a directive and is none."""
-    codes = " ".join(dict.fromkeys(code.upper() for code in re.findall(_CODE, match[0], re.IGNORECASE)))
+    codes = " ".join(dict.fromkeys(code.upper() for code in re.findall(_CODE, match[0])))
     written = f"# taskstate: ignore {codes}" if opening == "#" else f"<!-- taskstate: ignore {codes} reason -->"
     return Directive(
         span=Span(match.start(), match.start() + len(match[0].rstrip())),
@@ -231,8 +232,8 @@ def _no_directive(match: re.Match[str], opening: str) -> Directive:
 
 def _directive(document: Document, match: re.Match[str], target: tuple[Span, ...]) -> Directive:
     at = match.start("rest")
-    codes = compiled(_CODES, re.IGNORECASE).match(document.text, at, match.end("rest"))
-    matches = compiled(_CODE, re.IGNORECASE).finditer(document.text, at, codes.end() if codes else at)
+    codes = compiled(_CODES).match(document.text, at, match.end("rest"))
+    matches = compiled(_CODE).finditer(document.text, at, codes.end() if codes else at)
     return Directive(
         span=Span(*match.span("comment")),
         lines=(_full_line(document, match.start("comment")),),

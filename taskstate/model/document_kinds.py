@@ -104,19 +104,23 @@ class SectionSpec(_SectionSpec):
         if title not in found:
             if len(found) >= _MOST_TITLES:
                 found.clear()
-            key = section_key(title)
-            matching = (
-                each
-                for each, own_key in self._keyed
-                if (_groups(each.pattern, title) is not None if each.pattern else own_key == key)
-            )
-            found[title] = next(matching, None)
+            found[title] = self._declared(title)
         return found[title]
 
+    def _declared(self, title: str) -> SubsectionSpec | None:
+        words = " ".join(title.split())
+        for each, own_key, fullmatch in self._forms:
+            if fullmatch(words) if fullmatch else own_key == section_key(title):
+                return each
+        return None
+
     @cached_property
-    def _keyed(self) -> tuple[tuple[SubsectionSpec, str], ...]:
-        """The subsections, each with the key of its name, since each of ten thousand headings is compared with them."""
-        return tuple((each, section_key(each.name)) for each in self.subsections)
+    def _forms(self) -> tuple[tuple[SubsectionSpec, str, Callable[[str], object] | None], ...]:
+        """The subsections, each with the key of its name and its pattern: ten thousand headings are compared."""
+        return tuple(
+            (each, section_key(each.name), _pattern(each.pattern).fullmatch if each.pattern else None)
+            for each in self.subsections
+        )
 
     @cached_property
     def _known(self) -> dict[str, SubsectionSpec | None]:
@@ -281,5 +285,10 @@ def _matching_bracket(title: str) -> int:
 @lru_cache(maxsize=_MOST_TITLES)
 def _groups(pattern: str, title: str) -> Mapping[str, str] | None:
     """Return the groups of a pattern in a title; cached, because several rules match every session's heading."""
-    match = compiled(pattern, re.IGNORECASE).fullmatch(" ".join(title.split()))
+    match = _pattern(pattern).fullmatch(" ".join(title.split()))
     return {group: text for group, text in match.groupdict().items() if text} if match else None
+
+
+@cache  # by the text alone: a flag is an `Enum`, whose hash takes longer than the match
+def _pattern(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)

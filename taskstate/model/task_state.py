@@ -111,12 +111,16 @@ class _Session(NamedTuple):
     section: Section
     number: int
     time: str | None
-    span: Span
 
 
 # A subclass, because a NamedTuple itself has no `__dict__` that could hold cached properties.
 class Session(_Session):
-    """An entry of the Progress Log; `span` runs from its heading to its last line that is not blank."""
+    """An entry of the Progress Log."""
+
+    @cached_property
+    def span(self) -> Span:
+        """The span from its heading to its last line that is not blank."""
+        return trimmed(self.document.text, self.section.span)
 
     @property
     def number_span(self) -> Span:
@@ -350,10 +354,10 @@ def session_of(document: Document, section: Section) -> Session | None:
     number, time = _number_and_time(section.title)
     if number is None:
         return None
-    return Session(document, section, number, time, trimmed(document.text, section.span))
+    return Session(document, section, number, time)
 
 
-@lru_cache(maxsize=4096)  # the same headings are there before a change and after it
+@lru_cache(maxsize=20_000)  # the same headings are there before a change and after it
 def _number_and_time(title: str) -> tuple[int | None, str | None]:
     time = _TIME.search(title)
     return session_number(title), f"{time[1]} {time[2]}" if time else None
@@ -383,6 +387,8 @@ def filled_labels(document: Document, section: Section) -> set[str]:
 def _labels(document: Document, body: Span) -> list[re.Match[str]]:
     """Return the labels in a part of the log, but for those in fences and comments."""
     text = document.text
+    if text.find("**", *body) < 0 and text.find("__", *body) < 0:
+        return []
     labels = list(_LABEL.finditer(text, *body))
     if len(labels) < _USUAL_LABELS:
         others = [

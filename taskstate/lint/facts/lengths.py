@@ -33,5 +33,5 @@ def may_be_long(document: Document, node: Node) -> bool:
 
 def length_of(session: Session) -> int:
     """Return the size of a session in bytes; 0 where it cannot be too long."""
-    start, end = session.span
+    start, end = session.section.span
     return size_in_bytes(session.entry) if may_exceed(session.document.text, end - start, SESSION) else 0

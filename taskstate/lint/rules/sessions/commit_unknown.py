@@ -40,6 +40,7 @@ from __future__ import annotations
 import re
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
 
@@ -61,7 +62,7 @@ _COMMIT = (
     r"`(?P<quoted>[0-9a-fA-F]{4,64})`"
     r"|(?<![0-9A-Za-z_`./#-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])(?P<bare>[0-9a-f]{7,64})(?![0-9A-Za-z_`/-])"
 )
-_HISTORY, _COMMITS = "Git History", "commits"
+_HISTORY, _COMMITS, _LABEL = "Git History", "commits", r"(?i)commits\s*:"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
@@ -81,7 +82,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 def _named(document: Document, facts: Facts) -> Iterator[re.Match[str]]:
     """Yield a match for each commit id in the sessions and in Git History."""
-    for session in facts.sessions:
+    for session in facts.sessions if compiled(_LABEL).search(document.text) else ():
         field = session.fields.get(_COMMITS)
         if field:
             yield from re.compile(_COMMIT).finditer(document.text, *field.span)
