@@ -26,6 +26,8 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from taskstate.syntax.document import Document
+
 SESSION, EVENT, PROOF, CHECK, ACK, HANDOFF = "session", "event", "proof", "check", "ack", "handoff"
 BLOCK = "block"
 MAP = "map"  # an Impact Map in a file of its own, which goes back into its document when it gets shorter
@@ -49,17 +51,25 @@ class Item(NamedTuple):
 
 def state_items(state: TaskState) -> Counter[Item]:
     """Return the items of a state file; a session with conflict markers is none."""
-    return Counter(each for each, _ in named_items(state))
+    items = state.document.of_body(_items_of_body).copy()
+    items.update(item for item, _ in _named_in_front_matter(state.document))
+    return items
 
 
 def named_items(state: TaskState) -> Iterator[tuple[Item, str]]:
     """Yield the items of a state file, each with its name for a message."""
+    yield from _named_in_body(state)
+    yield from _named_in_front_matter(state.document)
+
+
+def _items_of_body(document: Document, _given: None) -> Counter[Item]:
+    return Counter(item for item, _ in _named_in_body(read_state(document)))
+
+
+def _named_in_body(state: TaskState) -> Iterator[tuple[Item, str]]:
     for session in state.sessions:
         if not find_conflicts(session.entry):
             yield session_item(session), f"session {session.number}"
-    blocks = blocks_of(state.document)
-    for event in blocks.audit.events:
-        yield event_item(event.entry), f"the event {event.event or '?'}"
     for feature in state.checklist.features if state.checklist else ():
         if feature.passes:
             proof = f"{feature.tested_at}\0{event_line(feature.evidence)}"
@@ -68,6 +78,12 @@ def named_items(state: TaskState) -> Iterator[tuple[Item, str]]:
         if criterion.checked:
             text = " ".join(criterion.text.split())
             yield _item(CHECK, place_of(criterion.text), text), f"the check of criterion {criterion.number}"
+
+
+def _named_in_front_matter(document: Document) -> Iterator[tuple[Item, str]]:
+    blocks = blocks_of(document)
+    for event in blocks.audit.events:
+        yield event_item(event.entry), f"the event {event.event or '?'}"
     for place, value in _blocks(blocks.values):
         yield _item(BLOCK, place, event_line(value)), f"the block {place}"
     for agent, version in _map(blocks.values.get("acks")).items():

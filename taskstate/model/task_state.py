@@ -195,17 +195,46 @@ class _TaskState(NamedTuple):
     title: str
     status: str
     revision: int
-    problems: tuple[Problem, ...]
-    parts: Mapping[str, Section]
-    criteria: tuple[Criterion, ...]
-    checklist: Checklist | None
-    sessions: tuple[Session, ...]
-    summary: Summary | None
 
 
 # A subclass, because a NamedTuple itself has no `__dict__` that could hold cached properties.
 class TaskState(_TaskState):
-    """The contents of one state file."""
+    """The contents of one state file: what its front matter says, and what is in the body, which is read on demand."""
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """The mistakes that keep a part of the file from being read; their messages, which quote it, can be shown."""
+        return _without_secrets((*self.document.problems, *self.document.in_body(_json_problems)))
+
+    @cached_property
+    def parts(self) -> Mapping[str, Section]:
+        """The level-2 sections by their keys; the first of several."""
+        return self.document.derived(_parts, None)
+
+    @cached_property
+    def criteria(self) -> tuple[Criterion, ...]:
+        """The acceptance criteria."""
+        return self.document.derived(_criteria, None)
+
+    @cached_property
+    def checklist(self) -> Checklist | None:
+        """The Feature Checklist, or None where there is none that can be read."""
+        found = self.document.derived(_checklist, None)
+        return None if isinstance(found, Fault) else found
+
+    @property
+    def sessions(self) -> tuple[Session, ...]:
+        """The sessions of the Progress Log."""
+        return self._log[0]
+
+    @property
+    def summary(self) -> Summary | None:
+        """The Archived Summary, or None."""
+        return self._log[1]
+
+    @cached_property
+    def _log(self) -> tuple[tuple[Session, ...], Summary | None]:
+        return self.document.derived(_log, None)
 
     @cached_property
     def description(self) -> str | None:
@@ -278,14 +307,7 @@ def depends_on(document: Document) -> tuple[str, ...]:
 
 def _state(document: Document, kind: str) -> TaskState:
     values = document.front_matter
-    problems = list(document.problems)
-    parts: dict[str, Section] = {}
-    for section in document.sections:
-        if section.level == SECTION_LEVEL:
-            parts.setdefault(section_key(section.title), section)
     revision = values.get("revision", 0)
-    log = parts.get(section_key("Progress Log"))
-    sessions, summary = _log(document, log) if log else ((), None)
     return TaskState(
         document=document,
         id=_text(values, "task_id"),
@@ -293,16 +315,18 @@ def _state(document: Document, kind: str) -> TaskState:
         title=_text(values, "title"),
         status=_text(values, "status"),
         revision=revision if isinstance(revision, int) and not isinstance(revision, bool) else 0,
-        parts=parts,
-        criteria=_criteria(document, parts.get(section_key("Static Context"))),
-        checklist=_checklist(document, parts.get(section_key("Feature Checklist")), problems),
-        sessions=sessions,
-        summary=summary,
-        problems=_without_secrets(problems),
     )
 
 
-def _without_secrets(problems: list[Problem]) -> tuple[Problem, ...]:
+def _parts(document: Document, _given: None) -> Mapping[str, Section]:
+    parts: dict[str, Section] = {}
+    for section in document.sections:
+        if section.level == SECTION_LEVEL:
+            parts.setdefault(section_key(section.title), section)
+    return parts
+
+
+def _without_secrets(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
     """Return problems whose messages, which quote the text, are safe to show."""
     if not problems:
         return ()
@@ -313,9 +337,7 @@ def _without_secrets(problems: list[Problem]) -> tuple[Problem, ...]:
 
 def section_of(document: Document, name: str) -> Section | None:
     """Return the first level-2 section of that name in a document, or None."""
-    key = section_key(name)
-    sections = (each for each in document.sections if each.level == SECTION_LEVEL)
-    return next((each for each in sections if section_key(each.title) == key), None)
+    return document.derived(_parts, None).get(section_key(name))
 
 
 def session_number(title: str) -> int | None:
@@ -334,10 +356,11 @@ def _text(front_matter: FrontMatter, key: str) -> str:
     return value.text if value and value.kind == "scalar" else ""
 
 
-def _log(document: Document, log: Section) -> tuple[tuple[Session, ...], Summary | None]:
+def _log(document: Document, _given: None) -> tuple[tuple[Session, ...], Summary | None]:
     sessions: list[Session] = []
     summary = None
-    for child in document.children(log, PART_LEVEL):
+    log = section_of(document, "Progress Log")
+    for child in document.children(log, PART_LEVEL) if log else ():
         session = session_of(document, child)
         if session:
             sessions.append(session)
@@ -437,7 +460,8 @@ def item_text(text: str, span: Span, content: Span) -> str:
     return unescape_item("\n".join([first, *(line[min(indent, len(line) - len(line.lstrip(" "))) :] for line in rest)]))
 
 
-def _criteria(document: Document, static: Section | None) -> tuple[Criterion, ...]:
+def _criteria(document: Document, _given: None) -> tuple[Criterion, ...]:
+    static = section_of(document, "Static Context")
     if static is None:
         return ()
     section = next(
@@ -458,14 +482,19 @@ def _criteria(document: Document, static: Section | None) -> tuple[Criterion, ..
     return tuple(criteria)
 
 
-def _checklist(document: Document, section: Section | None, problems: list[Problem]) -> Checklist | None:
+def _json_problems(document: Document, _given: None) -> tuple[Problem, ...]:
+    fault = document.derived(_checklist, None)
+    return (Problem("json-invalid", fault.message, fault.span),) if isinstance(fault, Fault) else ()
+
+
+def _checklist(document: Document, _given: None) -> Checklist | Fault | None:
+    section = section_of(document, "Feature Checklist")
     fence = json_fence(document, section.own) if section else None
     if fence is None:
         return None
     root = document.json(fence)
     if isinstance(root, Fault):
-        problems.append(Problem(kind="json-invalid", message=root.message, span=root.span))
-        return None
+        return root
     values = root.plain if root.kind == "mapping" else {}
     entries = values.get(_FEATURES)
     features = enumerate(entries if isinstance(entries, list) else ())

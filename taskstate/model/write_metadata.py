@@ -71,7 +71,7 @@ def with_write_metadata(text: str, metadata: WriteMetadata, *, revision: int, st
             document.text, derived_edits(document, edits, state)
         )  # no key is added, so all edits apply to the same text at once
     text = apply(document.text, (*edits, *progress_edits(document, state)))
-    updated = parse_head(text)._replace(text=text)  # what is counted in the body is known: it is not read again
+    updated = Document(text, parse_head(text).front_matter, len(text))  # what is counted in the body is known
     return apply(text, front_matter_edits(updated, state))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from itertools import repeat
@@ -56,6 +57,7 @@ class Section(NamedTuple):
     own: Span
 
 
+_KEPT = 3  # documents: those before and under the lock, before and after a fix
 _Derived = TypeVar("_Derived")
 _Given = TypeVar("_Given")
 
@@ -89,16 +91,52 @@ class FrontMatter(Mapping[str, "Any"]):
         return f"FrontMatter({dict(self)!r})"
 
 
-class _Document(NamedTuple):
-    text: str
-    front_matter: FrontMatter
-    blocks: tuple[Block, ...]
-    sections: tuple[Section, ...]
-    problems: tuple[Problem, ...]
+class Document:
+    """A parsed text: `text` is the only source of truth, all else is an index into it, made when it is asked for.
 
+    `body` is the offset at which the body begins. Where it is, character by character, the body of a text that was read
+    just before, as behind a front matter that was changed, `twin` is that document: what was found there, is here, too.
+    """
 
-class Document(_Document):
-    """A parsed text: `text` is the only source of truth, all other fields are an index into it."""
+    def __init__(
+        self,
+        text: str,
+        front_matter: FrontMatter,
+        body: int,
+        head_problems: tuple[Problem, ...] = (),
+        twin: Document | None = None,
+    ) -> None:
+        self.text = text
+        self.front_matter = front_matter
+        self.body = body
+        self.twin = twin
+        self._head_problems = head_problems
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The headings, fences and HTML blocks at the top level."""
+        if self.twin:
+            return _moved_blocks(self.twin.blocks, self.body - self.twin.body)
+        return read_blocks(self.text, self.body)
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """The headings, each with the text under it."""
+        if self.twin:
+            return _moved_sections(self.twin.sections, self.body - self.twin.body)
+        return _sections(self.text, self.blocks)
+
+    @cached_property
+    def problems(self) -> tuple[Problem, ...]:
+        """The mistakes that keep a part of the text from being read."""
+        return (*self._head_problems, *self.in_body(_unclosed))
+
+    def in_body(self, find: Callable[[Document, None], tuple[Problem, ...]]) -> tuple[Problem, ...]:
+        """Return the problems that a function finds in the body, where they are in this text."""
+        if self.twin is None:
+            return self.derived(find, None)
+        by = self.body - self.twin.body
+        return tuple(each._replace(span=_moved(each.span, by)) for each in self.twin.derived(find, None))
 
     @cached_property
     def starts(self) -> list[int]:
@@ -125,6 +163,10 @@ class Document(_Document):
             self._derived[key] = compute(self, given)
         found: _Derived = self._derived[key]
         return found
+
+    def of_body(self, compute: Callable[[Document, None], _Derived]) -> _Derived:
+        """Return what a function computes from the body's words alone, wherever they stand: once for one body."""
+        return (self.twin or self).derived(compute, None)
 
     def forget_derived(self) -> None:
         """Forget what was derived: most of it refers to this document, and only the garbage collector would free both.
@@ -178,31 +220,37 @@ def parse(text: str) -> Document:
     return _parsed(text)
 
 
-@lru_cache(maxsize=3)
+@lru_cache(maxsize=_KEPT)
 def _parsed(text: str) -> Document:
     problems: list[Problem] = []
     front_matter, body = _front_matter(text, problems)
-    blocks = read_blocks(text, body)
-    problems += [_unclosed(text, block) for block in blocks if block.kind == "fence" and not block.closed]
-    return Document(
-        text=text,
-        front_matter=front_matter,
-        blocks=blocks,
-        sections=_sections(text, blocks),
-        problems=tuple(problems),
-    )
+    document = Document(text, front_matter, body, tuple(problems), _with_same_body(text, body))
+    _newest.append(document)
+    return document
+
+
+_newest: deque[Document] = deque(maxlen=_KEPT)
+
+
+def _with_same_body(text: str, body: int) -> Document | None:
+    """Return one of the last documents whose body is that of `text`, the first one of those that share it."""
+    for other in tuple(_newest):
+        if len(text) - body == len(other.text) - other.body and text.endswith(other.text[other.body :]):
+            return other.twin or other
+    return None
 
 
 def forget_parsed() -> None:
     """Forget what was parsed: what is measured in one process starts as a new one does."""
     _parsed.cache_clear()
+    _newest.clear()
 
 
 def parse_head(text: str) -> Document:
     """Parse the front matter alone: a document that ends where the body of `text` would begin."""
     problems: list[Problem] = []
     front_matter, body = _front_matter(text, problems)
-    return Document(text=text[:body], front_matter=front_matter, blocks=(), sections=(), problems=tuple(problems))
+    return Document(text[:body], front_matter, body, tuple(problems))
 
 
 def _front_matter(text: str, problems: list[Problem]) -> tuple[FrontMatter, int]:
@@ -230,9 +278,13 @@ def _front_matter(text: str, problems: list[Problem]) -> tuple[FrontMatter, int]
     return FrontMatter(Span(start, closing.end()), content, node), closing.end()
 
 
-def _unclosed(text: str, fence: Block) -> Problem:
-    opening = Span(fence.span.start, _end_of_line(text, fence.span.start))
-    return Problem(kind="fence-unclosed", message="this code fence never closes", span=opening)
+def _unclosed(document: Document, _given: None) -> tuple[Problem, ...]:
+    """Return a problem for each fence that never closes."""
+    openings = (each.span.start for each in document.blocks if each.kind == "fence" and not each.closed)
+    return tuple(
+        Problem("fence-unclosed", "this code fence never closes", Span(start, _end_of_line(document.text, start)))
+        for start in openings
+    )
 
 
 def _end_of_line(text: str, at: int) -> int:
@@ -261,3 +313,22 @@ def _section(text: str, heading: Block, end: int, following: int) -> Section:
     body = _new(Span, (below, end))
     own = body if end == following else _new(Span, (below, following))
     return _new(Section, (title, level, _new(Span, (start, end)), span, content, body, own))
+
+
+def _moved(span: Span, by: int) -> Span:
+    return _new(Span, (span[0] + by, span[1] + by))
+
+
+def _moved_blocks(blocks: tuple[Block, ...], by: int) -> tuple[Block, ...]:
+    return tuple(
+        [
+            _new(Block, (kind, _moved(span, by), _moved(content, by), text, level, closed))
+            for kind, span, content, text, level, closed in blocks
+        ]
+    )
+
+
+def _moved_sections(sections: tuple[Section, ...], by: int) -> tuple[Section, ...]:
+    return tuple(
+        [_new(Section, (title, level, *[_moved(each, by) for each in spans])) for title, level, *spans in sections]
+    )

@@ -169,6 +169,9 @@ class _Scanner:
         text, start = self.text, match.start(4)
         if text.startswith("<!--", start):
             closing = text.find("-->", start)
+            if text.startswith("-->\n", closing) and closing >= 0:
+                span = _new(Span, (match.start(1), closing + 3))
+                return "html", span, span, "", 0, True
         else:
             line = text[start : self._end_of_line(start)]
             end_of = next((end for opening, end in _HTML if re.match(opening, line)), None)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from taskstate.storage.kept import KeptRecord
     from taskstate.storage.transaction import Plan
+    from taskstate.syntax.document import Document
     from taskstate.workspace.workspace import Workspace
 
 _WORDS = r"\w+"
@@ -168,8 +169,13 @@ def entry_for(path: str, data: bytes, state: TaskState | None = None) -> Entry:
 
 def section_names(state: TaskState) -> tuple[str, ...]:
     """Return the keys of a state file's sections, and of its last part, which a file that is cut off lacks."""
-    parts = [each for each in state.document.sections if each.level == PART_LEVEL]
-    return (*state.parts, *(section_key(each.title) for each in parts[-1:] if session_number(each.title) is None))
+    return state.document.of_body(_section_names)
+
+
+def _section_names(document: Document, _given: None) -> tuple[str, ...]:
+    parts = [each for each in document.sections if each.level == PART_LEVEL]
+    last = [section_key(each.title) for each in parts[-1:] if session_number(each.title) is None]
+    return (*read_state(document).parts, *last)
 
 
 class View(NamedTuple):

@@ -9,18 +9,30 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from taskstate.context.normalization import normalize
+from taskstate.model.items import named_items, state_items
 from taskstate.model.task_state import read_state
 from taskstate.syntax import markdown_blocks, markdown_fast_scanner
-from taskstate.syntax.document import parse
+from taskstate.syntax.document import forget_parsed, parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span, line_starts, position, with_newlines
+from taskstate.workspace.ledger import section_names
 from tests.support.markdown_strategies import LINE_END, any_text, markdown, outside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.model.task_state import TaskState
-    from taskstate.syntax.document import Section
+    from taskstate.syntax.document import Document, Section
+
+
+HEADS = (
+    "",
+    "---\ntask_id: b\n---\n",
+    '---\r\ntask_id: "12"\r\nx-key: [1, 2]\r\n---\r\n',
+    "---\rtitle: x\r---\r",
+    "---\n- no map\n---\n",
+    "\ufeff---\nkind: permanent\n---\n",
+)
 
 
 @st.composite
@@ -66,6 +78,34 @@ def test_reading_keeps_the_text(text: str) -> None:
     """A document's text is the text that was read, and without an edit it stays."""
     assert parse(text).text == text
     assert apply(text, ()) == text
+
+
+def found_in(document: Document) -> tuple[object, ...]:
+    """Return what a document is an index of, as values that can be compared."""
+    state = read_state(document)
+    sessions = [(each.number, each.time, each.span, each.fields) for each in state.sessions]
+    features = state.checklist.features if state.checklist else ()
+    return (
+        *(document.blocks, document.sections, document.problems, state.problems, dict(state.parts), state.criteria),
+        *(sessions, state.summary, features, state_items(state), list(named_items(state)), section_names(state)),
+    )
+
+
+@given(any_text, st.sampled_from(HEADS))
+@example("---\ntask_id: a\n---\n\n## 3. Feature Checklist\n\n```json\n{\n```\n\n```\nopen", HEADS[1])
+def test_a_body_is_the_same_behind_another_front_matter(text: str, head: str) -> None:
+    """What is taken over from a text with the same body, read just before, is what reading it alone finds."""
+    first = parse(text)
+    changed = head + text[first.body :]
+    forget_parsed()
+    alone = parse(changed)
+    expected = found_in(alone)
+    forget_parsed()
+    first = parse(text)
+    found_in(first)
+    again = parse(changed)
+    assert (again.twin is first) == (text != changed and text[first.body :] == changed[again.body :])
+    assert found_in(again) == expected
 
 
 @given(edited())
