@@ -157,9 +157,12 @@ def progress_edits(document: Document, state: TaskState) -> tuple[Edit, ...]:
         CannotEdit: the form of the checklist does not allow a safe change.
     """
     checklist = state.checklist
-    entries = checklist.root.get("features") if checklist else None
-    if checklist is None or entries is None or len(entries.items) != len(checklist.features):
+    values = checklist.root.plain if checklist and checklist.root.kind == "mapping" else {}
+    entries = values.get("features")
+    if checklist is None or not isinstance(entries, list) or len(entries) != len(checklist.features):
         return ()  # an unreadable feature would make the percentage wrong
+    if values.get(PROGRESS) == overall_progress(checklist):
+        return ()  # no part has to be looked for
     from taskstate.syntax.json_edit import set_json
 
     return set_json(document.text, checklist.root, (PROGRESS,), overall_progress(checklist), newline=document.newline)

@@ -49,6 +49,9 @@ class Declined:
 DECLINED: Final = Declined()
 
 
+_LEVELS = 2  # a checklist, its list of features, a feature
+
+
 def read_json(text: str, start: int, end: int) -> Node | Fault:
     """Return the span tree of the one JSON value in `text[start:end]`, with absolute spans, or the first fault.
 
@@ -58,10 +61,10 @@ def read_json(text: str, start: int, end: int) -> Node | Fault:
     value = loads(source)
     if isinstance(value, (dict, list)):
         begin = start + len(source) - len(source.lstrip(_BLANKS))
-        return _Unread.at(text, Span(begin, start + len(source.rstrip(_BLANKS))), value)
+        return _Unread.at(text, Span(begin, start + len(source.rstrip(_BLANKS))), value, levels=_LEVELS)
     has_surrogates = "\\u" in source and compiled(_SURROGATE_ESCAPE).search(source) is not None
     try:
-        return _Parser(text, start, end, skips=not has_surrogates).document()
+        return _Parser(text, start, end, levels=0 if has_surrogates else 1).document()
     except Stopped as stopped:
         return stopped.fault
 
@@ -116,22 +119,26 @@ def _too_deep(value: object, limit: int = MAX_DEPTH) -> bool:
 
 
 class _Unread(Node):
-    """A sound object or array, as a whole or in a list; its parts are read when they are asked for."""
+    """A sound object or array; its parts are read when they are asked for."""
 
     @classmethod
-    def at(cls, text: str, span: Span, known: Any = None) -> _Unread:  # noqa: ANN401 - any JSON value
-        """Return the object or array that a span of a text holds; of the whole of a JSON text the value is known."""
+    def at(cls, text: str, span: Span, known: Any = None, *, levels: int) -> _Unread:  # noqa: ANN401 - any JSON value
+        """Return the object or array that a span of a text holds.
+
+        Of the whole of a JSON text the value is known. So many `levels` of parts are left unread when this is read: of
+        more, each would be decoded once for each level above it.
+        """
         node = cls("mapping" if text[span.start] == "{" else "sequence", span, "json")
-        node.source, node.known = text, known
+        node.source, node.known, node.levels = text, known, levels
         return node
 
     source: str
     known: Any
+    levels: int
 
     @cached_property
     def _read(self) -> Node:
-        # Only parts of the whole are left unread: else each level would be decoded once for each level above it.
-        parser = _Parser(self.source, *self.span, skips=self.known is not None)
+        parser = _Parser(self.source, *self.span, levels=self.levels)
         return (parser.mapping if self.kind == "mapping" else parser.sequence)(self.span.start)
 
     @property
@@ -159,12 +166,12 @@ class _Unread(Node):
 class _Parser:
     """One pass over one text; lives as long as one call of `read_json`."""
 
-    def __init__(self, text: str, start: int, end: int, *, skips: bool) -> None:
+    def __init__(self, text: str, start: int, end: int, *, levels: int) -> None:
         self.text = text
         self.start = start
         self.end = end
         self.depth = 0
-        self.skips = skips  # whether parts may be left unread
+        self.levels = levels  # of parts that may be left unread
 
     def document(self) -> Node:
         """Return the only value of the text."""
@@ -199,15 +206,18 @@ class _Parser:
 
     def unread(self, at: int) -> Node | None:
         """Return the object or array at `at` with its parts unread; None for a scalar, and where there is a fault."""
-        if not self.skips or self.char(at) not in {"{", "["}:
+        levels = self.levels
+        if not levels or self.char(at) not in {"{", "["}:
             return None
-        self.skips = False  # where there is a fault in it, it is found without trying this again at each level
+        self.levels = 0  # where there is a fault in it, it is found without trying this again at each level
         try:
             value, end = _DECODER.raw_decode(self.text, at)
         except (ValueError, RecursionError):
             return None
-        self.skips = end <= self.end and not _too_deep(value, MAX_DEPTH - self.depth)
-        return _Unread.at(self.text, Span(at, end)) if self.skips else None
+        if end > self.end or _too_deep(value, MAX_DEPTH - self.depth):
+            return None
+        self.levels = levels
+        return _Unread.at(self.text, Span(at, end), levels=levels - 1)
 
     def mapping(self, start: int) -> Node:
         """Return the object whose `{` stands at `start`."""
@@ -239,7 +249,7 @@ class _Parser:
         at = self.skip(at + 1)
         if at < self.end and self.text[at] in ",}]":
             raise self.stopped(*key.span, f"the key {key.text!r} has no value")
-        return MapEntry(key, self.value(at))
+        return MapEntry(key, self.unread(at) or self.value(at))
 
     def sequence(self, start: int) -> Node:
         """Return the array whose `[` stands at `start`."""

@@ -80,8 +80,10 @@ def _fix(document: Document, facts: Facts) -> Fix | None:
 
 def _can_count(facts: Facts, checklist: Checklist) -> bool:
     """Return whether all values that the percentage is computed from meet the schema."""
-    features = checklist.root.get("features")
-    if features is None or not features.items:
+    if facts.is_sound():
+        return True
+    features = checklist.root.plain.get("features")
+    if not isinstance(features, list) or not features:
         return facts.is_sound("features") and facts.is_sound(PROGRESS)
-    paths = [(index, key) for index in range(len(features.items)) for key in ("passes", "moved_to")]
+    paths = [(index, key) for index in range(len(features)) for key in ("passes", "moved_to")]
     return facts.is_sound(PROGRESS) and all(facts.is_sound("features", *path) for path in paths)
