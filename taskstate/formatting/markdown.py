@@ -39,6 +39,8 @@ def format_part(text: str, *, fences: tuple[tuple[int, int], ...], newline: str,
 
     `fences` are the spans of the code fences at its top level; in a `listed` part the list marker is `-`.
     """
+    if not listed and "\n" not in text and "\r" not in text:
+        return text  # one line, which ends with a word: there is nothing to put apart
     if with_newlines(text, newline) == text and not _is_suspect(text, fences, listed=listed):
         return text
     if compiled(_DEEP).search(text):

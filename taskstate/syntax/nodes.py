@@ -27,6 +27,7 @@ _NUMBER = re.compile(
     r"|([-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)|([-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))"
 )
 _MANY_KEYS = 64  # from here on a mapping is indexed
+_MANY_DIGITS = 1_000  # fewer are a number to Python
 _MOST_INDEXES = 8
 _indexes: dict[int, tuple[tuple[MapEntry, ...], dict[str, MapEntry]]] = {}  # each holds its mapping, so ids are unique
 _DECIMAL, _OCTAL, _HEX, _FLOAT = 1, 2, 3, 4  # groups of `_NUMBER`; the fifth is infinity or not-a-number
@@ -208,6 +209,8 @@ def resolve_plain(source: str) -> str | int | float | bool | None:
 
     Unlike YAML 1.1 it has no dates, no `yes` and `no` (the country code of Norway), and octal only as `0o17`.
     """
+    if len(source) < _MANY_DIGITS and source.isascii() and source.isdecimal():  # as most numbers are
+        return int(source)
     if _STRING_START.match(source):
         return source
     if source in _NULL:
