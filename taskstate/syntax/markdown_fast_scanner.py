@@ -174,12 +174,12 @@ class _Scanner:
                 return "html", span, span, "", 0, True
         else:
             line = text[start : self._end_of_line(start)]
-            end_of = next((end for opening, end in _HTML if re.match(opening, line)), None)
+            end_of = next((end for opening, end in _HTML if compiled(opening).match(line)), None)
             if end_of is None:
-                if re.match(_NO_TAG, line):
+                if compiled(_NO_TAG).match(line):
                     return None
                 raise _Undecided
-            found = re.compile(end_of).search(text, start)
+            found = compiled(end_of).search(text, start)
             closing = found.start() if found else -1
         end = len(text) if closing < 0 else self._end_of_line(closing)
         span = Span(match.start(1), match.start(1) + len(text[match.start(1) : end].rstrip(" \t\r\n")))

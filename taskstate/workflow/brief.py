@@ -101,6 +101,8 @@ def _within(source: _Source, budget: int, background: int) -> Brief:
     costs = [*takewhile(lambda cost: cost <= budget * _HUNDREDTHS, running_costs)]
     for count in range(len(costs) - 1, -1, -1):
         most = background if count and pieces[count - 1].keep >= BACKGROUND else budget
+        if costs[count] > most * _HUNDREDTHS:
+            continue  # the notes about what is left out come on top
         included = {(piece.section, piece.unit) for piece in pieces[:count]}
         cut = _left_out(source, included)
         if costs[count] + _weight("\n".join(_notes(cut))) <= most * _HUNDREDTHS:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 
 from taskstate.syntax.markdown_blocks import read_blocks
+from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.spans import Span
 
 _ITEM = r"(?:[-*+]|\d{1,9}[.)])[ \t]"
+_CLOSED_FENCE = r"(`{3,}+|~{3,}+)[^`\n]*(?:\n(?! {0,3}[`~]{3}).*)*+\n\1[ \t]*"
 
 
 class Unit(NamedTuple):
@@ -43,8 +44,9 @@ def units_of(text: str, number: int = 0) -> tuple[Unit, ...]:
     opaque = [block.span for block in read_blocks(text) if block.kind != "heading"]
     starts = [0]
     position, after_blank = 0, False
+    begins_item = compiled(_ITEM).match
     for line in text.split("\n"):
-        begins = bool(re.match(_ITEM, line)) or (after_blank and line[:1] not in {" ", "\t"})
+        begins = bool(begins_item(line)) or (after_blank and line[:1] not in {" ", "\t"})
         if position and line.strip(" \t") and begins and not _is_inside(position, opaque):
             starts.append(position)
         after_blank = not line.strip(" \t")
@@ -78,7 +80,7 @@ def _with_headings(pieces: list[str]) -> list[str]:
 
 def _with_closed_fence(text: str) -> str:
     """Return a text with its last fence closed, so that the fence does not swallow the rest of the brief."""
-    if "```" not in text and "~~~" not in text:
+    if ("```" not in text and "~~~" not in text) or compiled(_CLOSED_FENCE).fullmatch(text):
         return text
     fences = [block for block in read_blocks(text) if block.kind == "fence"]
     if not fences or fences[-1].closed:
