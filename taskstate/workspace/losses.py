@@ -12,7 +12,7 @@ from contextlib import suppress
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import names
-from taskstate.model.items import FILES, MAP, Item, described, entry_item, items_in, named_items
+from taskstate.model.items import FILES, MAP, PROOF, Item, described, entry_item, items_in, named_items
 from taskstate.model.names import ACCEPTED_FOLDER, HANDOFF_FOLDER
 from taskstate.model.task_state import read_state
 from taskstate.storage import files, folders, kept
@@ -167,11 +167,29 @@ def _absent(left: dict[Item, Owed], contents: _Contents) -> dict[Item, Owed]:
     """Return what some version of a task's files holds neither as it is nor edited."""
     found = [(own.type, path, data) for path, data in contents if data and (own := names.own_file(path))]
     present = sum((items_in(*each) for each in found), Counter[Item]())
-    gone = {item: each for item, each in left.items() if present[item] < each.number}
+    proved = _proved(left, present)
+    gone = {
+        item: each
+        for item, each in left.items()
+        if present[item] < each.number and each.revision >= proved.get(item, 0)
+    }
     for kind, _, data in found:
         edited = View.of(data).edited(gone) if gone and kind == "state" else ()
         gone = {item: each for item, each in gone.items() if item not in edited}
     return gone
+
+
+def _proved(owed: dict[Item, Owed], present: Counter[Item]) -> dict[Item, int]:
+    """Return for each proof the revision of the newest one of the same feature that is present: it replaces older ones.
+
+    After stale saves either may have been written last, and none is recorded twice.
+    """
+    newest: dict[str, int] = {}
+    proofs = {item: each.revision for item, each in owed.items() if item.kind == PROOF}
+    for item, revision in proofs.items():
+        if present[item]:
+            newest[item.place] = max(newest.get(item.place, 0), revision)
+    return {item: newest.get(item.place, 0) for item in proofs}
 
 
 def _loss(workspace: Workspace, task_id: str, missing: dict[Item, Owed], paths: tuple[str, ...]) -> Loss | None:

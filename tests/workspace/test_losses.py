@@ -282,6 +282,22 @@ def test_of_two_proofs_that_are_missed_the_last_comes_back(place: Place) -> None
     assert place.told() == ()
 
 
+def test_older_proof_takes_no_newer_ones_place(place: Place) -> None:
+    """A stale save puts an older proof back, a command writes, and another stale save has the newer one again."""
+    place.prove(evidence="Older.")
+    older = edited(place.text)
+    place.prove(evidence="Newer.")
+    newer = edited(place.text, 2)
+    in_place(place.path, older)
+    place.add("First.")
+    in_place(place.path, newer)
+    assert "session 1 is gone" in place.told()[0]
+    mend(place)
+    assert "Newer." in place.text
+    assert did(place) == ["First."]
+    assert place.told() == ()
+
+
 def test_what_both_changed_stays_as_it_is_and_is_kept_beside(place: Place) -> None:
     """If both texts changed the same line, the file's stays, the rest is merged, and the text before is kept."""
     place.add("First.")
