@@ -14,7 +14,8 @@ from taskstate.errors import TaskstateError
 from taskstate.messages import counted, one_line
 from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, layout_lines, read_batches
 from taskstate.model.derived_values import exceeded, is_too_large, largest_parts
-from taskstate.model.task_state import read_state, session_of
+from taskstate.model.progress_log import session_of
+from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import set_front_matter, timestamp
 from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.model.config import Config
-    from taskstate.model.task_state import Session, TaskState
+    from taskstate.model.progress_log import Session
+    from taskstate.model.task_state import TaskState
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import IO, Any
 
-    from taskstate.model.task_state import Session, TaskState
+    from taskstate.model.progress_log import Session
+    from taskstate.model.task_state import TaskState
 
 PROTOCOL = 1
 SECONDS = 30.0

@@ -19,7 +19,8 @@ from taskstate.model.archive_format import (
     original_layout,
 )
 from taskstate.model.derived_values import is_too_large, shown_kb
-from taskstate.model.task_state import read_state, session_number
+from taskstate.model.progress_log import session_number
+from taskstate.model.task_state import read_state
 from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply

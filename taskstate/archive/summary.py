@@ -21,14 +21,15 @@ from taskstate.archive.summary_statements import (
     statements_in,
     without_duplicates,
 )
-from taskstate.model.task_state import field_values, labelled_fields
+from taskstate.model.progress_log import field_values, labelled_fields
 from taskstate.syntax import escaping
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from taskstate.model.task_state import Session, Summary, TaskState
+    from taskstate.model.progress_log import Session, Summary
+    from taskstate.model.task_state import TaskState
 
 MAX_BYTES = 3 * 1024
 _MAX_COMMITS = 12

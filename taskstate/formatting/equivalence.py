@@ -9,7 +9,8 @@ from __future__ import annotations
 from taskstate.formatting.parts import body_parts
 from taskstate.model.derived_values import COUNTS, PROGRESS, SIZE
 from taskstate.model.document_kinds import section_key
-from taskstate.model.task_state import PART_LEVEL, json_fence, read_state, session_number
+from taskstate.model.progress_log import session_number
+from taskstate.model.task_state import PART_LEVEL, json_fence, read_state
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.patterns import compiled
 from taskstate.typed import TYPE_CHECKING

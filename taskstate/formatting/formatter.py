@@ -13,7 +13,8 @@ from taskstate.formatting.parts import body_parts
 from taskstate.formatting.spacing import spacing_edits
 from taskstate.model import derived_values
 from taskstate.model.names import own_file
-from taskstate.model.task_state import PART_LEVEL, is_summary, json_fence, read_state, session_number
+from taskstate.model.progress_log import is_summary, session_number
+from taskstate.model.task_state import PART_LEVEL, json_fence, read_state
 from taskstate.syntax.document import Problem, parse
 from taskstate.syntax.edits import Edit, apply, touch
 from taskstate.syntax.nodes import Fault

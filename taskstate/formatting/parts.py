@@ -11,8 +11,9 @@ from collections import Counter
 from functools import lru_cache
 
 from taskstate.model.document_kinds import kind_of
+from taskstate.model.progress_log import session_number
 from taskstate.model.static_context import is_sealed
-from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, session_number
+from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -18,10 +18,11 @@ from taskstate.handoff.references import (
     written_reference,
 )
 from taskstate.model.document_kinds import HANDOFF, kind, section_key
-from taskstate.model.task_state import SECTION_LEVEL, item_text
+from taskstate.model.task_state import SECTION_LEVEL
 from taskstate.model.tool_blocks import read_seen_state
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import apply
+from taskstate.syntax.escaping import item_text
 from taskstate.syntax.markdown_fast_scanner import THEMATIC_BREAK
 from taskstate.syntax.spans import Span, size_in_bytes, with_newlines
 from taskstate.syntax.yaml_edit import set_key

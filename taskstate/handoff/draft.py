@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
-    from taskstate.model.task_state import Session, TaskState
+    from taskstate.model.progress_log import Session
+    from taskstate.model.task_state import TaskState
 
 LENGTHS = (240, 160, 100, 60)  # most characters of an entry: the first limit with which the document fits
 _MOST = 5  # entries of a list, so that handoffs do not grow from one to the next

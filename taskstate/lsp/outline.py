@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from taskstate.model.task_state import read_state, session_number
+from taskstate.model.progress_log import session_number
+from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import Span, printable, trimmed
 from taskstate.typed import TYPE_CHECKING

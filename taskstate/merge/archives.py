@@ -12,8 +12,8 @@ import re
 from taskstate.archive.archiver import trailer
 from taskstate.merge.lines import merge_text
 from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, find_batches, is_rolled_list
+from taskstate.model.progress_log import session_number
 from taskstate.model.session_references import identity, renumbered
-from taskstate.model.task_state import session_number
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 

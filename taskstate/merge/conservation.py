@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.merge.three_way import Versions
-    from taskstate.model.task_state import Session
+    from taskstate.model.progress_log import Session
 
 # The commits whose archives a merge, a cherry-pick or a rebase brings together.
 _HEADS = ("HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD")

@@ -14,8 +14,9 @@ from taskstate.merge.lines import merge_text
 from taskstate.merge.summaries import ArchivedPart, archived_since, merge_summary
 from taskstate.merge.three_way import Versions, trivial_merge
 from taskstate.model.algorithms import longest_rising
+from taskstate.model.progress_log import session_of
 from taskstate.model.session_references import identity, renumbered
-from taskstate.model.task_state import PART_LEVEL, session_of
+from taskstate.model.task_state import PART_LEVEL
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from taskstate.model.task_state import Session
+    from taskstate.model.progress_log import Session
     from taskstate.storage.kept import KeptRecord
     from taskstate.workspace.change import Request
     from taskstate.workspace.ledger import Entry, Owed

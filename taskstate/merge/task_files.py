@@ -13,7 +13,7 @@ from taskstate.archive.verify import examine
 from taskstate.errors import TaskstateError
 from taskstate.model.derived_values import COUNTS
 from taskstate.model.items import FILES, SESSION, Item, entry_item, items_in, require_conserved, session_item
-from taskstate.model.task_state import Session, TaskState, read_state
+from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import front_matter_values, set_front_matter
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
@@ -26,6 +26,7 @@ from taskstate.workspace.ledger import are_alike
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from taskstate.model.progress_log import Session
     from taskstate.workspace.ledger import Owed
 
     Wanted = dict[Item, Owed]

@@ -10,10 +10,11 @@ from typing import Any
 
 from taskstate.migration.facts import timestamp_in
 from taskstate.model.document_kinds import kind
-from taskstate.model.task_state import is_json_fence, item_text
+from taskstate.model.task_state import is_json_fence
 from taskstate.syntax.conservation import leaf, plain_line
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.escaping import item_text
 from taskstate.syntax.json_edit import json_text
 from taskstate.syntax.nodes import Node
 from taskstate.syntax.spans import Span

@@ -6,7 +6,8 @@ import re
 
 from taskstate.migration.facts import Moment, find_moment
 from taskstate.model.document_kinds import kind
-from taskstate.model.task_state import PART_LEVEL, is_summary, session_of
+from taskstate.model.progress_log import is_summary, session_of
+from taskstate.model.task_state import PART_LEVEL
 from taskstate.syntax.conservation import demoted, heading_line, plain_line
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply

@@ -11,8 +11,8 @@ from itertools import islice
 from math import inf
 
 from taskstate.model.canonical_json import sha256
+from taskstate.model.progress_log import session_number
 from taskstate.model.session_references import identity, renumbered
-from taskstate.model.task_state import session_number
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import size_in_bytes, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple

@@ -16,7 +16,7 @@ from taskstate.errors import TaskstateError
 from taskstate.messages import counted
 from taskstate.model.canonical_json import sha256
 from taskstate.model.session_references import identity
-from taskstate.model.task_state import Session, TaskState, read_state
+from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import blocks_of
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
@@ -26,6 +26,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from taskstate.model.progress_log import Session
     from taskstate.syntax.document import Document
 
 SESSION, EVENT, PROOF, CHECK, ACK, HANDOFF = "session", "event", "proof", "check", "ack", "handoff"

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, session_number
+from taskstate.model.progress_log import session_number
+from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 

@@ -11,8 +11,10 @@ import re
 
 from taskstate.model.canonical_json import canonical_json, sha256
 from taskstate.model.document_kinds import kind, kind_of
-from taskstate.model.task_state import field_values, item_text, json_fence, labelled_fields, read_state, section_of
+from taskstate.model.progress_log import field_values, labelled_fields
+from taskstate.model.task_state import json_fence, read_state, section_of
 from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.escaping import item_text
 from taskstate.syntax.nodes import Fault
 from taskstate.syntax.spans import with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple

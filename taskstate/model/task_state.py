@@ -7,14 +7,14 @@ of another type is None or empty, and what cannot be read is listed in `TaskStat
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from taskstate.model.document_kinds import kind_of, section_key
+from taskstate.model.progress_log import Session, Summary, read_log
 from taskstate.syntax.document import Document, FrontMatter, Problem, Section
-from taskstate.syntax.escaping import is_blank, unescape_item
+from taskstate.syntax.escaping import item_text, unescape_item
 from taskstate.syntax.nodes import Fault, Node
-from taskstate.syntax.spans import Span, first_line, size_in_bytes, trimmed, with_newlines
+from taskstate.syntax.spans import Span, size_in_bytes, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -27,21 +27,7 @@ if TYPE_CHECKING:
 KB = 1024
 _FEATURES, _PROGRESS = "features", "overall_progress"  # keys of the Feature Checklist
 SECTION_LEVEL, PART_LEVEL = 2, 3  # of the headings of sections, and of their parts: subsections, sessions, phases
-_NUMBER = re.compile(r"session\s+#?(\d{1,9})\b(?![.,]\d)", re.IGNORECASE)
-_TIME = re.compile(r"(\d{4}-\d{2}-\d{2})[T ]+(\d{2}:\d{2})")
-# Compiled where they are used, which most files do not come to.
-_SUMMARY = r"(?i)archived summary\b(?:\s*\(sessions?\s+(\d{1,9})(?:\s*[-\u2013]\s*(\d{1,9}))?\))?"
-# The look-behind for the line end follows the `**`: a pattern that begins with a literal is found 20 times as fast.
-_LABEL = re.compile(r"\*\*(?<=[\r\n]\*\*)([^*\r\n:]+):\*\*[ \t]*")
 CRITERION = re.compile(r"\[([ xX])\](?:[ \t]+|\Z|(?=[\r\n]))")
-# `**Next steps**:` and `__Next steps:__` look the same when rendered. Only of the labels that every session has: other
-# words in bold are prose.
-_OTHER_LABEL = (
-    r"(?i)(?:(?:\*\*|__)(?<=[\r\n]..))(what i did|issues(?: encountered)?|current state|next steps)"
-    r"(?::(?:\*\*|__)|(?:\*\*|__):)[ \t]*"
-)
-_USUAL_LABELS = 4  # of a session: what was done, issues, current state, next steps
-_FIELDS = {"issues": "issues encountered"}  # a second name for the same field
 
 
 class Criterion(NamedTuple):
@@ -97,95 +83,6 @@ class Checklist(NamedTuple):
     def passing(self) -> int:
         """The number of counted features that pass."""
         return sum(feature.passes for feature in self.counted)
-
-
-class Field(NamedTuple):
-    """A labelled part of a session: `**label:**` and the text up to the next label."""
-
-    label_span: Span
-    span: Span
-
-
-class _Session(NamedTuple):
-    document: Document
-    section: Section
-    number: int
-    time: str | None
-
-
-# A subclass, because a NamedTuple itself has no `__dict__` that could hold cached properties.
-class Session(_Session):
-    """An entry of the Progress Log."""
-
-    @cached_property
-    def span(self) -> Span:
-        """The span from its heading to its last line that is not blank."""
-        return trimmed(self.document.text, self.section.span)
-
-    @property
-    def number_span(self) -> Span:
-        """The span of the number in the heading."""
-        match = _NUMBER.search(self.document.text, *self.section.heading)
-        return Span(*match.span(1)) if match else self.section.title_span
-
-    @cached_property
-    def fields(self) -> Mapping[str, Field]:
-        """The labelled parts by lower-case label; the first of several with one label."""
-        return labelled_fields(self.document, self.section)
-
-    def field(self, name: str) -> tuple[str, ...]:
-        """Return the items of a field, or its text as the only one; empty where it is missing."""
-        field = self.fields.get(name)
-        return field_values(self.document, field.span) if field else ()
-
-    @property
-    def did(self) -> tuple[str, ...]:
-        """The items of "What I did"."""
-        return self.field("what i did")
-
-    @property
-    def issues(self) -> tuple[str, ...]:
-        """The issues encountered."""
-        return self.field("issues encountered")
-
-    @property
-    def state(self) -> str:
-        """The text of "Current state"."""
-        return "\n".join(self.field("current state"))
-
-    @property
-    def next(self) -> tuple[str, ...]:
-        """The next steps."""
-        return self.field("next steps")
-
-    @property
-    def commits(self) -> tuple[str, ...]:
-        """The commits, without backticks that enclose a whole item."""
-        return tuple(value[1:-1] if re.fullmatch("`[^`]+`", value) else value for value in self.field("commits"))
-
-    @property
-    def verification(self) -> tuple[str, ...]:
-        """The items of "Verification"."""
-        return self.field("verification")
-
-    @property
-    def agent(self) -> str:
-        """The agent that worked in the session."""
-        return "\n".join(self.field("agent"))
-
-    @property
-    def entry(self) -> str:
-        """The entry's text as the file has it, without trailing blank lines."""
-        return self.span.of(self.document.text)
-
-
-class Summary(NamedTuple):
-    """The Archived Summary of the sessions `first` to `last`; `span` ends with its last line that is not blank."""
-
-    section: Section
-    first: int
-    last: int
-    span: Span
 
 
 class _TaskState(NamedTuple):
@@ -340,124 +237,14 @@ def section_of(document: Document, name: str) -> Section | None:
     return document.derived(_parts, None).get(section_key(name))
 
 
-def session_number(title: str) -> int | None:
-    """Return the session number in a heading, or None where it is not a session's heading."""
-    match = _NUMBER.match(title)
-    return int(match[1]) if match else None
-
-
-def is_summary(title: str) -> bool:
-    """Return whether a heading of the Progress Log is that of the Archived Summary."""
-    return bool(re.compile(_SUMMARY).match(title))
+def _log(document: Document, _given: None) -> tuple[tuple[Session, ...], Summary | None]:
+    log = section_of(document, "Progress Log")
+    return read_log(document, document.children(log, PART_LEVEL) if log else ())
 
 
 def _text(front_matter: FrontMatter, key: str) -> str:
     value = front_matter.node.get(key) if front_matter.node else None
     return value.text if value and value.kind == "scalar" else ""
-
-
-def _log(document: Document, _given: None) -> tuple[tuple[Session, ...], Summary | None]:
-    sessions: list[Session] = []
-    summary = None
-    log = section_of(document, "Progress Log")
-    for child in document.children(log, PART_LEVEL) if log else ():
-        session = session_of(document, child)
-        if session:
-            sessions.append(session)
-        elif summary is None and (match := re.compile(_SUMMARY).match(child.title)):
-            first = int(match[1] or 0)
-            summary = Summary(
-                section=child, first=first, last=int(match[2] or first), span=trimmed(document.text, child.span)
-            )
-    return tuple(sessions), summary
-
-
-def session_of(document: Document, section: Section) -> Session | None:
-    """Return the session in a section, or None where its heading is not a session's."""
-    number, time = _number_and_time(section.title)
-    if number is None:
-        return None
-    return Session(document, section, number, time)
-
-
-@lru_cache(maxsize=20_000)  # the same headings are there before a change and after it
-def _number_and_time(title: str) -> tuple[int | None, str | None]:
-    time = _TIME.search(title)
-    return session_number(title), f"{time[1]} {time[2]}" if time else None
-
-
-def labelled_fields(document: Document, section: Section) -> Mapping[str, Field]:
-    """Return the labelled parts of a session or summary by lower-case label, ignoring labels in fences and comments."""
-    text, labels = document.text, _labels(document, section.body)
-    ends = [*(match.start() for match in labels[1:]), section.body.end]
-    fields: dict[str, Field] = {}
-    for match, end in zip(labels, ends, strict=False):
-        span = trimmed(text, Span(match.end(), end))
-        fields.setdefault(_name_of(match), Field(Span(*match.span()), span))
-    return fields
-
-
-def filled_labels(document: Document, section: Section) -> set[str]:
-    """Return the labels of a session's fields that say something, in lower case; without a record of each field."""
-    text, end = document.text, section.body.end
-    filled: set[str] = set()
-    for match in reversed(_labels(document, section.body)):  # of several with one label the first counts
-        (filled.discard if is_blank(text[match.end() : end]) else filled.add)(_name_of(match))
-        end = match.start()
-    return filled
-
-
-def _labels(document: Document, body: Span) -> list[re.Match[str]]:
-    """Return the labels in a part of the log, but for those in fences and comments."""
-    text = document.text
-    if text.find("**", *body) < 0 and text.find("__", *body) < 0:
-        return []
-    labels = list(_LABEL.finditer(text, *body))
-    if len(labels) < _USUAL_LABELS:
-        others = [
-            each for each in re.compile(_OTHER_LABEL).finditer(text, *body) if not _LABEL.match(text, each.start())
-        ]
-        labels = sorted([*labels, *others], key=lambda match: match.start())
-    starts, ends = document.derived(_opaque, None)
-    first = bisect_left(starts, body.start)
-    if first == len(starts) or starts[first] >= body.end:
-        return labels
-    # Blocks do not overlap, so only the last one before a label can contain it.
-    before = [(match, bisect_right(starts, match.start()) - 1) for match in labels]
-    return [match for match, block in before if block < first or ends[block] <= match.start()]
-
-
-def _name_of(label: re.Match[str]) -> str:
-    name = label[1].strip().lower()
-    return _FIELDS.get(name, name)
-
-
-def _opaque(document: Document, _given: None) -> tuple[list[int], list[int]]:
-    """Return where the fences and comments of a document begin, and where they end."""
-    spans = [block.span for block in document.blocks if block.kind != "heading"]
-    return [span.start for span in spans], [span.end for span in spans]
-
-
-def field_values(document: Document, span: Span) -> tuple[str, ...]:
-    """Return the values of a field: the text on its label's line, then its list items; without a list all its text."""
-    text = document.text
-    first = first_line(text, span)
-    label_line = first.of(text).strip()
-    below = Span(first.end, span.end)
-    items = document.items(below)
-    if not items:
-        content = with_newlines(span.of(text), "\n").strip()
-        return (content,) if content else ()
-    before = with_newlines(text[first.end : items[0].span.start], "\n").strip()
-    texts = [label_line, before, *(item_text(text, item.span, item.content) for item in items)]
-    return tuple(value for value in texts if value)
-
-
-def item_text(text: str, span: Span, content: Span) -> str:
-    """Return the text of a list item without its marker and the indentation that belongs to the marker."""
-    first, *rest = with_newlines(content.of(text), "\n").split("\n")
-    indent = content.start - span.start
-    return unescape_item("\n".join([first, *(line[min(indent, len(line) - len(line.lstrip(" "))) :] for line in rest)]))
 
 
 def _criteria(document: Document, _given: None) -> tuple[Criterion, ...]:

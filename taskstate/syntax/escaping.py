@@ -13,6 +13,10 @@ import re
 from taskstate.errors import TaskstateError
 from taskstate.syntax.markdown_blocks import read_blocks
 from taskstate.syntax.spans import CONTROLS, is_plain, with_newlines
+from taskstate.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from taskstate.syntax.spans import Span
 
 # Patterns, compiled where they are used: most runs need none of them.
 _DASHES = r"-[ \t]*(?:-[ \t]*)+(?=\n|\Z)"
@@ -118,6 +122,13 @@ def quote(text: str) -> str:
 def unescape_item(text: str) -> str:
     """Return the text of an item without the backslash that `item` put before its first line."""
     return text[1:] if text.startswith("\\") and _is_escaped(text) else text
+
+
+def item_text(text: str, span: Span, content: Span) -> str:
+    """Return the text of a list item without its marker and the indentation that belongs to the marker."""
+    first, *rest = with_newlines(content.of(text), "\n").split("\n")
+    indent = content.start - span.start
+    return unescape_item("\n".join([first, *(line[min(indent, len(line) - len(line.lstrip(" "))) :] for line in rest)]))
 
 
 def _is_escaped(text: str) -> bool:

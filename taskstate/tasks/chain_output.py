@@ -14,9 +14,10 @@ from taskstate.model import chain
 from taskstate.model.chain_quotes import parts_of
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.model.statuses import COMPLETE
-from taskstate.model.task_state import PART_LEVEL, item_text, read_state
+from taskstate.model.task_state import PART_LEVEL, read_state
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
+from taskstate.syntax.escaping import item_text
 from taskstate.syntax.spans import Span, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.change import Change

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.model.items import Item
-    from taskstate.model.task_state import Session, TaskState
+    from taskstate.model.progress_log import Session
+    from taskstate.model.task_state import TaskState
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 

@@ -9,8 +9,9 @@ from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model.derived_values import is_too_large
 from taskstate.model.document_kinds import kind, section_key
 from taskstate.model.misplaced_sessions import misplaced_sessions
+from taskstate.model.progress_log import Session, session_number
 from taskstate.model.statuses import CREATED, DROPPED, IN_PROGRESS
-from taskstate.model.task_state import Session, TaskState, read_state, session_number
+from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import set_front_matter, with_write_metadata
 from taskstate.storage.git import client as git
 from taskstate.syntax import escaping

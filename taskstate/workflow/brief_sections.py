@@ -20,8 +20,9 @@ from taskstate.workflow.brief_units import Unit, list_units, units_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from taskstate.model.progress_log import Session
     from taskstate.model.static_context import StaticPart
-    from taskstate.model.task_state import Session, TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.syntax.document import Section
 

@@ -15,7 +15,8 @@ from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.document_kinds import section_key
 from taskstate.model.items import CHECK, PROOF, SESSION, Item, items_in, session_item, state_items
-from taskstate.model.task_state import PART_LEVEL, Session, TaskState, read_state, session_number
+from taskstate.model.progress_log import Session, session_number
+from taskstate.model.task_state import PART_LEVEL, TaskState, read_state
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files, journal, kept
 from taskstate.syntax.document import parse

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.archive.summary import MAX_BYTES, merge_summaries, summarise
-from taskstate.model.task_state import field_values, labelled_fields, read_state
+from taskstate.model.progress_log import field_values, labelled_fields
+from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from tests.support.place import Place
 

@@ -4,12 +4,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.model.task_state import TaskState, is_summary, item_text, read_state, session_number
+from taskstate.model.progress_log import is_summary, session_number
+from taskstate.model.task_state import TaskState, read_state
 from taskstate.syntax.document import parse
+from taskstate.syntax.escaping import item_text
 from taskstate.syntax.spans import Span, trimmed
 
 if TYPE_CHECKING:
-    from taskstate.model.task_state import Session
+    from taskstate.model.progress_log import Session
 
 TEXT = """\
 ---

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from taskstate.archive.summary import MAX_BYTES, EarlierSummary, summarise
 from taskstate.archive.summary_statements import MORE, Statement
-from taskstate.model.task_state import TaskState, labelled_fields, read_state
+from taskstate.model.progress_log import labelled_fields
+from taskstate.model.task_state import TaskState, read_state
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import printable

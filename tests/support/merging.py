@@ -9,8 +9,9 @@ from benchmarks.branches import TASK
 from taskstate.merge.files import Merged, merge_files
 from taskstate.merge.three_way import Versions
 from taskstate.model.archive_format import ENTRY_LEVEL, find_batches
+from taskstate.model.progress_log import session_number
 from taskstate.model.session_references import identity
-from taskstate.model.task_state import TaskState, read_state, session_number
+from taskstate.model.task_state import TaskState, read_state
 from taskstate.syntax.document import parse
 
 if TYPE_CHECKING:

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
     from taskstate.model.config import Config
     from taskstate.model.document_kinds import Kind, SectionSpec
-    from taskstate.model.task_state import Checklist, Session, Summary
+    from taskstate.model.progress_log import Session, Summary
+    from taskstate.model.task_state import Checklist
     from taskstate.syntax.conflict_markers import Conflict
     from taskstate.syntax.document import Document, Problem, Section
     from taskstate.syntax.markdown_blocks import Block

@@ -7,7 +7,7 @@ from taskstate.syntax.spans import size_in_bytes
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from taskstate.model.task_state import Session
+    from taskstate.model.progress_log import Session
     from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
 

@@ -11,8 +11,9 @@ import re
 
 from taskstate.model.document_kinds import section_key
 from taskstate.model.misplaced_sessions import cut_at
+from taskstate.model.progress_log import is_summary, session_number
 from taskstate.model.session_references import identity
-from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, is_summary, session_number
+from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
 from taskstate.syntax.spans import Span, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 

@@ -15,8 +15,9 @@ from taskstate.lint.facts import lengths
 from taskstate.lint.facts.moments import is_exact, moment_of
 from taskstate.model import derived_values, names
 from taskstate.model.document_kinds import PERMANENT
+from taskstate.model.progress_log import filled_labels
 from taskstate.model.statuses import COMPLETE, DONE, DROPPED, IN_PROGRESS
-from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, filled_labels, is_json_fence
+from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, is_json_fence
 from taskstate.syntax import invisible
 from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import CONTROLS

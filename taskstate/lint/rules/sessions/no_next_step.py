@@ -43,8 +43,8 @@ import re
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.lint.facts.wording import cut, first_line_of
+from taskstate.model.progress_log import field_values
 from taskstate.model.statuses import IN_PROGRESS
-from taskstate.model.task_state import field_values
 from taskstate.syntax.escaping import is_blank
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING

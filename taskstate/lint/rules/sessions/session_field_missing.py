@@ -50,7 +50,7 @@ from taskstate.lint.facts.outline import SECTION, SUBSECTION
 from taskstate.lint.facts.signs import REQUIRED
 from taskstate.lint.facts.wording import line_of
 from taskstate.messages import first_of
-from taskstate.model.task_state import is_summary, labelled_fields, session_number
+from taskstate.model.progress_log import is_summary, labelled_fields, session_number
 from taskstate.syntax.escaping import is_blank
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.model.task_state import Field, Session
+    from taskstate.model.progress_log import Field, Session
     from taskstate.syntax.document import Document, Section
 
 RULE = Rule(

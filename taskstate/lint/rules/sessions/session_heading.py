@@ -45,7 +45,7 @@ import re
 
 from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
 from taskstate.lint.facts.wording import shown
-from taskstate.model.task_state import is_summary
+from taskstate.model.progress_log import is_summary
 from taskstate.syntax.edits import Edit
 from taskstate.typed import TYPE_CHECKING
 

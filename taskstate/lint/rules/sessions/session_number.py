@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.model.task_state import Session
+    from taskstate.model.progress_log import Session
     from taskstate.syntax.document import Document
     from taskstate.syntax.spans import Span
 

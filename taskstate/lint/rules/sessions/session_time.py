@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.model.task_state import Session
+    from taskstate.model.progress_log import Session
     from taskstate.syntax.document import Document
 
 RULE = Rule(code="TS403", name="session-time", summary="a session does not say when it was, or goes back in time")
