@@ -17,6 +17,7 @@ from taskstate.validation.secret_values import (
     is_jumbled,
     is_machine_made,
     is_mixed,
+    is_odd,
     is_picked,
     is_random,
     is_strong,
@@ -28,28 +29,40 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # The words are searched for by a character, to which the engine jumps: that is as fast as looking for one of them.
-_SEARCHES = ("k(?:ey|en(?<=token))", "p(?:ass|w|at(?<=_pat))", "c(?<=sec)ret")
+_SEARCHES = ("k(?:ey|en(?<=token))", "p(?:ass|w|at(?<=[_-]pat)|i(?<=api))", "c(?:(?<=sec)ret|red)", "u(?<=au)th")
 # What such a search finds: how much of the word stands before it, and with which small letters a name may go on there.
-_FOUND = {"key": (0, ""), "ken": (2, "akv"), "pass": (0, "wpc"), "pw": (0, "d"), "pat": (1, ""), "cret": (2, "akv")}
+_FOUND = {
+    "key": (0, ""),
+    "ken": (2, "akv"),
+    "pass": (0, "wpc"),
+    "pw": (0, "d"),
+    "pat": (1, ""),
+    "pi": (1, ""),
+    "cret": (2, "akv"),
+    "cred": (0, "se"),
+    "uth": (1, ""),
+}
 
 # What may stand between the word and the sign: `_ACCESS_KEY`, `_BASE`, `_PROD`, `2`. Possessive: a sign never stands
 # before the rest of it, and trying that takes four times as long as all else.
 _TAIL = (
-    r"(?:[_.-]?(?:access|auth|key|value|text|string|base|prod(?:uction)?|staging|stage|dev|test|live|default|primary"
-    r"|secondary|v?[0-9]{1,2})(?![a-z])){0,3}+(?: [0-9]{1,2}(?=:))?"
+    r"(?:[_.-]?(?:access|auth|key|value|text|string|base(?:64)?|b64|hex|raw|plain|prod(?:uction)?|staging|stage|dev|test"
+    r"|live|qa|uat|sandbox|local|admin|root|master|main|default|primary|secondary|new|old|v?[0-9]{1,2})(?![a-z])){0,3}+"
+    r"(?: [0-9]{1,2}(?=:))?"
 )
 _NAME = (
-    r"(?:(?P<password>pass(?:w(?:or)?d|wort|phrase|code)?|pwd?)|(?P<secret>secret(?:_?id(?![a-z]))?)"
-    rf"|(?P<token>token)|(?P<key>key)|_pat){_TAIL}(?![a-z0-9])"
+    r"(?:(?P<password>pass(?:w(?:or)?d|wort|phrase|code)?|pwd?)|(?P<secret>secret(?:_?id(?![a-z]))?|cred(?:ential)?s?)"
+    rf"|(?P<token>token|(?:(?<=[a-z0-9][_.-])|(?<=o))auth)|(?P<key>key)|(?P<api>api)|[_-]pat){_TAIL}(?![a-z0-9])"
 )
 # What stands behind most of these words: another word of the sentence, or the sentence's end.
 _PROSE = r"[ \t]{1,4}(?!(?:is|or|string|str|String)\b)[A-Za-z]{1,24}[\s.,;:)]"
 _BLANKS, _NEVER, _LINE_ENDS = " \t", ";)?!%&/@#", "\r\n"
 _MAX_BLANKS = 60  # at least as many as may stand before a value in the following line
 _CLOSE = r"(?P<close>(?:\\{0,3}[\"'`\]]|\*){0,4})"  # of a quoted, indexed or bold name
-_TYPE = r"(?:[ \t]{0,4}:[ \t]{0,4}[a-z_][\w.<>\[\]?*]{0,20}|[ \t]{1,4}(?:string|str))"
+_TYPE = r"(?:[ \t]{0,4}:[ \t]{0,4}[A-Za-z_][\w.<>\[\]?*]{0,20}|[ \t]{1,4}(?:[Ss]tring|str))"
 _BLOCK = r":[ \t]{0,4}[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,40}"  # a YAML block
-_PAIR = r",?[ \t]{0,4}(?:\{|\r?\n)?\s{0,40}\\?[\"']?(?:value|default)\\?[\"']?[ \t]{0,8}[:=]"  # `name: X, value: Y`
+# `name: X, value: Y`.
+_PAIR = r",?[ \t]{0,4}(?:\{|\r?\n)?\s{0,40}\\?[\"']?(?:[Vv]alue|[Dd]efault|VALUE|DEFAULT)\\?[\"']?[ \t]{0,8}[:=]"
 # The end of a tag, with `<value>` or the next pair's tag behind it: `<Password><Value>`, `<key>password</key><string>`.
 _TAG = (
     r"(?P<tag>(?:[ \t][^<>\r\n]{0,60})?>\s{0,40}(?:<[Vv]alue>\s{0,40})?"
@@ -63,13 +76,14 @@ _JOINT = (
     r"|(?P<cell>[ \t]{0,20}\|)|(?P<other>[ \t]{1,4}(?:\|\||\?\?|or)[ \t])|(?P<blank>(?=[ \t])(?:[ \t]{1,4}is\b)?))"
     r"(?:[ \t]{0,20}|[ \t]{0,4}\r?\n[ \t]{0,40}(?=[\"']))"
 )
-_BARE = r"[^\s\"'`<>{}$()\[\],;\\|]"
+_BARE = r"[^\s\"'`<>{}()\[\],;\\|]"
 _VALUE = (
-    r"(?:[@bfru]?(?P<quote>\\{0,3}[\"'`])(?P<inner>[\"']?) ?"
-    r"(?P<quoted>(?![$%#(*\[])(?:(?!\$\(|%\()[^\s\\<>{}\"'`]|(?!(?P=quote))[\"'`]){6,400}) ?(?P=inner)(?P=quote)"
-    rf"|(?P<bare>(?={_BARE}{{0,60}}[0-9]|{_BARE}{{20}}){_BARE}{{6,400}})(?!{_BARE}|[({{$\[]))"
+    r"(?:[@bBfFrRuU]?(?P<quote>\\{0,3}[\"'`])(?P<inner>[\"']?) ?"
+    r"(?P<quoted>(?![%#(*\[{<])(?:(?![$%][({])[^\s\\\"'`]|(?!(?P=quote))[\"'`]){6,400}) ?(?P=inner)(?P=quote)"
+    rf"|(?P<bare>(?={_BARE}{{0,60}}[0-9]|{_BARE}{{20}}){_BARE}{{6,400}})(?!{_BARE}|[({{\[]))"
 )
-_ASSIGNED = rf"(?i){_NAME}{_CLOSE}{_JOINT}{_VALUE}"
+# Only the name is in any case: compiling the whole so takes half a millisecond more.
+_ASSIGNED = rf"(?i:{_NAME}){_CLOSE}{_JOINT}{_VALUE}"
 _OF_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 _MAX_WORD, _MAX_REST, _MAX_BEFORE = 24, 48, 72  # characters before a name's word: of another one, of the name, of both
 
@@ -95,15 +109,25 @@ _CODE = r"[=()\[\]].*[A-Za-z0-9]"
 _PICKED = r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z]).{6,64}"  # with letters and digits
 # A password that somebody chose: with letters and digits, or with a letter written as another character.
 _CHOSEN = r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9!@#$%^&*?+~]{6,64}|\w{1,20}[$!]\w{1,20}"
+_TEMPLATE = r"[<{][^<>{}]{0,80}[>}]"
+_REFERENCE = r"\$[\w.:>$-]*"
+_LEET = 4  # letters that are written as digits, with which words are a password
 # What may stand around a setting in its line.
 _BEFORE_SETTING = {"", "-", "export", "set", "ENV"}
-_LINE_BEFORE, _LINE_BEHIND = r"(?:^|[\r\n])[ \t]{0,32}\Z", r"[ \t]{0,4}(?:$|[\r\n]|#)"
+_LINE_BEFORE, _LINE_BEHIND = r"(?:^|[\r\n])[ \t]{0,32}(?:(?:#|//|;|>)[ \t]{0,4})?\Z", r"[ \t]{0,4}(?:$|[\r\n]|#)"
+# An option that sets a name, `--from-literal=password=…` or `--set db.password=…`, and a name with a blank behind it.
+_ARGUMENT = r"--[a-z][a-z-]{1,20}[= ][\"']?\Z"
+_DECLARED = r"(?:ENV|setx) [A-Z0-9_]{3,48}[ \t]"
+# What joins a password that is told with its name, and what may stand before it: the name of its user.
+_TELLING = {":", "is", "->", "=", ""}
+_LOGIN_BEFORE = r"[\w.@-]{0,64}"
 _OF_REQUEST = r"(?i)(?:session|request|csrf|xsrf|trace|device|push|reset|invite|state|correlation|id)[_.-]?\Z"
 
 
 class _Found(NamedTuple):
-    """A value behind a name: the text before the name's word, the word, what joins name and value, and the value."""
+    """A value behind a name: the character before it, its text before its word, the word, what joins it, the value."""
 
+    in_front: str
     before: str
     word: str
     joint: str
@@ -162,8 +186,14 @@ def _found(text: str, match: re.Match[str]) -> _Found:
     value, start = match[group].rstrip("|"), match.start(group)
     word = next((each for each in _WORDS if match[each]), "pat")
     joint = next(each for each in _JOINTS if match[each] is not None)
-    span = Span(start, start + len(value))
-    return _Found(_before(text, match.start()), word, joint, span, value, quoted=group == "quoted")
+    before = _before(text, match.start())
+    at = match.start() - len(before)
+    in_front = text[at - 1] if at else " "
+    if in_front in _QUERY:
+        value = value.partition("&")[0]
+    elif in_front == "/" and word == "password" and group == "bare":  # `id/pw: name/password`
+        start, value = start + value.rfind("/") + 1, value.rpartition("/")[2]
+    return _Found(in_front, before, word, joint, Span(start, start + len(value)), value, quoted=group == "quoted")
 
 
 def _before(text: str, at: int) -> str:
@@ -178,7 +208,8 @@ def _before(text: str, at: int) -> str:
     return f"{word} {name}" if word else name
 
 
-_WORDS = ("password", "secret", "token", "key")
+_WORDS = ("password", "secret", "token", "key", "api")
+_QUERY = "?&"  # before the name of a parameter in a URL
 _JOINTS = ("sign", "block", "pair", "comma", "tag", "call", "cell", "other", "blank")
 
 
@@ -195,17 +226,26 @@ def _is_aws(found: _Found) -> bool:
 
 def _is_secret(text: str, match: re.Match[str], found: _Found) -> bool:
     """Return whether a value is secret, by its name first: not all keys and tokens are, and few UUIDs."""
-    if compiled(_HARMLESS_NAMES).search(found.before) or _is_code(match, found):
+    if compiled(_HARMLESS_NAMES).search(found.before) or _is_code(match, found) or _is_filled_in(found.value):
         return False
+    if found.word == "api":
+        return "/" not in found.value and _nobody_wrote(found.value)
     if compiled(UUID).fullmatch(found.value):
         return _may_be_uuid(found)
     if found.word == "key" and not compiled(_QUALIFIED).search(found.before):
-        return _has_prefix(found) and _nobody_wrote(found.value)
+        return (_has_prefix(found) or found.in_front in _QUERY) and _nobody_wrote(found.value)
     if compiled("[0-9]{16,64}").fullmatch(found.value):
         return _is_strong_name(found) and not is_harmless(found.value)
     if found.quoted:
-        return looks_random(found.value, quoted=True) or _nobody_wrote(found.value) or _is_chosen(found)
+        return looks_random(found.value, quoted=True) or _nobody_wrote(found.value) or _is_chosen(match, found)
     return is_machine_made(found.value) or _is_bare(text, match, found)
+
+
+def _is_filled_in(value: str) -> bool:
+    """Return whether a value is a variable, or has a place to be filled in."""
+    if "<" in value or "{" in value:
+        return compiled(_TEMPLATE).search(value) is not None
+    return value.startswith("$") and compiled(_REFERENCE).fullmatch(value) is not None and not is_machine_made(value)
 
 
 def _is_code(match: re.Match[str], found: _Found) -> bool:
@@ -219,7 +259,7 @@ def _is_code(match: re.Match[str], found: _Found) -> bool:
 
 def _has_prefix(found: _Found) -> bool:
     """Return whether a name begins with that of a service or so: `adobe_key`, `ACME_KEY`; and is no prose."""
-    return found.joint != "blank" and found.before.strip("_.- ") != ""
+    return found.before.strip("_.- ") != "" and (found.joint != "blank" or found.before.endswith(("_", "-")))
 
 
 def _nobody_wrote(value: str) -> bool:
@@ -239,9 +279,12 @@ def _may_be_uuid(found: _Found) -> bool:
     return _is_strong_name(found) or _has_prefix(found)
 
 
-def _is_chosen(found: _Found) -> bool:
+def _is_chosen(match: re.Match[str], found: _Found) -> bool:
     """Return whether a quoted value is a password as people choose them."""
-    if found.word == "password" and found.joint != "blank" and compiled(_CHOSEN).fullmatch(found.value):
+    is_joined = found.joint != "blank" or match["blank"].strip() or (match["password"] or "").isupper()  # or in SQL
+    if found.word == "password" and is_joined and compiled(_CHOSEN).fullmatch(found.value):
+        return is_chosen(found.value)
+    if found.word == "password" and len(compiled("[A-Za-z]-?[0-9](?![0-9])").findall(found.value)) >= _LEET:
         return is_chosen(found.value)
     return _is_strong_name(found) and is_strong(found.value)
 
@@ -249,9 +292,11 @@ def _is_chosen(found: _Found) -> bool:
 def _is_bare(text: str, match: re.Match[str], found: _Found) -> bool:
     """Return whether a value without quotes is secret; where code may stand, it is only if nobody wrote it."""
     spaced = found.joint == "sign" and "=" in match["sign"] and text[found.span.start - 1] in " \t"
-    if found.joint in {"comma", "other", "blank"}:
-        return False
+    if _is_told(match, found):
+        return True
     start = match.start() - len(found.before)
+    if found.joint in {"comma", "other"} or (found.joint == "blank" and not _is_variable(text, match, start)):
+        return False
     in_string = text[max(start - 2, 0) : start].rstrip(" ")[-1:] in {"?", "&", ";"}
     if in_string and (
         is_random(found.value) or (found.word == "password" and compiled(_PICKED).fullmatch(found.value))
@@ -263,10 +308,29 @@ def _is_bare(text: str, match: re.Match[str], found: _Found) -> bool:
         return False
     if looks_random(found.value, quoted=False) or is_jumbled(found.value):
         return True
-    name = text[start : match.start("sign")].rpartition(" ")[2] if found.joint == "sign" else ""
-    if not name.isupper() and not name.startswith("--") and found.joint != "tag":
+    if found.joint != "tag" and not _is_variable(text, match, start):
         return False
     return is_random(found.value) or (found.word == "password" and (is_strong(found.value) or is_picked(found.value)))
+
+
+def _is_variable(text: str, match: re.Match[str], start: int) -> bool:
+    """Return whether a name is that of a variable of the environment, of an option, or the value of one."""
+    if match["sign"] is None:
+        return compiled(_DECLARED).match(text, start) is not None
+    name = text[start : match.start("sign")].rpartition(" ")[2]
+    at = match.start("sign") - len(name)
+    return name.isupper() or name.startswith("--") or compiled(_ARGUMENT).search(text, max(at - 32, 0), at) is not None
+
+
+def _is_told(match: re.Match[str], found: _Found) -> bool:
+    """Return whether a sentence or a note tells a password: `pw: …`, `the password is …`, `id/pw: name/…`."""
+    if found.word != "password" or found.joint not in {"sign", "blank"}:
+        return False
+    joined = match[found.joint].strip()
+    if joined not in _TELLING or (not joined and match["password"].lower() == "pass"):
+        return False
+    login, _, password = found.value.rpartition("/")  # `password: name/password`
+    return compiled(_LOGIN_BEFORE).fullmatch(login) is not None and is_odd(password)
 
 
 def _is_a_setting(text: str, start: int, found: _Found) -> bool:

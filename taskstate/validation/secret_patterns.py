@@ -51,8 +51,8 @@ _PATTERNS = (
     ),
     TokenPattern(
         "a GitLab token",
-        "glpat- glptt- gldt- glrt- glcbt- glft- glffct- glimt- glagent- gloas- glsoat-",
-        rf"gl(?:pat|ptt|dt|rt|cbt|ft|ffct|imt|agent|oas|soat)-{_ANY}{{20,}}(?:\.[0-9a-z.]{{9,}})?",
+        "glpat- glptt- gldt- glrt- glrtr- glcbt- glft- glffct- glimt- glagent- gloas- glsoat- glwt-",
+        rf"gl(?:pat|ptt|dt|rtr?|cbt|ft|ffct|imt|agent|oas|soat|wt)-{_ANY}{{20,}}(?:\.[0-9a-z.]{{9,}})?",
     ),
     TokenPattern("a GitLab token", "GR1348941", rf"GR1348941{_ANY}{{20}}"),
     TokenPattern("a Bitbucket token", "ATBB BBDC-", r"ATBB[A-Za-z0-9]{32}(?![A-Za-z0-9])|BBDC-[A-Za-z0-9+/=]{32,}"),
@@ -88,6 +88,7 @@ _PATTERNS = (
         "an Azure key", "AccountKey= AccessKey=", r"AccountKey=[A-Za-z0-9+/]{86}==|SharedAccessKey=[A-Za-z0-9+/]{43}="
     ),
     TokenPattern("an Azure DevOps token", "QQJ", r"(?<!\\)[A-Za-z0-9]{50,56}QQJ[A-Za-z0-9]{8,30}AZDO[A-Za-z0-9]{4,5}"),
+    TokenPattern("an Azure key", "QQJ", r"(?<!\\)[A-Za-z0-9]{50,56}QQJ9[A-Za-z0-9]{20,32}"),
     TokenPattern("an Azure signature", "sig=", r"sig=[A-Za-z0-9%]{43,63}%3[Dd]"),
     TokenPattern("an Azure signature", "sig=", r"sig=[A-Za-z0-9%_-]{24,120}", "sv="),
     TokenPattern("a key of an Azure function", "code=", r"code=[A-Za-z0-9+/%_=-]{40,120}", "azurewebsites"),
@@ -106,7 +107,7 @@ _PATTERNS = (
         rf"fm[12][ar]?_[A-Za-z0-9+/=_,-]{{100,}}|fo1_{_ANY}{{43}}",
     ),
     TokenPattern("a Vercel token", "vcp_ vca_ vci_ vcr_ vck_", rf"vc[pairk]_{_ANY}{{56}}"),
-    TokenPattern("a Netlify token", "nfp_", r"nfp_[A-Za-z0-9]{36}"),
+    TokenPattern("a Netlify token", "nfp_ nfc_ nfo_ nfu_ nfb_", r"nf[pcoub]_[A-Za-z0-9]{36}"),
     TokenPattern("a Render key", "rnd_", r"rnd_[A-Za-z0-9]{28,32}"),
     TokenPattern("a Supabase token", "sb_secret_", rf"sb_secret_{_ANY}{{31}}"),
     TokenPattern("a Neon key", "napi_", r"napi_[a-z0-9]{64}"),
@@ -164,6 +165,10 @@ _PATTERNS = (
     ),
     TokenPattern("a Pushbullet token", "o.", r"o\.[A-Za-z0-9]{32,34}(?![A-Za-z0-9])", "pushbullet"),
     TokenPattern("a Telegram bot token", ":A", rf"(?:bot)?[0-9]{{8,10}}:A{_ANY}{{34}}(?!{_ANY})"),
+    TokenPattern("a Firebase key", ":A", rf"AAAA{_ANY}{{7}}:APA91b{_ANY}{{130,}}"),
+    TokenPattern("an Asana token", ":", r"[0-2]/[0-9]{13,19}(?:/[0-9]{13,19})?:[a-f0-9]{32}(?![A-Za-z0-9])"),
+    TokenPattern("a Ghost key", ":", rf"{_HEX}{{24}}:{_HEX}{{64}}(?![A-Za-z0-9])"),
+    TokenPattern("an ngrok token", "_", r"[0-9][A-Za-z0-9]{26}_[A-Za-z0-9]{20,22}(?![A-Za-z0-9_])", "ngrok"),
     TokenPattern("a Twilio key", "SK", rf"SK{_HEX}{{32}}(?![A-Za-z0-9])", "twilio"),
     TokenPattern("a SendGrid key", "SG.", rf"SG\.{_ANY}{{22}}\.{_ANY}{{43}}"),
     TokenPattern("a Mailgun key", "key-", rf"(?<![.-])key-{_HEX}{{32}}(?![A-Za-z0-9-])"),
@@ -200,7 +205,7 @@ _PATTERNS = (
     TokenPattern("an Intercom token", "dG9rO", rf"{_NO_BASE64}dG9rO[A-Za-z0-9+/_-]{{50,}}=?"),
     TokenPattern("a DeepL key", "-", rf"{_UUID}:fx", "deepl"),
     TokenPattern("a Dropbox token", "AAAAAAAAAA", rf"[a-z0-9]{{11}}AAAAAAAAAA{_ANY}{{43}}(?!{_ANY})"),
-    TokenPattern("a Figma token", "figd_", rf"figd_{_ANY}{{38,42}}"),
+    TokenPattern("a Figma token", "figd_ figu_ figo_ figr_ figp_ figh_", rf"fig[duorph]_{_ANY}{{38,42}}"),
     TokenPattern("an Airtable token", ".", rf"pat[A-Za-z0-9]{{14}}\.{_HEX}{{64}}"),
     TokenPattern("a Postman key", "PMAK-", rf"PMAK-{_HEX}{{24}}-{_HEX}{{34}}"),
     TokenPattern("a Mapbox token", "sk.eyJ", rf"sk\.eyJ{_ANY}{{40,}}\.{_ANY}{{20,}}"),
@@ -216,7 +221,11 @@ _PATTERNS = (
     ),
     TokenPattern("a Shopify token", "shpat_ shpca_ shppa_ shpss_ shpua_", r"shp(?:at|ca|pa|ss|ua)_[A-Za-z0-9]{32,64}"),
     TokenPattern("an EasyPost key", "EZAK", rf"{_NO_BASE64}EZAK[A-Za-z0-9]{{54}}(?![A-Za-z0-9+/=])"),
-    TokenPattern("a Facebook token", "EAAM EAAC", rf"{_NO_BASE64}EAA[MC][A-Za-z0-9]{{100,}}"),
+    TokenPattern(
+        "a Facebook token",
+        "EAAM EAAC EAAB EAAD EAAE EAAG EAAH EAAI EAAJ EAAL",
+        rf"{_NO_BASE64}EAA[B-EG-JLM][A-Za-z0-9]{{100,}}",
+    ),
     TokenPattern("a GoCardless token", "live_ sandbox_", r"(?:live|sandbox)_[A-Za-z0-9_=-]{40}", "gocardless"),
     TokenPattern(
         "an Onfido token",
@@ -227,12 +236,18 @@ _PATTERNS = (
     TokenPattern("an OpenAI key", "sk-", rf"sk-(?:[a-z]{{1,16}}-)?{_ANY}{{20,80}}T3BlbkFJ{_ANY}{{20,}}"),
     TokenPattern("an Anthropic key", "sk-", rf"sk-ant-[a-z0-9]+-{_ANY}{{32,}}"),
     TokenPattern("an OpenRouter key", "sk-", rf"sk-or-v1-{_HEX}{{64}}"),
-    TokenPattern("a key for a language model", "sk-", r"sk-[A-Za-z0-9]{32,64}(?![A-Za-z0-9_-])"),
+    TokenPattern(
+        "a key for a language model",
+        "sk-",
+        rf"sk-(?:[A-Za-z0-9]{{32,64}}|(?=[a-z0-9_-]*[A-Z])(?=[A-Z0-9_-]*[a-z])(?={_A_DIGIT}){_ANY}{{22}}|"
+        rf"(?=[a-z0-9_-]*[A-Z])(?={_A_DIGIT}){_ANY}{{43}})(?!{_ANY})",
+    ),
     TokenPattern(
         "a Zhipu key", ".", rf"{_HEX}{{32}}\.(?=[A-Za-z]*[0-9])(?=[a-z0-9]*[A-Z])[A-Za-z0-9]{{16}}(?![A-Za-z0-9_.-])"
     ),
     TokenPattern("a fal key", "-", rf"{_UUID}:{_HEX}{{32}}", "fal"),
     TokenPattern("a Brave key", "BSA", rf"BSA{_ANY}{{24,28}}(?!{_ANY})", "brave"),
+    TokenPattern("an Ollama key", ".", rf"{_HEX}{{32}}\.(?=[a-z0-9_-]*[A-Z]){_ANY}{{24}}(?!{_ANY})"),
     TokenPattern(
         "a Composio key",
         "ak_ oak_ uak_",
@@ -271,7 +286,10 @@ PREFILTERS = (
         r"|webhook(?:s/[0-9]{17}|(?:b2)?/[A-Za-z0-9-]{36}@)|/(?<=1//)0[A-Za-z0-9_-]{40}"
         r"|hooks/(?:[a-z0-9]{26}|catch/[0-9]{4})|v1/[A-Za-z0-9]{20}/)"
     ),
-    r":(?<=[0-9]:)A[A-Za-z0-9_-]{34}",
+    (
+        r":(?:(?<=[A-Za-z0-9_-]:)A[A-Za-z0-9_-]{34}"
+        r"|(?<=[0-9]{13}:)[0-9a-f]{32}|(?<=[0-9a-f]{24}:)[0-9a-f]{64})"
+    ),
     r"Q(?<=[0-9]Q)~[A-Za-z0-9_~.-]{31}",
     r"K(?<=SK)[0-9a-f]{32}",
     r"G(?:R1348941|(?<=dG)9rO[A-Za-z0-9+/_-]{50})",

@@ -127,14 +127,14 @@ PLACES = (
     Place(
         "a password or a key",
         (),
-        r"--(?:[a-z0-9]{1,16}[_-]){0,3}(?:pass(?:w(?:or)?d|phrase)?|secret|token|api-?key|bearer)[ \t]{1,8}"
+        r"--(?:[a-z0-9]{1,16}[_-]){0,3}(?:(?:require)?pass(?:w(?:or)?d|phrase)?|secret|token|api-?key|bearer)[ \t]{1,8}"
         r"[\"']?(?P<value>[^\s\"'`<>{}$()\[\],;\\]{10,200})",
         TOKEN,
     ),
     Place(
         "a password on a command line",
         (),
-        r"-(?<![\w-]-)(?i:passw(?:or)?d|token|secret|api-?key|access-?key)[ \t]{1,4}[\"']?"
+        r"-(?<![\w-]-)(?i:(?:store|key)?pass(?:w(?:or)?d)?|token|secret|api-?key|access-?key)[ \t]{1,4}[\"']?"
         r"(?P<value>(?![$(\-])[^\s\"'`<>{}()\\]{8,200})",
         RANDOM,
     ),
@@ -209,6 +209,18 @@ PLACES = (
     ),
     Place("a key of Laravel", ("base64:",), r"\bbase64:(?P<value>[A-Za-z0-9+/]{43}=)", FIXED),
     Place(
+        "a key of WordPress",
+        ("_KEY'", "_SALT'"),
+        r"\b(?:SECURE_)?(?:AUTH|LOGGED_IN|NONCE)_(?:KEY|SALT)'\s{0,4},\s{0,20}'(?P<value>[^'\r\n]{60,70})'",
+        FIXED,
+    ),
+    Place(
+        "a login in base64",
+        (".dockerc",),
+        r"\.dockerc(?:onfigjson|fg)[\"']?[ \t]{0,8}:[ \t]{0,8}[\"']?(?P<value>[A-Za-z0-9+/]{12,8000}={0,2})",
+        TOKEN,
+    ),
+    Place(
         "a login of Sidekiq",
         ("__CONTRIBSYS__",),
         r"__CONTRIBSYS__COM\w{0,40}[\"']?[ \t]{0,8}[:=]{1,4}[ \t]{0,8}[\"']?(?P<value>[0-9a-f]{8}:[0-9a-f]{8})\b",
@@ -236,7 +248,7 @@ PLACES = (
 )
 
 _BEFORE, _BEHIND = 600, 2_000  # characters around a word of a place
-_SHARED = "-:"  # characters that several words have
+_SHARED = "-:_"  # characters that several words have
 
 
 def places_in(text: str) -> Iterator[tuple[Place, Span]]:

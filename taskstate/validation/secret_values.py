@@ -15,11 +15,14 @@ _HARMLESS = (
     r"example|placeholder|sample|(?:change|replace)[-_ ]?(?:me|this)|(?:goes|token|key|password)[-_]?here|redacted"
     r"|dummy|your[-_]|insert[-_]|my[-_]?(?:secret|token|password)|(?:public|private|access|api|auth)[-_]?(?:key|token)s?$"
     r"|^(?:argon2|bcrypt|scrypt|pbkdf2|md[45]|sha[0-9]|aes|rsa|ed25519|base(?:32|64)|utf-?8|oauth2|pkcs|hs256|x509)"
-    r"|[|](?:min|max)|here$|\#{4}"
+    r"|[|](?:min|max)|here$|username|\#{4}|\.\*|abcdefghijklm"
+    r"|(?:^|[-_])(?:fake|mock|quickstart)[-_]"
     r"|x{4}|^%\w+%$|\*{3}|\.{3}|\u2026|0{6}|1{6}|^sha(?:1|256|512)[:-]|^[0-9]+-[0-9a-f]{8}$"
 )
 # What is encrypted or hashed already, and names of algorithms.
-_ENCRYPTED = r"ENC\(|U2FsdGVkX1|SCRAM-|PBE|HS[0-9]|vault:v[0-9]|\$(?:2[aby]|argon2|pbkdf2|[156])\$|\{[A-Z0-9]+\}"
+_ENCRYPTED = (
+    r"ENC\(|U2FsdGVkX1|SCRAM-|PBE|HS[0-9]|vault:v[0-9]|\$(?:2[aby]|argon2|pbkdf2|apr1|y|[1567])\$|\{[A-Z0-9]+\}"
+)
 
 
 _PLACEHOLDER = (
@@ -51,6 +54,8 @@ _MIN_MADE, _MIN_OF_ONE_CASE, _MIN_LONG = 16, 20, 32  # characters
 
 
 _MIN_DISTINCT = 12
+_NUMBERED = "[A-Za-z]+[-_]?[0-9]*"  # as names of variables are
+_ODD = r"(?![^@]*@[\w-]+\.[\w.-]+$)[^=(]*[A-Za-z0-9][!@#$%^&*][^=(]*"  # no address, and no code
 
 
 def is_harmless(value: str) -> bool:
@@ -168,6 +173,13 @@ def is_picked(value: str) -> bool:
     if _is_shuffled(value):
         return True
     return has_both is not None and len(value) >= _MIN_BYTES and is_chosen(value) and not re.search("[,:]", value)
+
+
+def is_odd(value: str) -> bool:
+    """Return whether a value is no word, name or expression: of shuffled case, or with digits or signs inside."""
+    if len(value) < _MIN_BYTES or compiled(_NUMBERED).fullmatch(value):
+        return len(value) >= _MIN_BYTES and _is_shuffled(value)
+    return is_picked(value) if value.isalnum() else compiled(_ODD).fullmatch(value) is not None and is_strong(value)
 
 
 def is_strong(value: str) -> bool:

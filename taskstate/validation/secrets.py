@@ -60,9 +60,11 @@ _NON_BLANKS = r"\S{0,2048}"  # no token contains a blank
 _MAX_TOKEN = 1024  # characters of a token
 _MAX_NAME = 48
 _URL_LOGIN = (  # ends before an `@`
-    r"[a-z]://(?:[^\s/:@\"'`<>]{0,64}:(?P<value>[^\s/@\"'`<>]{6,200})|(?P<token>[A-Za-z0-9_-]{20,100}):?)\Z"
+    r"(?:(?:[a-z]://[^\s/:@\"'`<>]{0,64}:|(?:thin:|sqlplus )[^\s/:@\"'`<>]{1,64}/)(?P<value>[^\s/@\"'`<>]{6,200})"
+    r"|[a-z]://(?P<token>[A-Za-z0-9_-]{20,100}):?)\Z"
 )
 _MAX_LOGIN = 300
+_MIN_HEX = 40  # characters of a token that may be of small letters only: shorter ones before an `@` are public ids
 # The address of a database that is not this machine's own: whatever its password is, somebody uses it.
 _DATABASE = (
     r"(?i)(?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|mssql|sqlserver|clickhouse)(?:\+[a-z]{1,16})?\Z"
@@ -323,7 +325,7 @@ def _in_urls(text: str) -> Iterator[Secret]:
 def _is_login(text: str, match: re.Match[str], at: int) -> bool:
     """Return whether what stands before the host of a URL is secret: a password, or a token instead of a name."""
     if token := match["token"]:
-        return is_jumbled(token)
+        return is_jumbled(token) or (len(token) >= _MIN_HEX and is_machine_made(token))
     return looks_random(match["value"], quoted=True) or is_picked(match["value"]) or _opens_database(text, match, at)
 
 

@@ -301,6 +301,18 @@ REPEATED = (
         "https://a1B2c3D4e5F6g7H8i9J0@",
     ),
     *("ConvertTo-SecureString -a ", "snmp-server community 1", "secret_id: ", "ZXlK", "0x.com/hooks/catch/", "==:a1"),
+    *(
+        "pw: a1/",
+        "id/pw: a/b1C",
+        "password is ",
+        "&key=a1",
+        "cred=",
+        "-auth: a1",
+        "api=",
+        "password='$a<{",
+        "thin:a/b1c2d3@",
+    ),
+    *("AUTH_KEY', '", ".dockercfg: a1", ":APA91b", "JQQJ9", "sk-a1B", "--set a.password=", "ENV A_KEY a1"),
     *("-----BEGIN A ", f"{RSA}\n", RSA.replace("RSA ", ""), "QUJDREVGR0hJSktMTU5PUA\n"),
 )
 
