@@ -36,25 +36,28 @@ def own_files(
     state_root: Path,
     is_wanted: Callable[[str], bool] = is_own,
     patterns: Sequence[str] = git.OWN_PATTERNS,
+    *,
+    deep: bool = True,
 ) -> list[str]:
     """Return the paths of the files in `folder` for which `is_wanted` is true, in no particular order.
 
     `is_wanted` gets at least a file's name with that of its folder; `patterns` are pathspecs that match no fewer files.
-    Without git all files in the folder are candidates, except those in `IGNORED_FOLDERS`.
+    Without git all files in the folder are candidates, except those in `IGNORED_FOLDERS`; unless it is searched `deep`,
+    only those that lie in it directly.
     """
-    walked, elsewhere = _own_files(folder, state_root, is_wanted, patterns)
+    walked, elsewhere = _own_files(folder, state_root, is_wanted, patterns, deep=deep)
     return [f"{each.path}{os.sep}{name}" for each in walked for name in each.names] + [path for path, _ in elsewhere()]
 
 
 def own_statuses(
-    folder: Path, state_root: Path, is_wanted: Callable[[str], bool], patterns: Sequence[str]
+    folder: Path, state_root: Path, is_wanted: Callable[[str], bool], patterns: Sequence[str], *, deep: bool = True
 ) -> Iterator[tuple[str, os.stat_result]]:
     """Yield the paths of `own_files`, here from `folder` on, with the status of what is there: of a link, its own.
 
     Raises:
         TaskstateError: one may be listed and not be looked at.
     """
-    walked, elsewhere = _own_files(folder, state_root, is_wanted, patterns)
+    walked, elsewhere = _own_files(folder, state_root, is_wanted, patterns, deep=deep)
     start = len(os.path.join(folder, ""))
     try:
         yield from folders.walked_statuses(walked, start)
@@ -65,7 +68,7 @@ def own_statuses(
 
 
 def _own_files(
-    folder: Path, state_root: Path, is_wanted: Callable[[str], bool], patterns: Sequence[str]
+    folder: Path, state_root: Path, is_wanted: Callable[[str], bool], patterns: Sequence[str], *, deep: bool
 ) -> tuple[Iterator[folders.Walked], Callable[[], Iterable[tuple[str, os.stat_result]]]]:
     """Return the files in the state folder, to be looked at first, and those elsewhere, which git lists meanwhile."""
     derived = {f"{state_root}{os.sep}{name}" for name in DERIVED_FOLDERS}
@@ -78,15 +81,17 @@ def _own_files(
     def elsewhere() -> Iterable[tuple[str, os.stat_result]]:
         names = from_git()
         if names is None:
-            return folders.walked_statuses(_walk(folder, is_wanted, {str(state_root)}))
+            return folders.walked_statuses(_walk(folder, is_wanted, {str(state_root)}, deep=deep))
         # git also lists deleted files, which have no status
         return folders.statuses(os.path.join(folder, name) for name in names if is_wanted(name))
 
     return _walk(state_root, is_wanted, derived) if holds_state else iter(()), elsewhere
 
 
-def _walk(top: Path, is_wanted: Callable[[str], bool], excluded: Collection[str]) -> Iterator[folders.Walked]:
+def _walk(
+    top: Path, is_wanted: Callable[[str], bool], excluded: Collection[str], *, deep: bool = True
+) -> Iterator[folders.Walked]:
     """Yield each folder under `top` with the wanted files, without the `excluded` ones; no link to one is followed."""
-    for found in folders.walk(top, lambda path, name: name not in IGNORED_FOLDERS and path not in excluded):
+    for found in folders.walk(top, lambda path, name: deep and name not in IGNORED_FOLDERS and path not in excluded):
         folder = os.path.basename(found.path)
         yield found._replace(names=[name for name in found.names if is_wanted(f"{folder}/{name}")])

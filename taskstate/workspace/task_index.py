@@ -117,7 +117,8 @@ def state_files(workspace: Workspace) -> StateFiles:
     settled = settled_before(began)
     marks: dict[str, str] = {}
     unsettled = set()
-    for path, status in listing.own_statuses(workspace.root, workspace.state_root, _is_state_file, (f"*{_SUFFIX}",)):
+    root, state_root, deep = workspace.root, workspace.state_root, workspace.is_repository
+    for path, status in listing.own_statuses(root, state_root, _is_state_file, (f"*{_SUFFIX}",), deep=deep):
         if not excludes or not workspace.excludes(Path(workspace.root, path)):
             marks[path] = mark_of(status)
             if status.st_mtime_ns > settled or status.st_ctime_ns > settled:

@@ -71,6 +71,7 @@ class Loaded(_Loaded):
 class _Workspace(NamedTuple):
     root: Path
     config: Config
+    is_repository: bool = True
 
 
 def no_task(task_id: str) -> TaskstateError:
@@ -81,7 +82,10 @@ def no_task(task_id: str) -> TaskstateError:
 
 
 class Workspace(_Workspace):
-    """A repository with its configuration; `root` is the folder that contains the configuration file."""
+    """A repository with its configuration; `root` is the folder that contains the configuration file.
+
+    Where there is neither git nor anything of taskstate's, it is any folder and no repository (`is_repository`).
+    """
 
     @cached_property
     def state_root(self) -> Path:
@@ -142,9 +146,11 @@ class Workspace(_Workspace):
     def own_files(self, under: Path | None = None) -> tuple[Path, ...]:
         """Return taskstate's own files in a folder (default: the repository).
 
-        Outside of the state folder files that git ignores are left out.
+        Outside of the state folder files that git ignores are left out. Where there is no repository nobody has said
+        how far one would reach, and the folder may be the root of the disk: then only what lies in it itself.
         """
-        listed = listing.own_files(under or self.root, self.state_root)
+        deep = under is not None or self.is_repository
+        listed = listing.own_files(under or self.root, self.state_root, deep=deep)
         listed.sort(key=lambda path: path.split(os.sep))  # as paths sort, in a third of the time
         paths = map(Path, listed)
         return tuple(path for path in paths if not self.excludes(path)) if self.config.exclude else tuple(paths)
@@ -262,14 +268,14 @@ def _find(start: Path, *, root: str, config_file: str) -> Workspace:
         config = config_in(folder)
         if config or folders.is_folder(folder / Config().root):
             return Workspace(root=folder, config=config or Config())
-    top = top or places[0]
+    is_repository, top = bool(root or top), top or places[0]
     if git.is_bare(top):
         raise TaskstateError(
             f"{files.shown(top)} is a bare repository, which has no files",
             help="run this in a clone, or in a worktree of it",
             code="bare-repository",
         )
-    return Workspace(root=top, config=Config())
+    return Workspace(root=top, config=Config(), is_repository=is_repository)
 
 
 def require_set_up(workspace: Workspace) -> None:

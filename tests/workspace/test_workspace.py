@@ -7,6 +7,7 @@ import pytest
 
 from taskstate.storage import files, journal
 from taskstate.storage.git import client as git
+from taskstate.workspace import task_index
 from taskstate.workspace.startup import recover
 from taskstate.workspace.workspace import find_workspace, require_set_up
 from tests.support.crashing import leave_plan
@@ -217,6 +218,23 @@ def test_folder_itself_where_there_is_nothing(tmp_path: Path, monkeypatch: pytes
     """Without git, configuration and state folder, the folder itself is the root."""
     monkeypatch.setattr(git, "toplevel", lambda _: None)
     assert find_workspace(tmp_path).root == tmp_path
+
+
+def test_only_what_lies_beside_is_looked_at_where_there_is_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where no repository says how far it reaches, nothing below the folder is searched, unless its user names it."""
+    monkeypatch.setattr(git, "toplevel", lambda _: None)
+    put(tmp_path, "task-1-state.md", "")
+    put(tmp_path, "home/task-2-state.md", "")
+    workspace = find_workspace(tmp_path)
+    both = (tmp_path / "home/task-2-state.md", tmp_path / "task-1-state.md")
+    assert workspace.own_files() == both[1:]
+    assert [*task_index.state_files(workspace).marks] == ["task-1-state.md"]
+    assert workspace.own_files(tmp_path / "home") == both[:1]
+    assert find_workspace(tmp_path, root=str(tmp_path)).own_files() == both
+    put(tmp_path, "taskstate.toml", "")
+    assert find_workspace(tmp_path).own_files() == both
 
 
 def test_taskstate_toml_goes_before_pyproject(tmp_path: Path) -> None:
