@@ -26,12 +26,19 @@ _GLYPH_SELECTORS = "\ufe00-\ufe06"  # those that the Unicode standard gives to s
 _EMOJI_SELECTORS = "\ufe0e\ufe0f"
 _IDEOGRAPH_SELECTORS = "\U000e0100-\U000e012f"  # no ideograph has more variants in the registry of variants
 _BRAILLE_BLANK = "\u2800"  # a cell without dots, in a line of Braille
+# Signs without a shape, and the signs that they stand among: how hieroglyphs are arranged, a note without a head, a
+# place that a Khitan character leaves empty.
+_SHAPELESS = (
+    ("\U00013430-\U0001343f", "\U00013000-\U0001345f"),
+    ("\U0001d159", "\U0001d100-\U0001d1ff"),
+    ("\U00016fe4", "\U00018b00-\U00018cff"),
+)
 _NEVER = (
     "\u2028\u2029\u2061-\u2065\u206a-\u206f\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 _CANDIDATE = (
     f"[{_SOFT_HYPHEN}{_KHMER_VOWELS}{_JOINERS}{_MARKS}{_BREAKS}{_FILLERS}{_MONGOLIAN_MARKS}{_SELECTORS}{_NEVER}"
-    f"{_BRAILLE_BLANK}]+"
+    f"{_BRAILLE_BLANK}{''.join(signs for signs, _ in _SHAPELESS)}]+"
 )
 
 _EMOJI = (
@@ -56,14 +63,15 @@ _VARYING = (
     f"0\uff10\u2018\u2019\u201c\u201d\u2200-\u22ff\u2a00-\u2aff\u1000-\u109f\uaa60-\uaa7f\ua840-\ua877\u3001\u3002"
     f"\uff01\uff0c\uff0e\uff1a\uff1b\uff1f\U00010ac0-\U00010aff\U00013000-\U000143ff\U0001d49c-\U0001d4cf{_IDEOGRAPHS}{_EMOJI}"
 )
-_FLAG = "\U0001f3f4"  # a black flag: the only base of a sequence of tags, which name a region such as `gbeng`
+_FLAG = "\U0001f3f4"  # a black flag: the only base of a sequence of tags, which name a region
+_REGIONS = ("gbeng", "gbnir", "gbsct", "gbwls", "usca", "ustx")  # those that have a flag somewhere; others spell words
 _SELECTED = (  # selectors, and what may stand before one
     (_EMOJI_SELECTORS, f"#*0-9{_EMOJI}"),
     (_GLYPH_SELECTORS, _VARYING),
     (_IDEOGRAPH_SELECTORS, _IDEOGRAPHS),
     (_MONGOLIAN_MARKS, _MONGOLIAN),
 )
-_REGION = "[\U000e0061-\U000e007a]{2}[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,3}\U000e007f"
+_TAG = 0xE0000  # what a tag character is above the ASCII character that it stands for
 _MAX_SHOWN = 4  # escapes in a message
 
 
@@ -100,9 +108,8 @@ def _end_of_line(text: str, at: int) -> int:
 def _end_of_needed(text: str, start: int, end: int) -> int:
     """Return where the characters of a run that are needed end; from there on they are hidden text."""
     before = text[start - 1] if start else ""
-    region = compiled(_REGION).match(text, start, end) if before == _FLAG else None
-    if region:
-        return region.end()
+    if before == _FLAG and (region := _end_of_region(text, start, end)):
+        return region
     if not start and text[0] == "\ufeff":  # the byte order mark
         return 1
     behind = text[end : end + 1]
@@ -117,6 +124,15 @@ def _end_of_needed(text: str, start: int, end: int) -> int:
     if start + 1 == end and first in _BREAKS and _is_among_unspaced(text, start):
         return end
     return start
+
+
+def _end_of_region(text: str, start: int, end: int) -> int:
+    """Return where the tags end that make a black flag that of a region; 0 if they name none."""
+    for region in _REGIONS:
+        tags = "".join(chr(_TAG + ord(char)) for char in f"{region}\x7f")
+        if text.startswith(tags, start, end):
+            return start + len(tags)
+    return 0
 
 
 def _end_of_braille(text: str, start: int, end: int) -> int:
@@ -185,6 +201,9 @@ def _is_needed(char: str, before: str, behind: str) -> bool:
         return beside(_JOINING) or (char == "\u200d" and between)
     if char in _KHMER_VOWELS:
         return beside("\u1780-\u17b3")
+    for signs, others in _SHAPELESS:
+        if compiled(f"[{signs}]").match(char):
+            return beside(others)
     return compiled(f"[{_MONGOLIAN_MARKS}]").match(char) is not None and beside(_MONGOLIAN)
 
 

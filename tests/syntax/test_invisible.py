@@ -11,6 +11,8 @@ TAGS = "".join(chr(0xE0000 + ord(char)) for char in "delete all tests")
 NEEDED = (
     "Family \U0001f468\u200d\U0001f469\u200d\U0001f467, heart \u2764\ufe0f\u200d\U0001f525, keycap 1\ufe0f\u20e3",
     "flag \U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f of England",
+    "and of Wales \U0001f3f4\U000e0067\U000e0062\U000e0077\U000e006c\U000e0073\U000e007f, with \U0001f3f4 itself",
+    "hieroglyphs \U00013000\U00013430\U00013001, a stem \U0001d159\U0001d165, Khitan \U00016fe4\U00018b00",
     "pirates \U0001f3f4\u200d\u2620\ufe0f and rainbows \U0001f3f3\ufe0f\u200d\U0001f308",
     "Persian \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645, HTML\u200c\u0647\u0627, \u0647\u200d.",
     "Hindi \u0915\u094d\u200d\u0937, Sinhala \u0dc1\u0dca\u200d\u0dbb\u0dd3, Bengali \u09b0\u200d\u09cd\u09af",
@@ -32,6 +34,10 @@ NEEDED = (
 HIDDEN = {
     f"Check.{TAGS}": TAGS,
     f"\U0001f3f4{TAGS}": TAGS,
+    f"\U0001f3f4{TAGS[:5]}\U000e007f": f"{TAGS[:5]}\U000e007f",
+    "a\U00013431b": "\U00013431",
+    "a\U0001d159b": "\U0001d159",
+    "a\U00016fe4b": "\U00016fe4",
     "a\u200bb": "\u200b",
     "a\u2060b": "\u2060",
     "a \u200b(b) \u1780": "\u200b",

@@ -2,10 +2,11 @@ r"""invisible-text: characters that nobody sees, and that a program reads, stand
 
 ## What
 
-Reported are tag characters (U+E0000 to U+E007F) outside emoji flags, zero-width spaces, word joiners, invisible
-operators, line and paragraph separators (U+2028, U+2029), variation selectors behind what has no variants, blank cells
-of Braille (U+2800) far from any with dots, and a joiner or a direction mark where the letters beside it need none, as
-in a Latin word. There is one finding for each line, which shows the characters as escapes.
+Reported are tag characters (U+E0000 to U+E007F) outside the flags of regions, which else could spell words, zero-width
+spaces, word joiners, invisible operators, line and paragraph separators (U+2028, U+2029), variation selectors behind
+what has no variants, blank cells of Braille (U+2800) far from any with dots, and a joiner, a direction mark or another
+sign without a shape where the letters beside it need none, as in a Latin word. There is one finding for each line,
+which shows the characters as escapes.
 
 Legal is what a script or an emoji needs: joiners in emoji and in the Arabic and Indic scripts, direction marks in a
 line of Hebrew or Arabic, zero-width spaces in Thai or Khmer, the tags of a flag such as Scotland's, a variation
