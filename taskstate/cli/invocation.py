@@ -9,7 +9,7 @@ from pathlib import Path
 
 from taskstate.errors import SeveralReasons, TaskstateError
 from taskstate.messages import decoded
-from taskstate.syntax.spans import printable, printable_json, with_newlines
+from taskstate.syntax.spans import one_line, printable, printable_json, with_newlines
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -94,9 +94,9 @@ class Invocation:
             return self.print_result(data, outcome.diff or "nothing would change")
         if not outcome.changed:
             text, done = "", "nothing to change"
-        lines = [text or f"{outcome.path}: {done}", *(f"  {note}" for note in outcome.notes)]
+        lines = [text or f"{one_line(outcome.path)}: {done}", *(f"  {note}" for note in outcome.notes)]
         if self.args.verbose:
-            lines.append(f"  {outcome.path} is at revision {outcome.revision}")
+            lines.append(f"  {one_line(outcome.path)} is at revision {outcome.revision}")
         return self.print_result(data, "\n".join(lines))
 
     def print_result(self, data: object, text: str, *, status: int = 0) -> int:
@@ -154,7 +154,7 @@ class Invocation:
             from taskstate.validation.secrets import masked
 
             self._said += "\n".join(lines)
-            _print(masked("\n".join(lines)), sys.stderr)  # a problem may quote what stands in a file
+            _print(masked("\n".join(map(one_line, lines))), sys.stderr)  # a problem may quote what stands in a file
 
     def print_told(self) -> None:
         """Print what is gone or damaged, but for the files of which the command has said something itself.

@@ -18,6 +18,7 @@ from taskstate.typed import NamedTuple
 # Terminal escapes, other controls, lone surrogates, and the marks that reorder text on a screen (CVE-2021-42574).
 CONTROLS = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 
+_BREAKS = "[\t\n\r\u2028\u2029]"
 _LINE_END = r"\r\n?|\n"
 _FIRST_REACH = 256  # characters: most lines are shorter
 
@@ -108,6 +109,13 @@ def printable(text: str) -> str:
         return text
     text = invisible.escaped(text)
     return re.compile(CONTROLS).sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def one_line(text: str) -> str:
+    r"""Return `text` as `printable` does, with line ends written out, too: no name or value makes a second line."""
+    if text.isascii() and text.isprintable():
+        return text
+    return re.compile(_BREAKS).sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), printable(text))
 
 
 def printable_json(text: str) -> str:

@@ -119,7 +119,7 @@ def as_text(graph: Graph) -> str:
     """Return the graph as a tree: below each task those that wait for it; a repeated task is not expanded again."""
     lines = list(_tree(graph))
     circles = graph.circles()
-    lines += [f"circle: {' → '.join(circle)}" for circle in circles]
+    lines += [f"circle: {' → '.join(map(_printable, circle))}" for circle in circles]
     lines += ["there may be more circles"] if len(circles) == MAX_CIRCLES else []
     return "\n".join(lines) or "no tasks"
 
@@ -143,11 +143,12 @@ def _tree(graph: Graph) -> Iterator[str]:
 
 def _line(task: GraphTask, depth: int, *, again: bool) -> str:
     deep = f"({depth}) " if depth > _MAX_INDENT else ""
-    part = f" (part of {task.parent})" if task.parent else ""
+    part = f" (part of {_printable(task.parent)})" if task.parent else ""
     title = _printable(task.title) if task.status else "there is no such task, or it cannot be read"
     remark = " (see above)" if again else part
     mark = _MARKS.get(task.status, _UNKNOWN)
-    return f"{'  ' * min(depth, _MAX_INDENT)}{deep}{mark} {task.id}  {title}{remark}".rstrip()
+    line = f"{'  ' * min(depth, _MAX_INDENT)}{deep}{mark} {_printable(task.id)}  {title}{remark}"
+    return line.rstrip()
 
 
 # Mermaid and DOT

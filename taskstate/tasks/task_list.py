@@ -13,6 +13,7 @@ from taskstate.model.names import id_key, own_file
 from taskstate.model.statuses import BLOCKED, CLOSED, COMPLETE
 from taskstate.storage import folders
 from taskstate.storage.cache import Cache
+from taskstate.syntax.spans import one_line
 from taskstate.tasks.decomposition_plan import guidance, sizing
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import task_index
@@ -235,6 +236,7 @@ def listing(tasks: list[Listed], most: int, problems: Collection[str] = ()) -> s
     read = {each.path for each in tasks}
     unread = (own_file(path) for path in problems if path not in read)
     rows += [((own and own.id) or "?", *("-" for _ in _COLUMNS[2:]), "(damaged)") for own in unread]
+    rows = [tuple(map(one_line, row)) for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
     return "\n".join([*lines, "", guidance(most)]) if len(rows) > 1 else "no tasks"

@@ -16,6 +16,7 @@ from taskstate.model.write_metadata import check_seal, has_write_metadata, with_
 from taskstate.storage import files, journal
 from taskstate.storage.transaction import paths_of
 from taskstate.syntax.document import parse
+from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import secrets
 from taskstate.workspace import artifacts, keeping, preconditions, secret_check, told
@@ -237,6 +238,7 @@ def unified_diff(name: str, old: str, new: str, *, is_new: bool = False) -> str:
 
     before, after = (text.replace("\r\n", "\n").replace("\r", "\n").split("\n") for text in (old, new))
     before, after = (lines[:-1] if lines[-1] == "" else lines for lines in (before, after))
+    name = one_line(name)
     lines = difflib.unified_diff(before, after, "/dev/null" if is_new else f"a/{name}", f"b/{name}", lineterm="")
     return secrets.masked("".join(line + "\n" for line in lines))
 

@@ -226,6 +226,33 @@ def test_a_file_with_such_a_name_is_told_safely(place: Place, cli: Cli, name: st
     assert json.loads(cli("lint", "--format", "json").out)
 
 
+@pytest.mark.parametrize("broken", ["\n::error::owned\n", "\r::error::owned\r"])
+def test_no_name_makes_a_line_of_its_own(place: Place, cli: Cli, broken: str) -> None:
+    """A line end in the name of a file or folder, or in an id, is written out: else it could say what it likes."""
+    for name, text in ((f".taskstate/tasks/task-a{broken}b", place.text), (f"docs{broken}/task-102", "no task\n")):
+        path = place.root / f"{name}-state.md"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    upstream = json.dumps([f"a{broken}b"])
+    place.text = place.text.replace("status: created", f"status: created\ndepends_on: {upstream}")
+    for command in (
+        "lint",
+        "list",
+        "status",
+        "graph",
+        "doctor",
+        "chain status",
+        "search task",
+        "fmt --check",
+        "doctor --fix",
+    ):
+        result = cli(*command.split())
+        assert "::error::owned" in result.out + result.err, command
+        assert [line for line in (result.out + result.err).splitlines() if line.lstrip().startswith("::")] == [], (
+            command
+        )
+
+
 def test_words_with_escapes_reach_no_terminal(place: Place, cli: Cli) -> None:
     """What a session says is printed without what a terminal would act on; the file's words are nobody's command."""
     place.text = place.text.replace("Issue tokens.", "Issue \x1b]0;owned\x07 \u202etokens.")

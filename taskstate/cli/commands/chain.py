@@ -5,6 +5,7 @@ from __future__ import annotations
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation, outcome_shape
 from taskstate.errors import TaskstateError
+from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -231,4 +232,4 @@ def _table(status: InputStatus) -> str:
     for link in status.links:
         lines.append(f"  {link.id.ljust(width)}  {link.state.ljust(10)}  {link.detail}".rstrip())
         lines += [f"  {' ' * width}  since it was completed: {each}" for each in link.changed]
-    return "\n".join(lines)
+    return "\n".join(map(one_line, lines))

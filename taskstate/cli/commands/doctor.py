@@ -5,6 +5,7 @@ from __future__ import annotations
 from taskstate.cli.arguments import Parser, usage_error
 from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
+from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _print_report(
 
     problems = tuple(each._replace(message=masked(each.message), help=masked(each.help)) for each in problems)
     errors = [problem for problem in problems if not problem.note]
-    lines = [*repairs, *(_line(problem) for problem in problems)]
+    lines = [one_line(each) for each in (*repairs, *map(_line, problems))]
     lines.append(_summary(len(errors), len(checks)) if errors else f"{len(checks)} checks, nothing is wrong")
     data = {"checks": checks, "ailments": [problem._asdict() for problem in problems], "mended": repairs}
     return invocation.print_result(data, "\n".join(lines), status=1 if errors else 0)

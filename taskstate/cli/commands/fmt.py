@@ -8,6 +8,7 @@ from taskstate.cli.terminal import write_bytes
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted
 from taskstate.storage.paths import real, shown
+from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def _text(invocation: Invocation, result: _FormatResult) -> str:
     same = result.files - len(result.changed) - len(result.failed)
     counts = [_count(len(result.changed), verb), _count(same, "already in form"), _count(len(result.failed), "skipped")]
     summary = ", ".join(count for count in counts if count) or "no state files"
-    return "\n".join([*(f"{verb}: {name}" for name in result.changed), summary])
+    return "\n".join([*(f"{verb}: {one_line(name)}" for name in result.changed), summary])
 
 
 def _count(number: int, what: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from taskstate.cli.arguments import Parser
 from taskstate.cli.invocation import Invocation
+from taskstate.syntax.spans import one_line
 
 
 def configure(parser: Parser) -> None:
@@ -27,5 +28,5 @@ def run(invocation: Invocation) -> int:
     if invocation.as_json:
         data = {"found": [each._asdict() for each in result.found], "unreadable": list(result.unreadable)}
         return invocation.print_result(data, "")
-    lines = [f"{each.path}:{each.number}: {each.line}" for each in result.found]
+    lines = [f"{one_line(each.path)}:{each.number}: {each.line}" for each in result.found]
     return invocation.print_result(None, "\n".join(lines) or "no file says that")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from taskstate.lint.diagnostics import WARNING
 from taskstate.lint.reporters import colors
 from taskstate.lint.reporters.colors import Painter
-from taskstate.syntax.spans import printable
+from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,8 +13,6 @@ if TYPE_CHECKING:
 
     from taskstate.lint.diagnostics import Diagnostic, Finding
     from taskstate.lint.reporters import Run
-
-_BREAKS = "[\t\n\r\u2028\u2029]"
 
 
 def report(findings: Sequence[Finding], run: Run) -> str:
@@ -38,10 +34,3 @@ def _remarks(diagnostic: Diagnostic) -> str:
     if diagnostic.fix:
         remarks.append("fixable" if diagnostic.fix.safe else "unsafe fix")
     return f" ({', '.join(remarks)})" if remarks else ""
-
-
-def one_line(text: str) -> str:
-    """Return `text` with line ends and control characters spelled out."""
-    if text.isascii() and text.isprintable():
-        return text
-    return re.compile(_BREAKS).sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), printable(text))

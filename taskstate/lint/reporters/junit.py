@@ -9,8 +9,8 @@ import re
 from itertools import groupby
 
 from taskstate.lint.diagnostics import ERROR
-from taskstate.lint.reporters.concise import headline, one_line
-from taskstate.syntax.spans import printable
+from taskstate.lint.reporters.concise import headline
+from taskstate.syntax.spans import one_line, printable
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:

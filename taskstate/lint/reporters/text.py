@@ -12,8 +12,9 @@ from collections import Counter
 from taskstate.lint.diagnostics import ERROR, MOST_REPORTED, MOST_SHOWN, WARNING, cut_off
 from taskstate.lint.reporters import colors, nothing_found
 from taskstate.lint.reporters.colors import Painter
-from taskstate.lint.reporters.concise import headline, one_line
+from taskstate.lint.reporters.concise import headline
 from taskstate.messages import counted
+from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

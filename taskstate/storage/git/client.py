@@ -77,7 +77,7 @@ def require_own_file(path: Path, written: str) -> None:
     Raises:
         GitFailed: code "is-link".
     """
-    if path.is_symlink():
+    if os.path.islink(path):
         message = f"{printable(str(path))} is a link, and git would write where it leads"
         raise GitFailed(message, help=f"look at it, then run `{written}` yourself", code="is-link")
 
@@ -93,7 +93,7 @@ def is_bare(folder: Path) -> bool:
     if toplevel(folder) is not None:
         return False
     markers = ("HEAD", "objects", "refs")
-    return any(all((parent / marker).exists() for marker in markers) for parent in (folder, *folder.parents))
+    return any(all(os.path.exists(parent / marker) for marker in markers) for parent in (folder, *folder.parents))
 
 
 def head(root: Path) -> str | None:
@@ -144,7 +144,7 @@ def hook(root: Path, name: str) -> Path | None:
 def is_shallow(root: Path) -> bool:
     """Return whether the repository that contains `root` is a shallow clone."""
     at = folders(root)
-    return at is not None and (at.common_dir / "shallow").exists()
+    return at is not None and os.path.exists(at.common_dir / "shallow")
 
 
 def resolve_commit(root: Path, revision: str) -> str:

@@ -21,21 +21,21 @@ def discover(path: Path) -> Path | None:
 def git_folder(top: Path) -> Path | None:
     """Return the git folder of the working tree `top`: `.git`, or the one that the `.git` file of a worktree names."""
     entry = top / ".git"
-    if not entry.is_dir():
+    if not os.path.isdir(entry):
         line = first_line(entry)
         if not line.startswith("gitdir: "):
             return None
         entry = top / line.removeprefix("gitdir: ")
-    return entry if (entry / "HEAD").is_file() or (entry / "HEAD").is_symlink() else None
+    return entry if os.path.isfile(entry / "HEAD") or os.path.islink(entry / "HEAD") else None
 
 
 def first_line(path: Path) -> str:
     """Return the first line of a small file of git's; empty if there is no such plain file."""
-    if not path.is_file():  # opening a FIFO would block
+    if not os.path.isfile(path):  # opening a FIFO would block
         return ""
     try:
         with path.open("rb") as stream:
-            return os.fsdecode(stream.readline(4096)).rstrip("\r\n")
+            return os.fsdecode(stream.readline(4096).partition(b"\0")[0]).rstrip("\r\n")  # for git a NUL ends it
     except OSError:
         return ""
 
@@ -46,7 +46,7 @@ def small_file(path: Path) -> bytes | None:
     Raises:
         OSError: it cannot be read.
     """
-    if not path.is_file():  # opening a FIFO would block
+    if not os.path.isfile(path):  # opening a FIFO would block
         return None
     with path.open("rb") as stream:
         data = stream.read(_MOST_BYTES + 1)

@@ -77,7 +77,7 @@ def _copied_index(root: Path) -> Iterator[dict[str, str]]:
 
     at = folders(root)
     index = at and index_path(at)
-    if index is None or not index.is_file():
+    if index is None or not os.path.isfile(index):
         yield {}
         return
     with temporary.folder("taskstate-index-") as folder:

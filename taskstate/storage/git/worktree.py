@@ -120,7 +120,7 @@ def scratch(root: Path, *object_folders: Path) -> Iterator[Scratch]:
         area = Scratch(root, at, Path(folder), object_folders, index_mark(at))
         area.objects.mkdir()
         index = git.index_path(at)
-        if index.is_file():
+        if os.path.isfile(index):
             # copy2 keeps the time stamp: files that were changed at that time or later git reads again, since their
             # size and times in the index may be those of older content.
             shutil.copy2(index, area.own_index)
@@ -389,7 +389,7 @@ def unmerged(root: Path, is_ours: Callable[[str], bool]) -> tuple[str, ...]:
 def operation_in_progress(root: Path) -> str | None:
     """Return the operation that git has begun and not finished in this working tree, such as "a merge", or None."""
     at = git.folders(root)
-    found = (operation for name, operation in _OPERATIONS.items() if at and (at.git_dir / name).exists())
+    found = (operation for name, operation in _OPERATIONS.items() if at and os.path.exists(at.git_dir / name))
     return next(found, None)
 
 
@@ -419,7 +419,7 @@ def _pathspecs_without(folder: str) -> tuple[str, ...]:
 
 def _is_sparse(at: git.GitFolders) -> bool:
     """Return whether `git add` needs the option `--sparse` to add files outside of a sparse checkout."""
-    return (at.git_dir / "info" / "sparse-checkout").is_file() and (git.version() or ()) >= _SPARSE_ADD
+    return os.path.isfile(at.git_dir / "info" / "sparse-checkout") and (git.version() or ()) >= _SPARSE_ADD
 
 
 def _quoted_alternate(path: Path) -> str:

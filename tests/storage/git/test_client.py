@@ -13,6 +13,7 @@ import pytest
 from taskstate.errors import GitFailed
 from taskstate.storage.git import client as git
 from taskstate.storage.git import index, program
+from taskstate.storage.private import find_private
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -243,13 +244,35 @@ def test_head_in_a_strange_form_is_asked_of_git(repository: Path) -> None:
     assert git.head(repository) == expected
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"ref: refs/../../secret", b"ref: \n", b"0123", b"x" * 100_000])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\xff\xfe",
+        b"ref: refs/../../secret",
+        b"ref: \n",
+        b"0123",
+        b"x" * 100_000,
+        b"ref: refs/heads/" + b"x" * 300,
+        b"ref: refs/heads/a\0b",
+    ],
+)
 def test_a_broken_head_is_none(repository: Path, content: bytes) -> None:
     """Whatever stands in HEAD, there is no traceback, and nothing outside of git's folder is read."""
     commit(repository)
     (repository / "secret").write_text("0" * 40 + "\n")
     (repository / ".git" / "HEAD").write_bytes(content)
     assert git.head(repository) is None
+
+
+@pytest.mark.parametrize("content", [b"x" * 300, b"a\0b", b"../" * 100, b"/dev/null"])
+def test_a_broken_commondir_is_no_fault(repository: Path, content: bytes) -> None:
+    """Whatever the file says where the shared folder is, questions have an answer or an error of git's."""
+    expected = commit(repository)
+    (repository / ".git" / "commondir").write_bytes(content)
+    assert git.folders(repository)
+    assert (git.head(repository), git.is_shallow(repository), git.is_partial(repository)) == (expected, False, False)
+    find_private(repository, repository / ".taskstate")
 
 
 def test_head_is_known_without_git(repository: Path, request: pytest.FixtureRequest) -> None:
