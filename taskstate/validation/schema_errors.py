@@ -72,12 +72,12 @@ def find(value: object, name: str) -> tuple[SchemaFault, ...]:
 
 
 def json_path(path: Iterable[str | int]) -> str:
-    """Return a path as text, such as `features[3].passes`."""
+    """Return a path as text, such as `features[3].passes`; of a key that is no word, the beginning in quotes."""
     text = ""
     for step in path:
         if isinstance(step, int):
             text += f"[{step}]"
-        elif _SIMPLE_KEY.fullmatch(step):
+        elif len(step) <= _MAX_WORD and _SIMPLE_KEY.fullmatch(step):
             text += f".{step}" if text else step
         else:
             text += f"[{_shown(step)}]"
