@@ -180,6 +180,6 @@ def test_time_grows_with_the_length(line: bytes) -> None:
 
 
 def _timed(log: bytes) -> float:
-    begin = time.perf_counter()
+    begin = time.process_time()
     read_log(log)
-    return time.perf_counter() - begin
+    return time.process_time() - begin
