@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from itertools import accumulate
+from sys import maxsize
 
 from taskstate.syntax.nodes import scalars
 from taskstate.syntax.patterns import compiled
@@ -108,7 +109,7 @@ class _Targets:
     def at(self, offset: int) -> list[Span]:
         """Return the places around an offset; ends count as inside."""
         found = [span for span in self._whole if offset <= span.end]
-        index = bisect_right(self._others, offset, key=lambda span: span.start) - 1
+        index = bisect_right(self._others, (offset, maxsize)) - 1
         while index >= 0 and self._reach[index] >= offset:
             if offset <= self._others[index].end:
                 found.append(self._others[index])
@@ -118,7 +119,7 @@ class _Targets:
 
 def _is_within(offset: int, spans: Sequence[Span]) -> bool:
     """Return whether an offset lies in one of the sorted `spans`, which do not overlap."""
-    index = bisect_right(spans, offset, key=lambda span: span.start) - 1
+    index = bisect_right(spans, (offset, maxsize)) - 1
     return index >= 0 and offset < spans[index].end
 
 

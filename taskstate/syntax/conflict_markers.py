@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from sys import maxsize
 
 from taskstate.syntax.spans import Span, line_start
 from taskstate.typed import NamedTuple
@@ -47,17 +48,17 @@ def lone_markers(text: str) -> tuple[Span, ...]:
     """Return the lines that are a conflict marker and belong to no conflict; a quote in a quote, too deep, is none."""
     if not any(mark in text for mark in _MARKS):
         return ()
-    conflicts = find_conflicts(text)
+    conflicts = [each.span for each in find_conflicts(text)]
     lines = (
         Span(match.start(), match.start() + len(match[0].rstrip(" \t"))) for match in re.compile(_ALONE).finditer(text)
     )
     return tuple(line for line in lines if not _is_in_one(line, conflicts) and not _is_in_quote(text, line))
 
 
-def _is_in_one(line: Span, conflicts: tuple[Conflict, ...]) -> bool:
+def _is_in_one(line: Span, conflicts: list[Span]) -> bool:
     """Return whether a line begins in one of the conflicts, which are in order and do not overlap."""
-    index = bisect_right(conflicts, line.start, key=lambda each: each.span.start) - 1
-    return index >= 0 and line.start < conflicts[index].span.end
+    index = bisect_right(conflicts, (line.start, maxsize)) - 1
+    return index >= 0 and line.start < conflicts[index].end
 
 
 def _is_in_quote(text: str, line: Span) -> bool:

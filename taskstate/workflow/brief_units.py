@@ -61,7 +61,7 @@ def units_of(text: str, number: int = 0) -> tuple[Unit, ...]:
 
 def _is_inside(position: int, spans: Sequence[Span]) -> bool:
     """Return whether a position lies within one of the sorted `spans`, behind its start."""
-    index = bisect_left(spans, position, key=lambda span: span.start) - 1
+    index = bisect_left(spans, (position, 0)) - 1
     return index >= 0 and position < spans[index].end
 
 
