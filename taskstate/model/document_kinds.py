@@ -282,9 +282,8 @@ def _matching_bracket(title: str) -> int:
     return -1
 
 
-@lru_cache(maxsize=_MOST_TITLES)
 def _groups(pattern: str, title: str) -> Mapping[str, str] | None:
-    """Return the groups of a pattern in a title; cached, because several rules match every session's heading."""
+    """Return the groups of a pattern in a title, or None where it does not match."""
     match = _pattern(pattern).fullmatch(" ".join(title.split()))
     return {group: text for group, text in match.groupdict().items() if text} if match else None
 

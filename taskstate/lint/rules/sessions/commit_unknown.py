@@ -82,8 +82,9 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 def _named(document: Document, facts: Facts) -> Iterator[re.Match[str]]:
     """Yield a match for each commit id in the sessions and in Git History."""
-    for session in facts.sessions if compiled(_LABEL).search(document.text) else ():
-        field = session.fields.get(_COMMITS)
+    for session in facts.sessions:
+        may_name = compiled(_LABEL).search(document.text, *session.section.body)
+        field = session.fields.get(_COMMITS) if may_name else None
         if field:
             yield from re.compile(_COMMIT).finditer(document.text, *field.span)
     spec = facts.kind.section(_HISTORY)
