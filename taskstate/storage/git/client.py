@@ -155,7 +155,11 @@ def resolve_commit(root: Path, revision: str) -> str:
     """
     # After `:/` git takes everything, also `^{commit}`, for the words to search for. It always gives a commit.
     name = revision if revision.startswith(":/") else f"{revision}^{{commit}}"
-    output = run(["rev-parse", "--verify", "--end-of-options", name], root, code="no-commit")
+    try:
+        output = run(["rev-parse", "--verify", "--end-of-options", name], root, code="no-commit")
+    except GitFailed:
+        run(["rev-parse", "--git-dir"], root)  # where git does not work at all, that is the reason
+        raise
     return output.decode("ascii", "replace").strip()
 
 

@@ -168,6 +168,15 @@ def test_revision_that_names_no_commit_has_its_own_code(repository: Path, tmp_pa
     assert caught.value.code == "git"
 
 
+def test_no_commit_is_missed_where_git_does_not_work(repository: Path) -> None:
+    """If git cannot read its configuration, that is said, and not that there is no such commit."""
+    with (repository / ".git" / "config").open("a") as config:
+        config.write("[core\n")
+    with pytest.raises(GitFailed, match="bad config line") as failed:
+        git.resolve_commit(repository, "HEAD")
+    assert failed.value.code != "no-commit"
+
+
 def test_head_without_a_commit_is_none(repository: Path, tmp_path: Path) -> None:
     """Before the first commit and outside a repository there is no HEAD."""
     assert git.head(repository) is None
