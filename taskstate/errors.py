@@ -81,3 +81,19 @@ class GitFailed(TaskstateError):
     """Git is missing, too old, or refused the command."""
 
     code = "git"
+
+
+class Ended(KeyboardInterrupt):
+    """The system tells this process to end: handled wherever Ctrl-C is, so that nothing stays that was for a while."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.status = 128 + number
+
+
+def end(number: int, _frame: object) -> None:
+    """Handle a signal that asks this process to end; the next one ends it at once."""
+    import _signal  # type: ignore[import-not-found]  # as in `__main__`
+
+    _signal.signal(number, _signal.SIG_DFL)
+    raise Ended(number)

@@ -133,7 +133,10 @@ class Invocation:
             self.print_problems((*error.shown, *(f"  {reason}" for reason in error.reasons)))
         message = masked(str(error))  # the message may quote an argument that contains a secret
         if self.as_json:
-            self.print_json({"success": False, "data": None, "error": message, "code": error.code})
+            try:
+                self.print_json({"success": False, "data": None, "error": message, "code": error.code})
+            except OSError:
+                return status
         self.print_problems(("taskstate: " + re.sub(r"\s*[\r\n]+\s*", " ", message),))
         return status
 
@@ -154,7 +157,11 @@ class Invocation:
             from taskstate.validation.secrets import masked
 
             self._said += "\n".join(lines)
-            _print(masked("\n".join(map(one_line, lines))), sys.stderr)  # a problem may quote what stands in a file
+            text = masked("\n".join(map(one_line, lines)))  # a problem may quote what stands in a file
+            try:
+                _print(text, sys.stderr)
+            except OSError:  # where nobody takes it, the command and its exit status stay what they are
+                return
 
     def print_told(self) -> None:
         """Print what is gone or damaged, but for the files of which the command has said something itself.

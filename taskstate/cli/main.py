@@ -14,7 +14,7 @@ from itertools import pairwise
 from taskstate import VERSION
 from taskstate.cli.arguments import Parser
 from taskstate.cli.invocation import Invocation
-from taskstate.errors import TaskstateError
+from taskstate.errors import Ended, TaskstateError
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -82,15 +82,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()  # a failure at exit could not be handled any more
     except TaskstateError as error:
         if arguments[:1] == ["hook"]:  # a client takes exit status 2 as a refusal of what its agent does
-            sys.stdout.write("{}\n")
+            try:
+                sys.stdout.write("{}\n")
+            except OSError:
+                return 0
             invocation.print_problems((f"taskstate: {error}",))
             return 0
         # What a reading command does not find in a damaged file is no error of its own.
         status = invocation.print_error(error, 1 if invocation.found_damage else CANNOT)
         invocation.print_told()
         return status
-    except KeyboardInterrupt:
-        return INTERRUPTED
+    except KeyboardInterrupt as error:
+        return _interrupted(error)
     except BrokenPipeError:
         _discard_output()  # the reader of a pipe has closed it, as `head` does
         return 0
@@ -103,21 +106,25 @@ def main(argv: Sequence[str] | None = None) -> int:
             TaskstateError(message, help="free some space, then run this again", code="disk-full"), CANNOT
         )
     except Exception as error:  # noqa: BLE001 - last resort: an unexpected error becomes one line and a log file
-        if _is_interrupt(error):
-            return INTERRUPTED
-        return invocation.print_error(our_fault(error), OUR_FAULT)
+        return _interrupted(error) or invocation.print_error(our_fault(error), OUR_FAULT)
     return status
 
 
-def _is_interrupt(error: BaseException | None) -> bool:
-    """Return whether an error comes of Ctrl-C: Python makes another one of it while it builds a class, for example."""
+def _interrupted(error: BaseException | None) -> int:
+    """Return the status for an error that comes of Ctrl-C or another signal that ends us, 0 for any other error.
+
+    Python makes another error of it while it builds a class, for example.
+    """
     while error and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
-    return error is not None
+    if isinstance(error, Ended):
+        return error.status
+    return INTERRUPTED if error else 0
 
 
 def _ready_streams() -> None:
-    """Make both streams write UTF-8 whatever the locale, and discard output where a stream is closed."""
+    """Make both streams write UTF-8 whatever the locale; a closed stream takes all, and says nothing."""
+    sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115 - open as long as the process
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - open as long as the process
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the same
     for stream in (sys.stdout, sys.stderr):

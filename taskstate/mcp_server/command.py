@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from importlib.util import find_spec
@@ -43,6 +44,7 @@ def run(invocation: Invocation) -> int:
     from taskstate.mcp_server.server import serve_stdio
 
     collect_garbage_often()
+    _silence_libraries()
     config = invocation.flag_value("config")
     place = Place(invocation.workspace.root, os.path.abspath(config) if config else "")
     if args.http:
@@ -52,6 +54,14 @@ def run(invocation: Invocation) -> int:
     else:
         anyio.run(serve_stdio, place)
     return 0
+
+
+def _silence_libraries() -> None:
+    """Keep logs off the terminal: they quote headers, and have tracebacks for clients that break off or flood us."""
+    for name in ("mcp", "asyncio"):
+        logger = logging.getLogger(name)
+        logger.addHandler(logging.NullHandler())
+        logger.propagate = False
 
 
 def _tell(line: str) -> None:

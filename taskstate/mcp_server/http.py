@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hmac
 import json
-import logging
 import os
 import secrets
 import socket
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
 LOOPBACK, PATH, VARIABLE = "127.0.0.1", "/mcp", "TASKSTATE_MCP_TOKEN"
 _LEAST_TOKEN = 16  # characters
+_MOST_SESSIONS = 1_000  # each takes 40 KB until nobody has used it for half an hour
 
 
 def serve_http(place: Place, port: int, tell: Callable[[str], None]) -> None:
@@ -50,17 +50,16 @@ def serve_http(place: Place, port: int, tell: Callable[[str], None]) -> None:
     if token is None:
         token = secrets.token_urlsafe(32)
         tell(f"token: {token}")
-    _silence_sdk()
-    app = guarded(make_server(place).streamable_http_app(host=LOOPBACK, streamable_http_path=PATH), port, token)
-    config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=1)
+    app = guarded(_application(place), port, token)
+    config = uvicorn.Config(app, log_level="critical", access_log=False, timeout_graceful_shutdown=1)
     uvicorn.Server(config).run(sockets=[listening])
 
 
-def _silence_sdk() -> None:
-    """Keep the SDK's log off the terminal: it quotes headers, and has a traceback for a client that breaks off."""
-    logger = logging.getLogger("mcp")
-    logger.addHandler(logging.NullHandler())
-    logger.propagate = False
+def _application(place: Place) -> App:
+    server = make_server(place)
+    return server.streamable_http_app(
+        host=LOOPBACK, streamable_http_path=PATH, max_sessions=_MOST_SESSIONS, max_request_body_size=MOST_BYTES
+    )
 
 
 def guarded(app: App, port: int, token: str) -> App:

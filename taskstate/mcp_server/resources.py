@@ -75,7 +75,10 @@ def read(workspace: Workspace, uri: str) -> str:
     Raises:
         TaskstateError: code "not-found": there is no such resource; or it cannot be read.
     """
-    parts = urlsplit(uri)
+    try:
+        parts = urlsplit(uri)
+    except ValueError as error:  # such as a host in brackets
+        raise _unknown(uri) from error
     words = tuple(unquote(word) for word in parts.path.strip("/").split("/"))
     if parts.scheme != _SCHEME or parts.netloc != _HOST or not words[0]:
         raise _unknown(uri)

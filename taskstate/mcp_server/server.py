@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 from contextlib import asynccontextmanager
 from functools import partial
+from threading import Event
 
 import anyio
 import mcp_types as types
@@ -15,15 +17,16 @@ from mcp.shared.exceptions import MCPError
 
 from taskstate import VERSION
 from taskstate.cli.main import our_fault
-from taskstate.errors import TaskstateError
+from taskstate.errors import Ended, TaskstateError, end
 from taskstate.mcp_server import call, prompts, resources
 from taskstate.mcp_server.arguments import read_call
 from taskstate.mcp_server.changes import Changes, session_key
-from taskstate.mcp_server.pages import number_of
+from taskstate.mcp_server.pages import ANSWER, number_of
 from taskstate.mcp_server.results import failed, parts_of, result_of
 from taskstate.mcp_server.tools import TOOLS, Tool, schema_of
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING, TypeVar
+from taskstate.verification.process import given_up
 from taskstate.workspace.workspace import find_workspace, require_set_up
 
 if TYPE_CHECKING:
@@ -98,17 +101,38 @@ async def serve_stdio(place: Place) -> None:
 
     server = make_server(place)
     options = server.create_initialization_options(NotificationOptions(resources_changed=True))
+    received = _cancel_at_signals()
     try:
         async with streams() as (read, write):
             await server.run(read, write, options)
+    except asyncio.CancelledError:
+        if received:
+            raise Ended(received[0]) from None
+        raise
     except ExceptionGroup as error:
         # When one of the SDK's tasks ends, another that was handing it a message fails, and hides why.
         task = asyncio.current_task()
-        if task and task.cancelling():  # by Ctrl-C
-            raise asyncio.CancelledError from error
+        if task and task.cancelling():  # by Ctrl-C, or another signal
+            raise Ended(received[0]) if received else asyncio.CancelledError from error
         if error.subgroup(BrokenPipeError):  # the client has gone
             raise BrokenPipeError from error
         raise
+
+
+def _cancel_at_signals() -> list[int]:
+    """Let the signals that end this process cancel what is being done, as Ctrl-C does; return where they are put."""
+    received: list[int] = []
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
+
+    def cancel(number: int) -> None:
+        received.append(number)
+        if task:
+            task.cancel()
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is end:
+            loop.add_signal_handler(number, cancel, number)
+    return received
 
 
 class _Answers:
@@ -222,17 +246,26 @@ class _Answers:
 
     async def _in_thread(self, ask: Callable[[], _T]) -> _T:
         """Return what `ask` returns, run beside the event loop; a fault of our own becomes an error as well."""
+        stop = Event()
 
-        def guarded() -> _T:
+        def guarded() -> _T | TaskstateError:
+            given_up.set(stop)
             try:
                 return ask()
-            except TaskstateError:
-                raise
-            except Exception as error:  # the server lives on
-                raise our_fault(error) from error
+            except TaskstateError as error:
+                return error
+            except KeyboardInterrupt:
+                return TaskstateError("the request was cancelled", code="cancelled")
+            except Exception as error:  # noqa: BLE001 - the server lives on
+                return our_fault(error)
 
-        async with self._turn:
-            return await anyio.to_thread.run_sync(guarded)
+        async with self._turn, anyio.create_task_group() as group:
+            group.start_soon(_set_at_end, stop)
+            answer = await anyio.to_thread.run_sync(guarded)
+            group.cancel_scope.cancel()
+        if isinstance(answer, TaskstateError):
+            raise answer
+        return answer
 
     def _workspace(self) -> Workspace:
         workspace = find_workspace(self.place.root, root=str(self.place.root), config_file=self.place.config)
@@ -240,6 +273,14 @@ class _Answers:
         return workspace
 
 
+async def _set_at_end(event: Event) -> None:
+    """Set `event` when the work beside is done, or at once when the client or the server gives it up."""
+    try:
+        await anyio.sleep_forever()
+    finally:
+        event.set()
+
+
 def _refusal(error: TaskstateError) -> MCPError:
     """Return an error as one of the protocol."""
-    return MCPError(types.INVALID_PARAMS, printable(str(error)), parts_of(error))
+    return MCPError(types.INVALID_PARAMS, printable(str(error))[:ANSWER], parts_of(error))

@@ -103,18 +103,47 @@ def workers(number: int, initialize: Callable[..., None], arguments: tuple[objec
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
 
-    context = multiprocessing.get_context(_METHOD)
+    context, initialize_with = multiprocessing.get_context(_METHOD), (initialize, arguments)
     before = os.environ.get(_SAFE_PATH)
     # Where it is not forked, Python starts them as `python -c`, which looks for modules in the current folder first: in
     # a stranger's repository a file `multiprocessing.py` would run.
     os.environ[_SAFE_PATH] = "1"
     try:
-        with ProcessPoolExecutor(number, mp_context=context, initializer=initialize, initargs=arguments) as pool:
-            yield pool
+        with ProcessPoolExecutor(number, mp_context=context, initializer=_begin, initargs=initialize_with) as pool:
+            try:
+                yield pool
+            except BaseException:  # an interrupted command waits for nobody
+                for process in [*(pool._processes or {}).values()]:  # noqa: SLF001 - `kill_workers` came with 3.14
+                    process.kill()
+                raise
     finally:
         del os.environ[_SAFE_PATH]
         if before is not None:
             os.environ[_SAFE_PATH] = before
+
+
+def _begin(initialize: Callable[..., None], arguments: tuple[object, ...]) -> None:
+    """Prepare a worker process: it leaves signals to the process that started it, and ends with it.
+
+    Otherwise it would wait for work for ever, since it holds both ends of the pipe through which that would come.
+    """
+    import signal
+    from threading import Thread
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    Thread(target=_end_with_parent, daemon=True).start()
+    initialize(*arguments)
+
+
+def _end_with_parent() -> None:
+    import multiprocessing
+
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)
 
 
 def in_parts(work: Callable[[Sequence[Item]], Any], items: Sequence[Item], least: int) -> list[Any]:

@@ -7,9 +7,10 @@ function of the caller, which decides how much of it is kept.
 from __future__ import annotations
 
 import os
+from _contextvars import ContextVar  # `contextvars` only hands it on, and takes its time
 from contextlib import contextmanager, suppress
 
-from taskstate.errors import TaskstateError
+from taskstate.errors import TaskstateError, end
 from taskstate.storage import programs
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -17,9 +18,15 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Iterator
     from pathlib import Path
+    from threading import Event
+    from typing import Any
 
 _CHUNK = 64 * 1024
 _POLL = 0.1  # seconds between two checks of a command that prints nothing
+
+
+# Set by whoever asked for a command in another thread than the main one, where no signal arrives, and gives it up.
+given_up: ContextVar[Event | None] = ContextVar("given_up", default=None)
 
 
 class Ended(NamedTuple):
@@ -33,7 +40,7 @@ def run_in_shell(root: Path, command: str, keep: Callable[[bytes], None], *, tim
     """Run `command` in a shell in `root` until it ends or `timeout` seconds are over; `keep` gets its output.
 
     Processes that it left running in the background are killed afterwards. So is everything if the time is over, if
-    `keep` raises, on Ctrl-C, and if this process is told to end.
+    `keep` raises, on Ctrl-C, if this process is told to end, and if the one who asked for it has `given_up`.
 
     Raises:
         TaskstateError: code "command": the system cannot be given such a command line.
@@ -71,6 +78,8 @@ def _follow(process: subprocess.Popen[bytes], keep: Callable[[bytes], None], tim
         selector.register(stream, selectors.EVENT_READ)
         while time.monotonic() <= deadline:
             ready = selector.select(_POLL)
+            if (event := given_up.get()) and event.is_set():
+                raise KeyboardInterrupt
             chunk = os.read(stream, _CHUNK) if ready else b""
             keep(chunk)
             # A background process that inherited the pipe keeps it open, so end-of-file alone would wait for it without
@@ -111,8 +120,9 @@ class _Interrupts:
     An exception in the wrong moment would leave the command running.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, before: dict[int, Any]) -> None:
         self._armed = False
+        self._before = before  # what handled each signal
         self._number = 0  # of the signal that was held
 
     def __call__(self, number: int, _frame: object) -> None:
@@ -132,11 +142,10 @@ class _Interrupts:
 
     def obey(self) -> None:
         """Leave as the signal that came demands, if there was one."""
-        import signal
-
         number, self._number = self._number, 0
-        if number == signal.SIGINT:
-            raise KeyboardInterrupt
+        handler = self._before.get(number)
+        if callable(handler):
+            handler(number, None)
         if number:
             raise SystemExit(128 + number)
 
@@ -150,11 +159,11 @@ def _interrupts() -> Iterator[_Interrupts]:
     import signal
     import threading
 
-    interrupts = _Interrupts()
-    usual = {"SIGINT": signal.default_int_handler, "SIGTERM": signal.SIG_DFL, "SIGHUP": signal.SIG_DFL}
+    usual = (signal.default_int_handler, signal.SIG_DFL, end)
     is_main = threading.current_thread() is threading.main_thread()
-    here = {getattr(signal, name): handler for name, handler in usual.items() if is_main and hasattr(signal, name)}
-    before = {number: handler for number, handler in here.items() if signal.getsignal(number) == handler}
+    here = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if is_main and hasattr(signal, name)]
+    before = {number: handler for number in here if (handler := signal.getsignal(number)) in usual}
+    interrupts = _Interrupts(before)
     for number in before:
         signal.signal(number, interrupts)
     try:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from taskstate.storage import journal
 from taskstate.tasks import task_list
 from tests.support.crashing import leave_plan
 from tests.support.place import Place, tree
+from tests.support.processes import is_gone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -379,3 +381,34 @@ def test_ctrl_c_that_python_words_differently_is_no_fault(cli: Cli, monkeypatch:
     monkeypatch.setattr("taskstate.cli.main.run_command", fail)
     done = cli("list")
     assert (done.status, done.err) == (130, "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_command_that_is_told_to_end_leaves_nothing_running(root: Path, number: signal.Signals) -> None:
+    """SIGTERM and SIGHUP end it like Ctrl-C, with what it had started in a session of its own."""
+    for _ in range(2):
+        subprocess.run([*TASKSTATE, *SESSION], cwd=root, capture_output=True, check=True)
+    summarizer = "sh -c 'echo $$ > .git/begun; sleep 60'"
+    command = [*TASKSTATE, "archive", "101", "--force", "--keep", "1", "--summarizer", summarizer]
+    process = subprocess.Popen(
+        command,
+        cwd=root,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        preexec_fn=partial(signal.signal, number, signal.SIG_DFL),  # noqa: PLW1509 - under nohup it is ignored
+    )
+    begun, deadline = root / ".git" / "begun", time.monotonic() + 30
+    while not (begun.exists() and begun.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(0.3)  # the moment in which the system starts a program is not covered
+    process.send_signal(number)
+    assert (process.communicate(timeout=30)[1], process.returncode) == (b"", 128 + number)
+    assert is_gone(int(begun.read_text()))
+
+
+@pytest.mark.parametrize(("arguments", "status"), [(("show", "9"), 2), (("hook", "a", "b", "c"), 0)])
+def test_an_error_that_nobody_takes_keeps_its_status(root: Path, arguments: tuple[str, ...], status: int) -> None:
+    """Where neither stream can be written to, the exit status is that of the command, and not of a traceback."""
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run([*TASKSTATE, *arguments], cwd=root, stdout=full, stderr=full, check=False)
+    assert done.returncode == status

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from taskstate.mcp_server.stdio import MOST_BYTES
+from tests.support.processes import is_gone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,3 +140,51 @@ def test_a_client_that_goes_is_no_fault(place: Place) -> None:
         server.stdin.write(b"".join(request(number, "tools/list", {}) for number in range(100)))
         server.stdin.close()
         assert (server.wait(timeout=60), server.stderr.read()) == (0, b"")
+
+
+@pytest.mark.parametrize("uri", ["taskstate://[::1/101", "taskstate://[x]/101"])
+def test_an_address_that_is_none_is_no_fault(place: Place, uri: str) -> None:
+    """Such a resource does not exist; nothing is wrong with taskstate."""
+    (answer,) = answers(place.root, request(5, "resources/read", {"uri": uri}), count=1)
+    assert answer["error"]["data"]["code"] == "not-found"
+
+
+def test_a_refusal_repeats_a_part_of_what_was_sent(place: Place) -> None:
+    """An answer has a bound, however long the name is that it refuses."""
+    message = request(5, "prompts/get", {"name": "successor", "arguments": {"x" * 100_000: "1"}})
+    (answer,) = answers(place.root, message, count=1)
+    assert len(json.dumps(answer)) < 30_000
+
+
+def test_what_the_library_drops_reaches_no_terminal(place: Place) -> None:
+    """A notification with wrong parameters is dropped without a word of the library on the terminal."""
+    assert (
+        answers(place.root, line({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {}}), count=0) == []
+    )
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, "cancel"])
+def test_a_command_ends_with_who_asked_for_it(place: Place, how: signal.Signals | str) -> None:
+    """A signal ends the server with the command that it runs, and a cancelled request only the command."""
+    place.configure('[validation]\n"*" = ["echo $$ > begun; sleep 60"]\n')
+    place.trust()
+    with started(place.root) as server:
+        assert server.stdin
+        assert server.stdout
+        server.stdin.write(FIRST + request("begin", "tools/call", {"name": "start", "arguments": {"id": "101"}}))
+        server.stdin.flush()
+        begun, deadline = place.root / "begun", time.monotonic() + 30
+        while not (begun.exists() and begun.read_text()) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        if isinstance(how, signal.Signals):
+            server.send_signal(how)
+            assert server.wait(timeout=20) == 128 + how
+        else:
+            server.stdin.write(
+                line({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "begin"}})
+            )
+            server.stdin.write(request(5, "tools/call", {"name": "search", "arguments": {"do": "list"}}))
+            server.stdin.flush()
+            while json.loads(server.stdout.readline())["id"] != 5:
+                continue
+        assert is_gone(int(begun.read_text()))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -89,3 +91,20 @@ def test_small_parts_are_not_worth_a_process(count: int, parts: list[int]) -> No
 def test_a_fault_of_the_work_is_raised_and_ends_the_others() -> None:
     """Nobody waits for a process that works for nothing."""
     assert in_parts("if os.getpid() != here: signal.pause()\n    raise ArithmeticError('wrong')") == "wrong"
+
+
+def test_workers_end_with_the_process_that_is_killed(tmp_path: Path) -> None:
+    """A killed command leaves no worker process that waits for work for ever."""
+    code = (
+        "import os, signal, time; from taskstate.storage import programs\n"
+        "with programs.workers(2, len, ([],)) as pool:\n"
+        "    print(*{pool.submit(os.getpid).result() for _ in range(20)}, flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, timeout=60, check=False)
+    workers = [int(number) for number in done.stdout.split()]
+    assert workers
+    deadline = time.monotonic() + 20
+    while any(Path(f"/proc/{number}").exists() for number in workers) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not [number for number in workers if Path(f"/proc/{number}").exists()]

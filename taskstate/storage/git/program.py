@@ -123,8 +123,10 @@ def _outcome(process: subprocess.Popen[bytes], stdin: bytes, name: str) -> tuple
             output = _read_up_to(process, MAX_BYTES + 1, name)
             if len(output) > MAX_BYTES:
                 process.kill()
-        except BaseException:  # Ctrl-C ends git, too
-            process.kill()
+        except BaseException:  # Ctrl-C ends git, too, with what it started
+            from taskstate.storage.git import waiting
+
+            waiting.end(process.pid)
             raise
         finally:
             for each in beside:
