@@ -6,6 +6,7 @@ ever. While the SDK reads, Ctrl-C has no effect.
 
 from __future__ import annotations
 
+import json
 import sys
 from contextlib import asynccontextmanager
 
@@ -15,6 +16,7 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
+from taskstate.syntax.nodes import is_encodable
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ class _Lines:
 
     def __init__(self, source: BinaryIO) -> None:
         self._source = source
+        self.last = ""  # what was read last: the SDK does not say what it could not read
 
     def __aiter__(self) -> Self:
         return self
@@ -41,6 +44,7 @@ class _Lines:
         line = await anyio.to_thread.run_sync(self._next_line, abandon_on_cancel=True)
         if not line:
             raise StopAsyncIteration
+        self.last = line
         return line
 
     def _next_line(self) -> str:
@@ -57,9 +61,12 @@ class _Lines:
 class _Answering:
     """The messages of a stream; what is none is answered with an error, and left out."""
 
-    def __init__(self, read: ReadStream[SessionMessage | Exception], write: WriteStream[SessionMessage]) -> None:
+    def __init__(
+        self, read: ReadStream[SessionMessage | Exception], write: WriteStream[SessionMessage], lines: _Lines
+    ) -> None:
         self._read = read
         self._write = write
+        self._lines = lines
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - the SDK asks the stream for the sender's context, too
         return getattr(self._read, name)
@@ -67,7 +74,8 @@ class _Answering:
     async def receive(self) -> SessionMessage | Exception:
         """Return the next message."""
         while isinstance(found := await self._read.receive(), Exception):
-            answer = types.JSONRPCError(jsonrpc="2.0", id=None, error=_error_for(found))
+            request = _id_in(self._lines.last)
+            answer = types.JSONRPCError(jsonrpc="2.0", id=request, error=_error_for(found, is_json=request is not None))
             await self._write.send(SessionMessage(answer))
         return found
 
@@ -93,11 +101,26 @@ class _Answering:
         await self.aclose()
 
 
-def _error_for(error: Exception) -> types.ErrorData:
+def _id_in(line: str) -> str | int | None:
+    """Return the id of a request that is none, so that its client does not wait for ever; None where there is none."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    found = message.get("id") if isinstance(message, dict) and "method" in message else None
+    if isinstance(found, bool) or (isinstance(found, str) and not is_encodable(found)):
+        return None
+    return found if isinstance(found, str | int) else None
+
+
+def _error_for(error: Exception, *, is_json: bool) -> types.ErrorData:
     """Return the error that answers a line; the SDK says why it could not read it."""
     kinds = (
         {each["type"] for each in error.errors(include_input=False)} if isinstance(error, ValidationError) else set()
     )
+    if is_json and "json_invalid" in kinds:
+        message = "a line has half of a surrogate pair in it, which is no character, or is too deep"
+        return types.ErrorData(code=types.INVALID_REQUEST, message=message)
     if "json_invalid" not in kinds:
         return types.ErrorData(code=types.INVALID_REQUEST, message="a line is no message of the protocol")
     message = f"a line is no JSON, or is longer than {MOST_BYTES // 1024**2} MB"
@@ -107,6 +130,7 @@ def _error_for(error: Exception) -> types.ErrorData:
 @asynccontextmanager
 async def streams() -> AsyncIterator[tuple[_Answering, WriteStream[SessionMessage]]]:
     """Return where a client's messages come from, and where answers go to, on standard input and output."""
-    lines: Any = _Lines(sys.stdin.buffer)  # as far as the SDK uses a text file
-    async with stdio_server(stdin=lines) as (read, write):
-        yield _Answering(read, write), write
+    lines = _Lines(sys.stdin.buffer)
+    text_file: Any = lines  # as far as the SDK uses one
+    async with stdio_server(stdin=text_file) as (read, write):
+        yield _Answering(read, write, lines), write
