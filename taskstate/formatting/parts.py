@@ -6,10 +6,6 @@ heading is rewritten only where its form alone would change.
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from functools import lru_cache
-
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.progress_log import session_number
 from taskstate.model.static_context import is_sealed
@@ -19,15 +15,12 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.model.document_kinds import Kind, SectionSpec, SubsectionSpec
+    from taskstate.model.document_kinds import Kind, SectionSpec
     from taskstate.syntax.document import Document, Section
 
 # The parts whose lists the tool writes, with its own marker. In all others the marker is the writer's choice.
 LISTS = frozenset({"scope", "acceptance criteria", "repository paths", "archived summary", "git history", "change log"})
 
-# Compiled on first use: most runs need none of them, and compiling costs at start.
-_WORD = r"\w+"
-_TIME_MARKS = r"(?<=\d)t(?=\d)|(?<=\d)z\b"  # the T and Z of `2026-01-31T12:00Z`; all times are in UTC
 _TITLE_LEVEL = 1
 
 
@@ -111,10 +104,10 @@ class _Reader:
         spec = within.subsection(section.title)
         if spec is None:
             return self.freeze(section)
-        heading = f"### {_canonical_title(spec, section.title) or ' '.join(section.title.split())}"
+        heading = f"### {within.canonical(section.title) or ' '.join(section.title.split())}"
         if session_number(section.title) is not None:
             self.frozen = section.level
-            return BodyPart(section, heading=heading, frozen=True)
+            return BodyPart(section, heading, True)  # noqa: FBT003 - there may be ten thousand; by name takes twice as long
         self.listed = spec.name.casefold() in LISTS
         schema = spec.fence.schema if spec.fence else ""
         return BodyPart(section, heading=heading, listed=self.listed, schema=schema)
@@ -123,18 +116,3 @@ class _Reader:
         """Return a part that is frozen, up to the next heading of its level."""
         self.frozen = max(section.level, SECTION_LEVEL)
         return BodyPart(section, frozen=True)
-
-
-@lru_cache(maxsize=20_000)  # most files have the same titles, and a file is read several times
-def _canonical_title(spec: SubsectionSpec, title: str) -> str | None:
-    """Return a title in the form that the kind declares, or None where a word of it would be lost."""
-    groups = spec.match(title) or {}
-    canonical = spec.title(groups)
-    if canonical is None or not spec.pattern:
-        return canonical
-    canonical += groups.get("suffix", "")
-    return canonical if canonical == title or _words(title) <= _words(canonical) else None
-
-
-def _words(title: str) -> Counter[str]:
-    return Counter(re.findall(_WORD, re.sub(_TIME_MARKS, " ", title.casefold())))

@@ -64,8 +64,9 @@ class _Spacing:
 
     def gap(self, until: int) -> Iterator[Edit]:
         """Yield the edit that leaves one blank line up to `until`."""
-        adjacent = len(compiled(_LINE_END).findall(self.text, self.at, until)) == 1 and self.ends_with_comment()
-        yield from self.replace(self.at, until, self.newline * (1 if adjacent else 2))
+        if self.text[self.at : until] != self.newline * 2:  # nearly everywhere it is
+            adjacent = len(compiled(_LINE_END).findall(self.text, self.at, until)) == 1 and self.ends_with_comment()
+            yield from self.replace(self.at, until, self.newline * (1 if adjacent else 2))
 
     def ends_with_comment(self) -> bool:
         """Tell whether a comment ends here, blanks aside; slicing the text at each gap would be quadratic."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from functools import cache, cached_property, lru_cache
 
 from taskstate import resources
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    # The subsection that a title begins, and how its pattern matches; both None where it begins none.
+    _Found = tuple["SubsectionSpec | None", re.Match[str] | None]
 
 TASK, PERMANENT = "task", "permanent"
 KINDS = (TASK, PERMANENT)
@@ -27,6 +30,8 @@ _NUMBER = r"[0-9]+(?:\.[0-9]+)*(?:[.):]\s*|\s+)(?=\S)"
 _CLOSING = r"\s#+\Z"
 _PARENTHESES = r"\([^()\r\n]*(?:\([^()\r\n]*\)[^()\r\n]*)*\)"
 _EMPHASIS = r"\*[^*\s](?:[^*\r\n]*[^*\s])?\*|_[^_\s](?:[^_\r\n]*[^_\s])?_"
+_WORD = r"\w+"
+_TIME_MARKS = r"(?<=\d)t(?=\d)|(?<=\d)z\b"  # the T and Z of `2026-01-31T12:00Z`; all times are in UTC
 _MOST_TITLES = 20_000  # remembered; a file may have ten thousand headings
 _BRACKETS = {")": "(", "]": "["}
 
@@ -100,22 +105,33 @@ class SectionSpec(_SectionSpec):
 
     def subsection(self, title: str) -> SubsectionSpec | None:
         """Return the declared subsection that a level-3 heading begins, or None."""
-        found = self._known
-        if title not in found:
-            if len(found) >= _MOST_TITLES:
-                found.clear()
-            found[title] = self._declared(title)
-        return found[title]
+        found = self._known.get(title)
+        return found[0] if found else self._declared(title)[0]
 
-    def _declared(self, title: str) -> SubsectionSpec | None:
+    def canonical(self, title: str) -> str | None:
+        """Return the title of a declared subsection in canonical form, or None where a word of it would be lost."""
+        if title not in self._canonical:
+            found = self._known.get(title) or self._declared(title)
+            self._canonical[title] = _canonical(*found, title)
+        return self._canonical[title]
+
+    def _declared(self, title: str) -> _Found:
+        if len(self._known) >= _MOST_TITLES:
+            self._known.clear()
+            self._canonical.clear()
+        found = self._known[title] = self._search(title)
+        return found
+
+    def _search(self, title: str) -> _Found:
         words = " ".join(title.split())
         for each, own_key, fullmatch in self._forms:
-            if fullmatch(words) if fullmatch else own_key == section_key(title):
-                return each
-        return None
+            match = fullmatch(words) if fullmatch else None
+            if match or (fullmatch is None and own_key == section_key(title)):
+                return each, match
+        return None, None
 
     @cached_property
-    def _forms(self) -> tuple[tuple[SubsectionSpec, str, Callable[[str], object] | None], ...]:
+    def _forms(self) -> tuple[tuple[SubsectionSpec, str, Callable[[str], re.Match[str] | None] | None], ...]:
         """The subsections, each with the key of its name and its pattern: ten thousand headings are compared."""
         return tuple(
             (each, section_key(each.name), _pattern(each.pattern).fullmatch if each.pattern else None)
@@ -123,8 +139,13 @@ class SectionSpec(_SectionSpec):
         )
 
     @cached_property
-    def _known(self) -> dict[str, SubsectionSpec | None]:
+    def _known(self) -> dict[str, _Found]:
         """What was found for titles: several rules and passes ask for every session's heading."""
+        return {}
+
+    @cached_property
+    def _canonical(self) -> dict[str, str | None]:
+        """The canonical forms of titles: a file is read several times, and other files have the same titles."""
         return {}
 
 
@@ -285,7 +306,26 @@ def _matching_bracket(title: str) -> int:
 def _groups(pattern: str, title: str) -> Mapping[str, str] | None:
     """Return the groups of a pattern in a title, or None where it does not match."""
     match = _pattern(pattern).fullmatch(" ".join(title.split()))
-    return {group: text for group, text in match.groupdict().items() if text} if match else None
+    return _filled(match) if match else None
+
+
+def _filled(match: re.Match[str]) -> dict[str, str]:
+    return {group: text for group, text in match.groupdict().items() if text}
+
+
+def _canonical(spec: SubsectionSpec | None, match: re.Match[str] | None, title: str) -> str | None:
+    if spec is None or match is None:
+        return spec and spec.name
+    groups = _filled(match)
+    canonical = spec.title(groups)
+    if canonical is None:
+        return None
+    canonical += groups.get("suffix", "")
+    return canonical if canonical == title or _words(title) <= _words(canonical) else None
+
+
+def _words(title: str) -> Counter[str]:
+    return Counter(re.findall(_WORD, re.sub(_TIME_MARKS, " ", title.casefold())))
 
 
 @cache  # by the text alone: a flag is an `Enum`, whose hash takes longer than the match

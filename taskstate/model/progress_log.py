@@ -138,8 +138,7 @@ def read_log(document: Document, parts: Iterable[Section]) -> tuple[tuple[Sessio
 
 def session_number(title: str) -> int | None:
     """Return the session number in a heading, or None where it is not a session's heading."""
-    match = _NUMBER.match(title)
-    return int(match[1]) if match else None
+    return _number_and_time(title)[0]
 
 
 def is_summary(title: str) -> bool:
@@ -157,8 +156,11 @@ def session_of(document: Document, section: Section) -> Session | None:
 
 @lru_cache(maxsize=20_000)  # the same headings are there before a change and after it
 def _number_and_time(title: str) -> tuple[int | None, str | None]:
-    time = _TIME.search(title)
-    return session_number(title), f"{time[1]} {time[2]}" if time else None
+    number = _NUMBER.match(title)
+    if number is None:
+        return None, None
+    time = _TIME.search(title, number.start(1))
+    return int(number[1]), f"{time[1]} {time[2]}" if time else None
 
 
 def labelled_fields(document: Document, section: Section) -> Mapping[str, Field]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from taskstate.syntax.patterns import compiled
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,7 +23,11 @@ _FENCE = r"[ \t>*+-]*(?:\d+[.)][ \t]+)?(`{3,}|~{3,})"
 
 def identity(entry: str) -> str:
     """Return an entry with all session numbers masked: a merge may change these numbers, and nothing else."""
-    return re.compile(_ANY).sub(r"\1#", entry.rstrip())
+    return compiled(_ANY).sub(_masked, entry.rstrip())
+
+
+def _masked(match: re.Match[str]) -> str:
+    return f"{match[1]}#"  # a template would be expanded anew each time
 
 
 def renumbered(entry: str, number: int, moved: Mapping[int, int]) -> str:

@@ -15,10 +15,13 @@ from taskstate.syntax.spans import Span
 
 Scanned = tuple[str, Span, Span, str, int, bool]
 
-_BLOCK_START = r"( {0,3})(?:(#{1,6})(?=[ \t\r\n]|\Z)|(`{3,}|~{3,})|(</?[A-Za-z]|<[?!])|(?:=+|-+)[ \t]*(?=\r?(?:\n|\Z)))"
-_NEXT_START = re.compile(r"\n(?=[ #`~<=-])" + _BLOCK_START)  # `\n` is found twice as fast as `^`
 # The rest of nearly every heading's line: a blank, and a title with neither blanks nor hashes at its ends.
-_USUAL_TITLE = re.compile(r" [^\s#](?:[^\r\n]*[^\s#])?(?=\r?\n|\Z)")
+_USUAL_TITLE = r" ([^\s#](?:[^\r\n]*[^\s#])?)(?=\r?\n|\Z)"
+_BLOCK_START = (
+    rf"( {{0,3}})(?:(#{{1,6}})(?=[ \t\r\n]|\Z)(?:{_USUAL_TITLE})?|(`{{3,}}|~{{3,}})|(</?[A-Za-z]|<[?!])"
+    r"|(?:=+|-+)[ \t]*(?=\r?(?:\n|\Z)))"
+)
+_NEXT_START = re.compile(r"\n(?=[ #`~<=-])" + _BLOCK_START)  # `\n` is found twice as fast as `^`
 _LONE_CR = re.compile(r"\r(?!\n)")
 _CLOSING_HASHES = r"(?:^|[ \t])#+\Z"
 THEMATIC_BREAK = re.compile(r"([-*_])[ \t]*(?:\1[ \t]*){2,}\Z")
@@ -99,11 +102,11 @@ class _Scanner:
         return re.compile(_BLOCK_START).match(self.text, self.boundary) or _NEXT_START.search(self.text, self.boundary)
 
     def _block(self, match: re.Match[str]) -> Scanned | None:
-        indent, marks, fence, tag = match.groups()
-        if marks and not indent and (title := _USUAL_TITLE.match(self.text, match.end())):
-            begin, end = title.span()
-            span, content = _new(Span, (begin - len(marks), end)), _new(Span, (begin + 1, end))
-            return "heading", span, content, self.text[begin + 1 : end], len(marks), True
+        indent, marks, title, fence, tag = match.groups()
+        if title and not indent:
+            begin, end = match.span(3)
+            level = len(marks)
+            return "heading", _new(Span, (begin - 1 - level, end)), _new(Span, (begin, end)), title, level, True
         if indent and self._inside_item(match.start(1), len(indent)):
             return None
         if marks:
@@ -139,23 +142,23 @@ class _Scanner:
         return True
 
     def _heading(self, match: re.Match[str]) -> Scanned:
-        start, end = match.start(1), self._end_of_line(match.end())
-        title = self.text[match.end() : end].strip(" \t")
+        start, end = match.start(1), self._end_of_line(match.end(2))
+        title = self.text[match.end(2) : end].strip(" \t")
         closing = re.search(_CLOSING_HASHES, title) if title.endswith("#") else None
         if closing:
             title = title[: closing.start()].rstrip(" \t")
         if title and (title[0].isspace() or title[-1].isspace()):
             raise _Undecided
-        at = self.text.find(title, match.end(), end) if title else self._empty_title(match)
+        at = self.text.find(title, match.end(2), end) if title else self._empty_title(match)
         return "heading", Span(start, end), Span(at, at + len(title)), title, len(match[2]), True
 
     def _empty_title(self, match: re.Match[str]) -> int:
-        line = self.text[match.start(1) : self._end_of_line(match.end())]
+        line = self.text[match.start(1) : self._end_of_line(match.end(2))]
         return match.start(1) + len(line) - len(line.lstrip(" #"))
 
     def _fence(self, match: re.Match[str]) -> Scanned | None:
         start, first_end = match.start(1), self._end_of_line(match.end())
-        marks, info = match[3], self.text[match.end() : first_end]
+        marks, info = match[4], self.text[match.end() : first_end]
         if marks[0] == "`" and "`" in info:
             return None
         begin = self._next_line(first_end)
@@ -166,7 +169,7 @@ class _Scanner:
         return "fence", Span(start, closing.end()), Span(begin, closing.start() + 1), info.strip(), 0, True
 
     def _html(self, match: re.Match[str]) -> Scanned | None:
-        text, start = self.text, match.start(4)
+        text, start = self.text, match.start(5)
         if text.startswith("<!--", start):
             closing = text.find("-->", start)
             if text.startswith("-->\n", closing) and closing >= 0:

@@ -133,11 +133,14 @@ def size_in_bytes(text: str) -> int:
 
 def trimmed(text: str, span: Span) -> Span:
     """Return `span` without the blank lines and blanks at its end."""
-    return Span(span.start, span.start + len(span.of(text).rstrip(" \t\r\n")))
+    start, end = span
+    return Span(start, start + len(text[start:end].rstrip(" \t\r\n")))
 
 
 def end_of_content(text: str, span: Span) -> int:
     """Return the end of the last line in `span` that is not blank, trailing blanks of that line included."""
-    end = trimmed(text, span).end
-    rest = text[end : span.end]
-    return end + len(rest) - len(rest.lstrip(" \t"))
+    start, end = span
+    part = text[start:end]
+    content = len(part.rstrip(" \t\r\n"))
+    rest = part[content:]
+    return start + content + len(rest) - len(rest.lstrip(" \t"))
