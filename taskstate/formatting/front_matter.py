@@ -12,6 +12,7 @@ from taskstate.formatting.schema_order import SchemaNode, schema_root
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.nodes import scalars
+from taskstate.syntax.patterns import compiled
 from taskstate.syntax.yaml_emitter import yaml_scalar
 from taskstate.typed import TYPE_CHECKING
 
@@ -80,13 +81,17 @@ def _quoting_edits(text: str, node: Node, value: Any, schema: SchemaNode) -> Ite
             child_schema = schema.child(entry.key.text)
             if child_schema:
                 yield from _quoting_edits(text, entry.value, value[entry.key.text], child_schema)
-    elif node.kind == "sequence":
-        child_schema = schema.item
+    elif node.kind == "sequence" and schema.item:
         for item, each in zip(node.items, value, strict=True):
-            if child_schema:
-                yield from _quoting_edits(text, item, each, child_schema)
-    elif isinstance(value, str) and node.style in {"plain", "single", "double"} and node.span.start < node.span.end:
+            if not _is_plain(text, item, each):
+                yield from _quoting_edits(text, item, each, schema.item)
+    elif isinstance(value, str) and node.style in {"plain", "single", "double"} and not _is_plain(text, node, value):
         current, canonical = node.span.of(text), yaml_scalar(value)
-        is_plain = current == value and not re.compile(_AMBIGUOUS).fullmatch(value)
-        if current != canonical and not is_plain and "\n" not in current and "\r" not in current:
+        if current not in {"", canonical} and "\n" not in current and "\r" not in current:
             yield Edit(*node.span, canonical)
+
+
+def _is_plain(text: str, node: Node, value: object) -> bool:
+    """Return whether a text stands without quotes, and nobody can read anything else in it."""
+    start, end = node.span
+    return isinstance(value, str) and text[start:end] == value and not compiled(_AMBIGUOUS).fullmatch(value)

@@ -256,7 +256,7 @@ def section_key(title: str) -> str:
 
     Numbers and suffixes differ between versions of the form, so neither may decide which section is meant.
     """
-    key = " ".join(re.sub(_CLOSING, "", title.strip()).split())
+    key = " ".join(compiled(_CLOSING).sub("", title.strip()).split())
     key = _without_suffix(key)
     number = compiled(_NUMBER).match(key)
     return (key[number.end() :] if number else key).casefold()

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.task_state import CRITERION, read_state
 from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span, first_line, trimmed
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -80,9 +81,9 @@ def _in_part(document: Document, part: Section, *, is_list: bool) -> Iterator[Ma
 
 def _in_item(document: Document, item: Item) -> MalformedCriterion | None:
     text, (start, end) = document.text, item.content
-    if re.compile(CRITERION).match(text, start, end) or not text[start:end].strip():
+    if compiled(CRITERION).match(text, start, end) or not text[start:end].strip():
         return None
-    match = re.compile(_MARKED).match(text, start, end)
+    match = compiled(_MARKED).match(text, start, end)
     mark = (match["mark"] or match["symbol"]) if match else None
     checked = "x" if mark and mark in _CHECKED else " "
     edit = Edit(start, match.end() if match else start, f"[{checked}] ")

@@ -11,6 +11,7 @@ from bisect import bisect_right
 
 from taskstate.model.progress_log import session_number
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
+from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -78,12 +79,12 @@ def _find(document: Document, kind: Kind) -> Iterator[MisplacedSession]:
 
 def _is_entry(document: Document, section: Section) -> bool:
     """Return whether a heading that begins like a session's is one: it has a date, or labels of a session below it."""
-    if re.compile(_DATE).search(section.title):
+    if compiled(_DATE).search(section.title):
         return True
     words = re.sub(r"[\W_]", "", section.title)
     if section.level == SECTION_LEVEL and re.fullmatch(r"(?i)session\d+", words):
         return True
-    return bool(re.compile(_LABEL).search(document.text, section.own.start, section.own.end))
+    return bool(compiled(_LABEL).search(document.text, section.own.start, section.own.end))
 
 
 def _end(document: Document, index: int, kind: Kind) -> int:

@@ -7,6 +7,7 @@ from bisect import bisect_left, bisect_right
 from functools import cached_property, lru_cache
 
 from taskstate.syntax.escaping import is_blank, item_text
+from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span, first_line, trimmed, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -128,7 +129,7 @@ def read_log(document: Document, parts: Iterable[Section]) -> tuple[tuple[Sessio
         session = session_of(document, part)
         if session:
             sessions.append(session)
-        elif summary is None and (match := re.compile(_SUMMARY).match(part.title)):
+        elif summary is None and (match := compiled(_SUMMARY).match(part.title)):
             first = int(match[1] or 0)
             summary = Summary(
                 section=part, first=first, last=int(match[2] or first), span=trimmed(document.text, part.span)
@@ -143,7 +144,7 @@ def session_number(title: str) -> int | None:
 
 def is_summary(title: str) -> bool:
     """Return whether a heading of the Progress Log is that of the Archived Summary."""
-    return bool(re.compile(_SUMMARY).match(title))
+    return bool(compiled(_SUMMARY).match(title))
 
 
 def session_of(document: Document, section: Section) -> Session | None:

@@ -243,6 +243,7 @@ def _with_same_body(text: str, body: int) -> Document | None:
 def forget_parsed() -> None:
     """Forget what was parsed: what is measured in one process starts as a new one does."""
     _parsed.cache_clear()
+    _values.cache_clear()
     _newest.clear()
 
 
@@ -268,7 +269,7 @@ def _front_matter(text: str, problems: list[Problem]) -> tuple[FrontMatter, int]
         )
         return FrontMatter(None, Span(start, start), None), start
     content = Span(opening.end(), closing.start())
-    result = read_front_matter(text, *content)
+    result = _values(text[: closing.end()], *content)
     node = result if isinstance(result, Node) else None
     if not isinstance(result, Node):
         problems += [
@@ -276,6 +277,12 @@ def _front_matter(text: str, problems: list[Problem]) -> tuple[FrontMatter, int]
             for fault in result
         ]
     return FrontMatter(Span(start, closing.end()), content, node), closing.end()
+
+
+@lru_cache(maxsize=_KEPT)
+def _values(head: str, start: int, end: int) -> Node | tuple[Fault, ...]:
+    """Return the values of a front matter, which is read alone, and again with another body below it."""
+    return read_front_matter(head, start, end)
 
 
 def _unclosed(document: Document, _given: None) -> tuple[Problem, ...]:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from taskstate.errors import CannotEdit
 from taskstate.syntax.nodes import is_encodable, is_list
+from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import is_plain
 from taskstate.typed import TYPE_CHECKING
 
@@ -59,7 +60,7 @@ def yaml_scalar(value: object) -> str:
 
 def yaml_key(key: str) -> str:
     """Return a mapping's key as YAML."""
-    if re.compile(_PLAIN_KEY).fullmatch(key) and key.lower() not in _RESERVED:
+    if compiled(_PLAIN_KEY).fullmatch(key) and key.lower() not in _RESERVED:
         return key
     return double_quoted(key)
 
@@ -138,9 +139,7 @@ def _children(value: Mapping[str, Any] | Sequence[Any]) -> Iterable[Any]:
 def _is_plain(text: str) -> bool:
     """Return whether every YAML version reads the unquoted text as this string, in a block and in brackets."""
     return (
-        bool(re.compile(_PLAIN).fullmatch(text))
-        and text.lower() not in _RESERVED
-        and not re.compile(_HASH).fullmatch(text)
+        bool(compiled(_PLAIN).fullmatch(text)) and text.lower() not in _RESERVED and not compiled(_HASH).fullmatch(text)
     )
 
 

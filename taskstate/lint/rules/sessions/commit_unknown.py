@@ -37,14 +37,13 @@ commit in the next one, and silence the finding above the line with
 
 from __future__ import annotations
 
-import re
-
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
@@ -86,10 +85,10 @@ def _named(document: Document, facts: Facts) -> Iterator[re.Match[str]]:
         may_name = compiled(_LABEL).search(document.text, *session.section.body)
         field = session.fields.get(_COMMITS) if may_name else None
         if field:
-            yield from re.compile(_COMMIT).finditer(document.text, *field.span)
+            yield from compiled(_COMMIT).finditer(document.text, *field.span)
     spec = facts.kind.section(_HISTORY)
     history = facts.outline.section(spec) if spec else None
     for item in document.items(history.body) if history else ():
-        commit = re.compile(_COMMIT).match(document.text, *item.content)
+        commit = compiled(_COMMIT).match(document.text, *item.content)
         if commit:
             yield commit

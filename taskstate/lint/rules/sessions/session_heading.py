@@ -41,12 +41,11 @@ such. Text under a wrong heading is not checked further.
 
 from __future__ import annotations
 
-import re
-
 from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.model.progress_log import is_summary
 from taskstate.syntax.edits import Edit
+from taskstate.syntax.patterns import compiled
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ def _finding(span: Span, title: str, spec: SectionSpec) -> Diagnostic:
     if is_summary(title) and spec.subsection(title):
         message = "a second Archived Summary: only the first is read"
         return RULE.at(span, message, help="put what it says into the first one, and delete it")
-    if re.compile(_SESSION).match(title):
+    if compiled(_SESSION).match(title):
         message = f"the heading {shown(title)} has no whole number by which the session could be known"
         return RULE.at(span, message, help=f"write {_forms(spec, 'Session')}, with the next number that is free")
     return RULE.at(

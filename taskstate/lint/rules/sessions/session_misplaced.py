@@ -37,7 +37,6 @@ misplaced.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from itertools import accumulate
 from math import inf
@@ -48,6 +47,7 @@ from taskstate.model.misplaced_sessions import misplaced_sessions
 from taskstate.model.task_state import PART_LEVEL, read_state
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span, end_of_content, trimmed
 from taskstate.typed import TYPE_CHECKING
 
@@ -175,7 +175,7 @@ def _heading_edits(document: Document, session: MisplacedSession) -> Iterator[Ed
         part = document.sections[index]
         if part.span.start >= session.span.end:
             break
-        if marks := re.compile("#+").match(document.text, part.heading.start):
+        if marks := compiled("#+").match(document.text, part.heading.start):
             yield Edit(marks.start(), marks.end(), "#" * min(part.level + shift, _DEEPEST))
 
 
