@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from taskstate.tasks.create import NewTask
     from taskstate.tasks.role_rules import RoleChange
     from taskstate.tasks.sessions import NewSession
-    from taskstate.turn.finish import FinishRequest
+    from taskstate.turn.ending import FinishRequest
     from taskstate.turn.start import StartRequest
 
 # In the one place from which the build and the code read them.
@@ -32,7 +32,7 @@ _MODULES = {
     "Choice": "permanent.decide",
     "Document": "syntax.document",
     "Edit": "syntax.edits",
-    "FinishRequest": "turn.finish",
+    "FinishRequest": "turn.ending",
     "NewPermanent": "permanent.create",
     "NewSession": "tasks.sessions",
     "NewTask": "tasks.create",

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from taskstate.tasks.role_rules import RoleChange
     from taskstate.tasks.sessions import NewSession
     from taskstate.turn.call import Call
-    from taskstate.turn.finish import Finished, FinishRequest
+    from taskstate.turn.ending import FinishRequest
+    from taskstate.turn.finish import Finished
     from taskstate.turn.start import Started, StartRequest
     from taskstate.verification.snapshots.drift import DriftReport
     from taskstate.verification.snapshots.take import NewSnapshot

@@ -46,7 +46,7 @@ def _is_in_front_matter(facts: Facts, at: int) -> bool:
 def _roots(facts: Facts) -> Iterator[tuple[str, Node]]:
     if facts.front_matter:
         yield facts.front_matter_schema, facts.front_matter
-    for schema, fence in facts.declared_fences if not facts.is_json else ():
+    for schema, fence in facts.outline.fences if not facts.is_json else ():
         root = facts.document.json(fence)
         if isinstance(root, Node):
             yield schema, root

@@ -8,71 +8,34 @@ from __future__ import annotations
 
 from taskstate.errors import SeveralReasons, TaskstateError
 from taskstate.messages import counted, first_of
-from taskstate.model import delta_block, roles
-from taskstate.model.statuses import COMPLETE, DONE, PENDING
-from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
-from taskstate.syntax.edits import apply
-from taskstate.tasks import checklist, findings, role_changes, sessions
-from taskstate.tasks.chain_output import with_output
-from taskstate.tasks.complete import completing
-from taskstate.tasks.findings import Writing
-from taskstate.tasks.role_rules import RoleChange, role_in_task
+from taskstate.model.statuses import COMPLETE, DONE
+from taskstate.model.write_metadata import blocks_of
+from taskstate.tasks import sessions
 from taskstate.turn.checks import Checks, Gate, checks_of, failing_output, gate
+from taskstate.turn.ending import ABANDON, DONE_ENDING, PAUSE, Ending, end, given_steps
 from taskstate.turn.position import kept_position, require_open
 from taskstate.turn.what_next import lint_lines, next_lines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.qa import record as qa_record
 from taskstate.verification.qa import trust
 from taskstate.verification.snapshots import base as snapshot_base
-from taskstate.verification.snapshots import packs, purge, take
-from taskstate.workspace import artifacts, damage, open_turns, preconditions
-from taskstate.workspace.change import Change, Outcome
-from taskstate.workspace.event_log import with_oldest_moved
+from taskstate.workspace import artifacts, damage, preconditions
+from taskstate.workspace.change import Outcome
 from taskstate.workspace.steps import joined
-from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
 
     from taskstate.model.delta_block import Turn
     from taskstate.model.findings import Finding
-    from taskstate.tasks.sessions import NewSession
     from taskstate.turn.call import Call
-    from taskstate.turn.position import Position
+    from taskstate.turn.ending import FinishRequest
     from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
-    Step = Callable[[Loaded], Change]
-
-DONE_ENDING, PAUSE, ABANDON = "done", "pause", "abandon"
-WAIVED, ABANDONED = "regression-waived", "turn-abandoned"  # events
 _NAMED = 5  # features in a line
 _RECORDED = "what was said is recorded, once"
 _OPEN = f"{_RECORDED}, and the turn stays open: mend this, then give the command again"
-
-
-class FinishRequest(NamedTuple):
-    """How a turn ends: the words of its session, what they prove, and whether it is done, paused or given up.
-
-    `log` has the results of the validation commands, which are run without it. `waive` names regressions to let pass,
-    `note` says why, or why the turn is given up. `send_back` is the earlier role that takes the work back with
-    `found`; `answers` are those of the role to its findings, `keep` the answered ones that are not cleared.
-    """
-
-    words: NewSession | None = None
-    passes: tuple[str, ...] = ()
-    checked: tuple[int, ...] = ()
-    log: bytes | None = None
-    waive: tuple[str, ...] = ()
-    note: str = ""
-    evidence: str = ""
-    ending: str = DONE_ENDING
-    complete: bool = False
-    output: str | None = None
-    send_back: str = ""
-    found: tuple[str, ...] = ()
-    keep: tuple[int, ...] = ()
-    answers: Mapping[int, str] = {}
 
 
 class Finished(NamedTuple):
@@ -117,7 +80,7 @@ def _ended(call: Call, turn: Turn, asked: FinishRequest, outcome: Outcome) -> Fi
     loaded = workspace.load(workspace.locate(call.task_id))
     _require_possible(call, loaded, role, asked)
     checks, held = Checks(), Gate((), ())
-    if _is_done(asked):
+    if asked.is_done:
         instead = f"give their log: `taskstate finish {loaded.state.id} --qa-log LOG`"
         checks = checks_of(call, loaded, asked.log, instead=instead)
         held = gate(loaded, checks, asked.waive)
@@ -125,8 +88,8 @@ def _ended(call: Call, turn: Turn, asked: FinishRequest, outcome: Outcome) -> Fi
     if held.problems:
         lines = (*outcome.notes, *failing_output(checks, held.problems), *_kept_log(workspace, loaded, checks), _OPEN)
         return Finished(outcome, role, done=False, problems=held.problems, lines=lines)
-    ending = _Ending(turn, asked, checks, held, kept_position(workspace, loaded))
-    ended = _end(call, ending)
+    ending = Ending(turn, asked, checks, held, kept_position(workspace, loaded))
+    ended = end(call, ending)
     problems = lint_lines(workspace, ended)
     done = _done_lines(ended, role, asked, checks, held)
     ended = ended._replace(warnings=(*checks.accepted.warnings, *ended.warnings))
@@ -227,9 +190,9 @@ def _require_possible(call: Call, loaded: Loaded, role: str, asked: FinishReques
     if asked.passes and not asked.evidence and not runs:
         message = "--pass wants --evidence, since no command was run that proves it"
         raise TaskstateError(message, help='say how it was tested: --evidence "HOW"', code="usage")
-    joined(loaded, _given_steps(call, role, asked, Checks()))
+    joined(loaded, given_steps(call, role, asked, Checks()))
     unanswered = [each for each in _findings(loaded, role) if each.is_open and each.number not in asked.answers]
-    if _is_done(asked) and unanswered:
+    if asked.is_done and unanswered:
         gaps = "; ".join(f"finding {each.number} has no answer: {each.text}" for each in unanswered)
         flags = " ".join(f'--answer {each.number}="WHAT WAS DONE"' for each in unanswered)
         raise TaskstateError(f"task {loaded.state.id}: {gaps}", help=f"add {flags}", code="findings-open")
@@ -247,153 +210,13 @@ def _findings(loaded: Loaded, role: str) -> tuple[Finding, ...]:
     return blocks_of(loaded.document).role(role).findings if role else ()
 
 
-def _is_done(asked: FinishRequest) -> bool:
-    """Return whether the turn is to end with its work done."""
-    return asked.ending == DONE_ENDING and not asked.send_back
-
-
 def _intent(asked: FinishRequest) -> str:
     """Return what a dry run leaves out: the checks, and what depends on them."""
     what = f"send the work back to {asked.send_back}" if asked.send_back else "run the checks, take the snapshot"
     return f"would then {what if asked.ending == DONE_ENDING else asked.ending} and end the turn"
 
 
-# The end
-
-
-class _Ending(NamedTuple):
-    """A turn that ends: what was asked, what the checks gave, and where the working tree is."""
-
-    turn: Turn
-    asked: FinishRequest
-    checks: Checks
-    held: Gate
-    where: Position
-
-
-def _end(call: Call, ending: _Ending) -> Outcome:
-    """Write all that ends the turn in one step.
-
-    Raises:
-        TaskstateError: somebody else ended the turn meanwhile (code "turn-changed"); completion is refused.
-    """
-    workspace, task_id, request, _ = call
-    role, asked = ending.turn.role or "", ending.asked
-
-    def job(loaded: Loaded) -> Change:
-        turn = blocks_of(loaded.document).delta.turn
-        if turn is None or turn.started_at != ending.turn.started_at:
-            message = f"task {task_id}: somebody else ended this turn meanwhile"
-            raise TaskstateError(message, help=f"`taskstate start {task_id}` begins another", code="turn-changed")
-        steps = _given_steps(call, role, asked, ending.checks)
-        steps += _ending_steps(workspace, role, ending, request)
-        whole = joined(loaded, steps)
-        if not asked.complete:
-            text, moved = with_oldest_moved(workspace, whole.text)
-            return whole._replace(text=text, before=(*whole.before, *moved))
-        completed = completing(workspace, request)(loaded.with_text(whole.text))  # it moves the oldest events itself
-        return completed._replace(
-            before=(*whole.before, *completed.before),
-            notes=(*whole.notes, *completed.notes),
-            artifacts=(*whole.artifacts, *completed.artifacts),
-        )
-
-    try:
-        if asked.complete and workspace.config.archive.summarizer:
-            from taskstate.archive import archiver
-
-            archiver.rehearse(workspace, task_id, job)
-        outcome = change(workspace, task_id, job, request)
-    finally:  # after a failure too, or the artifacts of an unrecorded snapshot would stay
-        packs.sweep(workspace, task_id)
-    open_turns.clear(workspace, task_id)
-    return purge.without_artifacts(workspace, outcome) if asked.complete else outcome
-
-
-def _given_steps(call: Call, role: str, asked: FinishRequest, checks: Checks) -> list[Step]:
-    """Return the steps for what the arguments say of features, criteria, findings and output."""
-    request = call.request
-    evidence = asked.evidence or checks.evidence
-    log = None if asked.evidence else checks.log
-    result = checklist.FeatureResult(passes=True, evidence=evidence, log=log)
-    steps: list[Step] = [checklist.testing(feature, result, request) for feature in asked.passes]
-    steps += [checklist.checking(number, checked=True) for number in asked.checked]
-    if asked.answers:
-        writing = Writing(call.workspace.config.roles, request.metadata)
-        steps.append(lambda now: Change(findings.with_answers(now.document.text, role, asked.answers, writing)))
-    if asked.output is not None:
-        output = asked.output
-        steps.append(lambda now: Change(with_output(now.state, output)))
-    return steps
-
-
-def _ending_steps(workspace: Workspace, role: str, ending: _Ending, request: Request) -> Iterator[Step]:
-    """Yield the steps that end a turn: role and snapshot, and the delta block with what is left."""
-    asked, names = ending.asked, workspace.config.roles
-    writing = Writing(names, request.metadata)
-    forced = ending.checks.accepted.event
-    if forced:
-        yield lambda now: Change(with_event(now.document.text, forced))
-    if ending.held.waived or asked.ending == ABANDON:
-        name = WAIVED if ending.held.waived else ABANDONED
-        event = {"event": name, "note": asked.note, **({"checks": list(ending.held.waived)} if name == WAIVED else {})}
-        yield lambda now: Change(_with_event(now.document.text, event, request))
-    if asked.send_back:
-        yield lambda now: _sent_back(now, role, asked, names, request)
-    elif role and asked.ending == ABANDON:
-        yield lambda now: _pending_again(now, role, names)
-    elif role and asked.ending == DONE_ENDING:
-        yield lambda now: Change(findings.with_cleared(now.document.text, role, writing, keep=asked.keep))
-        if ending.where.tree is None:  # as a purge says it: there is no snapshot, and none is missed
-            unwatched = {"event": purge.EVENT, "role": role, "note": "nothing watched the working tree"}
-            yield lambda now: Change(_with_event(now.document.text, unwatched, request))
-        else:
-            yield lambda now: take.planned(workspace, now, role, str(ending.where.head), request)
-        done = RoleChange(DONE, ending.checks.log, results=ending.checks.results, waived=ending.held.waived)
-        yield lambda now: role_changes.with_role_set(workspace, now, role, done, request)
-    yield lambda now: _closed(now, role, ending)
-
-
-def _sent_back(loaded: Loaded, role: str, asked: FinishRequest, names: tuple[str, ...], request: Request) -> Change:
-    """Return the change that gives the work back to an earlier role, with what this one found."""
-    place = role_in_task(loaded.state, asked.send_back, names)
-    sent = role_changes.with_sent_back(place, asked.found, by=role, metadata=request.metadata, keep=asked.keep)
-    return Change(sent)
-
-
-def _pending_again(loaded: Loaded, role: str, names: tuple[str, ...]) -> Change:
-    """Return the change that makes a role pending again, without a snapshot of an earlier round."""
-    blocks = blocks_of(loaded.document)
-    values = roles.with_role_values(blocks, {role: {"status": PENDING}}, names)
-    text = apply(loaded.document.text, set_front_matter(loaded.document, "coordination", values))
-    delta = delta_block.without_snapshots(blocks.delta, (role,))
-    return Change(text=apply(text, set_front_matter(loaded.with_text(text).document, "delta", delta.values)))
-
-
-def _with_event(text: str, event: Mapping[str, object], request: Request) -> str:
-    at, actor = timestamp(request.metadata.now), request.metadata.actor
-    return with_event(text, {"at": at, "actor": actor, **event})
-
-
-def _closed(loaded: Loaded, role: str, ending: _Ending) -> Change:
-    """Return the change that closes the turn, and says what it leaves.
-
-    Raises:
-        TaskstateError: code "tree-changed": somebody changed files since the checks ran.
-    """
-    delta = blocks_of(loaded.document).delta
-    snapshot = delta.snapshots.get(role)
-    if ending.asked.ending == DONE_ENDING and snapshot and snapshot.tree not in {None, ending.where.tree}:
-        message = f"task {loaded.state.id}: somebody changed files while the turn was ending"
-        raise TaskstateError(
-            message, help="look at them (`git status`), then give the command again", code="tree-changed"
-        )
-    start = (delta.left and delta.left.start_tree) or ending.turn.tree
-    goes_on = start if ending.asked.ending == PAUSE else None
-    delta = delta_block.with_left(delta_block.with_turn(delta, None), ending.where.left(goes_on))
-    if role and ending.where.tree and ending.asked.ending == DONE_ENDING:
-        delta = delta_block.with_last_seen(delta, role, ending.where.tree)
-    return Change(text=apply(loaded.document.text, set_front_matter(loaded.document, "delta", delta.values)))
+# What is said
 
 
 def _done_lines(ended: Outcome, role: str, asked: FinishRequest, checks: Checks, held: Gate) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Says where a turn takes place: repository, branch, commit and working tree, and which role is due."""
+"""Says where a turn takes place: repository, branch, commit and working tree; which role is due; what is new there."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ from taskstate.verification.snapshots.take import pinned
 from taskstate.workspace.preconditions import require_work
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.model.delta_block import Turn
     from taskstate.model.task_state import TaskState
     from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.turn.tree_changes import EarlierTree
@@ -101,14 +104,6 @@ def kept_position(workspace: Workspace, loaded: Loaded) -> Position:
     return Position(branch, head, tree)
 
 
-def uncommitted(workspace: Workspace) -> str:
-    """Return a line that names what is not committed; empty where all is."""
-    dirty: tuple[str, ...] = ()
-    with suppress(GitFailed):
-        dirty = worktree.dirty_files(workspace.root, workspace.is_ours)
-    return f"not committed, so part of this work: {first_of(dirty, _NAMED)}" if dirty else ""
-
-
 def require_open(state: TaskState) -> None:
     """Refuse a task that is complete or dropped, and the permanent one.
 
@@ -141,3 +136,52 @@ def due_role(blocks: ToolBlocks, names: tuple[str, ...], asked: str, task_id: st
         help_ = f"`taskstate complete {task_id}` ends it; `taskstate role reopen {task_id} ROLE` takes one back"
         raise TaskstateError(message, help=help_, code="all-done")
     return due
+
+
+# What is said of it
+
+
+def resumed_notes(turn: Turn, seen: Look) -> tuple[str, ...]:
+    """Return what a person should know who goes on with an open turn: what moved and changed since it began."""
+    changed = (f"changed since: {seen.changes.stat}",) if seen.changes.stat else ()
+    moved = (f"it began on {turn.branch or 'no branch'}",) if turn.branch != seen.where.branch else ()
+    return (f"resumed: the turn is open since {turn.started_at}", *moved, *changed)
+
+
+def begun_notes(workspace: Workspace, loaded: Loaded, role: str, seen: Look) -> tuple[str, ...]:
+    """Return what a person should know who begins a turn: what to look at first, and what is not as it was left."""
+    blocks = blocks_of(loaded.document)
+    left, where, changes = blocks.delta.left, seen.where, seen.changes
+    notes: list[str] = []
+    notes += _to_look_at(loaded.state.id, blocks, role, workspace.config.roles)
+    if left and left.branch != where.branch:
+        notes.append(f"the last turn was on {left.branch or 'no branch'}")
+    if changes.drift:
+        notes.append("\n".join(("the working tree is not what the last turn left:", *changes.shown())))
+    notes += changes.notes
+    if blocks.delta.base_commit is None and where.head:
+        notes.append(_uncommitted(workspace))
+    if where.tree is None:
+        notes.append("nothing watches the working tree here: that needs git, and a first commit")
+    if roles.unresolved(blocks):
+        notes.append(f"a drift is counted and not resolved: `taskstate role show {loaded.state.id}`")
+    return tuple(filter(None, notes))
+
+
+def _to_look_at(task_id: str, blocks: ToolBlocks, role: str, names: tuple[str, ...]) -> Iterator[str]:
+    """Yield the diffs that a later role looks at first: what changed since its own last look, then the whole."""
+    previous = roles.previous_role(role, names) if role else None
+    snapshot = blocks.delta.snapshots.get(previous or "")
+    if role in blocks.delta.last_seen and blocks.role(role).snapshot is None:
+        yield f"changed since your last look: `taskstate snapshot diff {task_id} --role {role} --type seen`"
+    if snapshot:
+        shown = f"`taskstate snapshot diff {task_id} --role {previous}`"
+        yield f"{previous} left {snapshot.diff_stat or 'no changes'}: {shown}"
+
+
+def _uncommitted(workspace: Workspace) -> str:
+    """Return a line that names what is not committed; empty where all is."""
+    dirty: tuple[str, ...] = ()
+    with suppress(GitFailed):
+        dirty = worktree.dirty_files(workspace.root, workspace.is_ours)
+    return f"not committed, so part of this work: {first_of(dirty, _NAMED)}" if dirty else ""

@@ -27,7 +27,7 @@ from taskstate.tasks.role_changes import with_role_set
 from taskstate.tasks.role_rules import RoleChange
 from taskstate.turn.baseline import take_baseline
 from taskstate.turn.obstacles import Obstacles
-from taskstate.turn.position import NOWHERE, Look, due_role, look, require_open, uncommitted
+from taskstate.turn.position import NOWHERE, Look, begun_notes, due_role, look, require_open, resumed_notes
 from taskstate.turn.reading import first_page
 from taskstate.turn.tree_changes import EarlierTree, TreeChanges, left_before
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -171,7 +171,7 @@ def _plan(call: Call, asked: StartRequest) -> _Plan:
         seen = look(workspace, loaded, earlier)
     if turn and resumes:
         obstacles.raise_all(loaded.state.id)
-        return _Plan(loaded, role, seen, (), _resumed_notes(turn, seen), resumed=True)
+        return _Plan(loaded, role, seen, (), resumed_notes(turn, seen), resumed=True)
     with obstacles.collected():
         _require_free(workspace, loaded.state, turn, asked)
     with obstacles.collected():
@@ -187,7 +187,7 @@ def _plan(call: Call, asked: StartRequest) -> _Plan:
             steps.append(_role_step(workspace, loaded, role, request))
     obstacles.raise_all(loaded.state.id, shown=drifted.shown() if drifted.drift else ())
     steps.append(lambda current: _opened(current, _Opening(role, asked, seen), request))
-    return _Plan(loaded, role, seen, tuple(steps), (*notes, *analysis, *_notes(workspace, loaded, role, seen)))
+    return _Plan(loaded, role, seen, tuple(steps), (*notes, *analysis, *begun_notes(workspace, loaded, role, seen)))
 
 
 def _missing_analysis(workspace: Workspace, loaded: Loaded, obstacles: Obstacles) -> tuple[str, ...]:
@@ -373,42 +373,3 @@ def _opened(loaded: Loaded, opening: _Opening, request: Request) -> Change:
 def _goes_on(blocks: ToolBlocks, role: str) -> bool:
     """Return whether the paused turn was one of this role, so that its change goes on from where that began."""
     return not role or blocks.role(role).status == IN_PROGRESS
-
-
-# What is said
-
-
-def _resumed_notes(turn: Turn, seen: Look) -> tuple[str, ...]:
-    changed = (f"changed since: {seen.changes.stat}",) if seen.changes.stat else ()
-    moved = (f"it began on {turn.branch or 'no branch'}",) if turn.branch != seen.where.branch else ()
-    return (f"resumed: the turn is open since {turn.started_at}", *moved, *changed)
-
-
-def _notes(workspace: Workspace, loaded: Loaded, role: str, seen: Look) -> tuple[str, ...]:
-    blocks = blocks_of(loaded.document)
-    left, where, changes = blocks.delta.left, seen.where, seen.changes
-    notes: list[str] = []
-    notes += _to_look_at(loaded.state.id, blocks, role, workspace.config.roles)
-    if left and left.branch != where.branch:
-        notes.append(f"the last turn was on {left.branch or 'no branch'}")
-    if changes.drift:
-        notes.append("\n".join(("the working tree is not what the last turn left:", *changes.shown())))
-    notes += changes.notes
-    if blocks.delta.base_commit is None and where.head:
-        notes.append(uncommitted(workspace))
-    if where.tree is None:
-        notes.append("nothing watches the working tree here: that needs git, and a first commit")
-    if roles.unresolved(blocks):
-        notes.append(f"a drift is counted and not resolved: `taskstate role show {loaded.state.id}`")
-    return tuple(filter(None, notes))
-
-
-def _to_look_at(task_id: str, blocks: ToolBlocks, role: str, names: tuple[str, ...]) -> Iterator[str]:
-    """Yield the diffs that a later role looks at first: what changed since its own last look, then the whole."""
-    previous = roles.previous_role(role, names) if role else None
-    snapshot = blocks.delta.snapshots.get(previous or "")
-    if role in blocks.delta.last_seen and blocks.role(role).snapshot is None:
-        yield f"changed since your last look: `taskstate snapshot diff {task_id} --role {role} --type seen`"
-    if snapshot:
-        shown = f"`taskstate snapshot diff {task_id} --role {previous}`"
-        yield f"{previous} left {snapshot.diff_stat or 'no changes'}: {shown}"

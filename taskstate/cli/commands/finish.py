@@ -12,7 +12,7 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from argparse import Namespace
 
-    from taskstate.turn.finish import FinishRequest
+    from taskstate.turn.ending import FinishRequest
 
 # By flag, the name of its value; pairs that do not go together; and flags with what they need, and why.
 _NAMES = {
@@ -86,14 +86,13 @@ def run(invocation: Invocation) -> int:
 
 
 def _request(invocation: Invocation) -> FinishRequest:
-    from taskstate.turn import finish
-    from taskstate.turn.finish import FinishRequest
+    from taskstate.turn import ending as endings
 
     args = invocation.args
     _require_fitting(args)
-    endings = {finish.PAUSE: args.pause, finish.ABANDON: args.abandon}
-    ending = next((name for name, is_given in endings.items() if is_given), finish.DONE_ENDING)
-    return FinishRequest(
+    others = {endings.PAUSE: args.pause, endings.ABANDON: args.abandon}
+    ending = next((name for name, is_given in others.items() if is_given), endings.DONE_ENDING)
+    return endings.FinishRequest(
         words=given_words(invocation),
         passes=tuple(args.passes),
         checked=tuple(_number(each, "--check") for each in args.checked),

@@ -32,7 +32,7 @@ class CapturedCitation(NamedTuple):
 
 def citations_value(document: Document, facts: Facts) -> JsonValue | None:
     """Return the list of citations with its schema, or None where there is none that can be read."""
-    fence = next((fence for name, fence in facts.declared_fences if name == _SCHEMA), None)
+    fence = next((fence for name, fence in facts.outline.fences if name == _SCHEMA), None)
     return json_value(document.json(fence), _SCHEMA) if fence else None
 
 

@@ -397,17 +397,4 @@ class Facts(_Facts):
     @property
     def json_fences(self) -> tuple[Block, ...]:
         """The json fences of the text that the kind declares."""
-        return tuple(fence for _, fence in self.declared_fences)
-
-    @cached_property
-    def declared_fences(self) -> tuple[tuple[str, Block], ...]:
-        """The json fences of the text that the kind declares, each with the name of its schema first."""
-        fences = []
-        for spec, section in self.outline.present:
-            with_fence = any(each.fence for each in spec.subsections)
-            children = self.document.children(section, _SUBSECTION) if with_fence else ()
-            for each, part in ((spec, section), *((spec.subsection(child.title), child) for child in children)):
-                fence = json_fence(self.document, part.own) if each and each.fence else None
-                if each and each.fence and fence:
-                    fences.append((each.fence.schema, fence))
-        return tuple(fences)
+        return tuple(fence for _, fence in self.outline.fences)

@@ -27,7 +27,7 @@ def impact_map(document: Document, facts: Facts) -> JsonValue | None:
     """Return the map in a permanent task's section, or in a file of its own; None where it cannot be parsed."""
     if facts.is_json:
         return json_value(facts.whole_json, SCHEMA)
-    fences = [fence for name, fence in facts.declared_fences if name == SCHEMA]
+    fences = [fence for name, fence in facts.outline.fences if name == SCHEMA]
     return json_value(document.json(fences[0]), SCHEMA) if fences else None
 
 

@@ -14,6 +14,7 @@ from taskstate.lint.facts.session_lines import session_lines
 from taskstate.model.algorithms import longest_rising, out_of_order
 from taskstate.model.document_kinds import section_key
 from taskstate.model.misplaced_sessions import LOG, misplaced_sessions
+from taskstate.model.task_state import json_fence
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.markdown_blocks import hidden_headings
@@ -235,6 +236,19 @@ class Outline(_Outline):
                 elif section and is_empty(section.body.of(self.document.text)):
                     unfilled.append(Unfilled(placed.section, spec, section=section))
         return tuple(unfilled)
+
+    @cached_property
+    def fences(self) -> tuple[tuple[str, Block], ...]:
+        """The json fences of the text that the kind declares, each with the name of its schema first."""
+        fences = []
+        for spec, section in self.present:
+            with_fence = any(each.fence for each in spec.subsections)
+            children = self.document.children(section, SUBSECTION) if with_fence else ()
+            for each, part in ((spec, section), *((spec.subsection(child.title), child) for child in children)):
+                fence = json_fence(self.document, part.own) if each and each.fence else None
+                if each and each.fence and fence:
+                    fences.append((each.fence.schema, fence))
+        return tuple(fences)
 
     def _absent(self, parent: Placed, spec: SubsectionSpec) -> Unfilled:
         key, document = section_key(spec.name), self.document

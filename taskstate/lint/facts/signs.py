@@ -218,7 +218,7 @@ class Signs:
     @property
     def citations(self) -> bool:
         """Whether there is a list of citations."""
-        return any(name == "citations" for name, _ in self.facts.declared_fences)
+        return any(name == "citations" for name, _ in self.facts.outline.fences)
 
     @property
     def inputs(self) -> bool:

@@ -120,7 +120,7 @@ def _json_values(document: Document, facts: Facts) -> Iterator[JsonValue]:
     whole = json_value(facts.whole_json, _IMPACT_MAP)
     if whole:
         yield whole
-    for name, fence in () if facts.is_json else facts.declared_fences:
+    for name, fence in () if facts.is_json else facts.outline.fences:
         value = json_value(document.json(fence), name) if name in _WITH_PATHS else None
         if value:
             yield value

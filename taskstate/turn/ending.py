@@ -1,0 +1,201 @@
+"""Writes what ends a turn in one step: what its arguments say, the role and its snapshot, and what the turn leaves."""
+
+from __future__ import annotations
+
+from taskstate.errors import TaskstateError
+from taskstate.model import delta_block, roles
+from taskstate.model.statuses import DONE, PENDING
+from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
+from taskstate.syntax.edits import apply
+from taskstate.tasks import checklist, findings, role_changes
+from taskstate.tasks.chain_output import with_output
+from taskstate.tasks.complete import completing
+from taskstate.tasks.findings import Writing
+from taskstate.tasks.role_rules import RoleChange, role_in_task
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.verification.snapshots import packs, purge, take
+from taskstate.workspace import open_turns
+from taskstate.workspace.change import Change, Outcome
+from taskstate.workspace.event_log import with_oldest_moved
+from taskstate.workspace.steps import joined
+from taskstate.workspace.writer import change
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from taskstate.model.delta_block import Turn
+    from taskstate.tasks.sessions import NewSession
+    from taskstate.turn.call import Call
+    from taskstate.turn.checks import Checks, Gate
+    from taskstate.turn.position import Position
+    from taskstate.workspace.change import Request
+    from taskstate.workspace.workspace import Loaded, Workspace
+
+    Step = Callable[[Loaded], Change]
+
+DONE_ENDING, PAUSE, ABANDON = "done", "pause", "abandon"
+WAIVED, ABANDONED = "regression-waived", "turn-abandoned"  # events
+
+
+class FinishRequest(NamedTuple):
+    """How a turn ends: the words of its session, what they prove, and whether it is done, paused or given up.
+
+    `log` has the results of the validation commands, which are run without it. `waive` names regressions to let pass,
+    `note` says why, or why the turn is given up. `send_back` is the earlier role that takes the work back with
+    `found`; `answers` are those of the role to its findings, `keep` the answered ones that are not cleared.
+    """
+
+    words: NewSession | None = None
+    passes: tuple[str, ...] = ()
+    checked: tuple[int, ...] = ()
+    log: bytes | None = None
+    waive: tuple[str, ...] = ()
+    note: str = ""
+    evidence: str = ""
+    ending: str = DONE_ENDING
+    complete: bool = False
+    output: str | None = None
+    send_back: str = ""
+    found: tuple[str, ...] = ()
+    keep: tuple[int, ...] = ()
+    answers: Mapping[int, str] = {}
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the turn is to end with its work done."""
+        return self.ending == DONE_ENDING and not self.send_back
+
+
+class Ending(NamedTuple):
+    """A turn that ends: what was asked, what the checks gave, and where the working tree is."""
+
+    turn: Turn
+    asked: FinishRequest
+    checks: Checks
+    held: Gate
+    where: Position
+
+
+def end(call: Call, ending: Ending) -> Outcome:
+    """Write all that ends the turn in one step.
+
+    Raises:
+        TaskstateError: somebody else ended the turn meanwhile (code "turn-changed"); completion is refused.
+    """
+    workspace, task_id, request, _ = call
+    role, asked = ending.turn.role or "", ending.asked
+
+    def job(loaded: Loaded) -> Change:
+        turn = blocks_of(loaded.document).delta.turn
+        if turn is None or turn.started_at != ending.turn.started_at:
+            message = f"task {task_id}: somebody else ended this turn meanwhile"
+            raise TaskstateError(message, help=f"`taskstate start {task_id}` begins another", code="turn-changed")
+        steps = given_steps(call, role, asked, ending.checks)
+        steps += _ending_steps(workspace, role, ending, request)
+        whole = joined(loaded, steps)
+        if not asked.complete:
+            text, moved = with_oldest_moved(workspace, whole.text)
+            return whole._replace(text=text, before=(*whole.before, *moved))
+        completed = completing(workspace, request)(loaded.with_text(whole.text))  # it moves the oldest events itself
+        return completed._replace(
+            before=(*whole.before, *completed.before),
+            notes=(*whole.notes, *completed.notes),
+            artifacts=(*whole.artifacts, *completed.artifacts),
+        )
+
+    try:
+        if asked.complete and workspace.config.archive.summarizer:
+            from taskstate.archive import archiver
+
+            archiver.rehearse(workspace, task_id, job)
+        outcome = change(workspace, task_id, job, request)
+    finally:  # after a failure too, or the artifacts of an unrecorded snapshot would stay
+        packs.sweep(workspace, task_id)
+    open_turns.clear(workspace, task_id)
+    return purge.without_artifacts(workspace, outcome) if asked.complete else outcome
+
+
+def given_steps(call: Call, role: str, asked: FinishRequest, checks: Checks) -> list[Step]:
+    """Return the steps for what the arguments say of features, criteria, findings and output."""
+    request = call.request
+    evidence = asked.evidence or checks.evidence
+    log = None if asked.evidence else checks.log
+    result = checklist.FeatureResult(passes=True, evidence=evidence, log=log)
+    steps: list[Step] = [checklist.testing(feature, result, request) for feature in asked.passes]
+    steps += [checklist.checking(number, checked=True) for number in asked.checked]
+    if asked.answers:
+        writing = Writing(call.workspace.config.roles, request.metadata)
+        steps.append(lambda now: Change(findings.with_answers(now.document.text, role, asked.answers, writing)))
+    if asked.output is not None:
+        output = asked.output
+        steps.append(lambda now: Change(with_output(now.state, output)))
+    return steps
+
+
+def _ending_steps(workspace: Workspace, role: str, ending: Ending, request: Request) -> Iterator[Step]:
+    """Yield the steps that end a turn: role and snapshot, and the delta block with what is left."""
+    asked, names = ending.asked, workspace.config.roles
+    writing = Writing(names, request.metadata)
+    forced = ending.checks.accepted.event
+    if forced:
+        yield lambda now: Change(with_event(now.document.text, forced))
+    if ending.held.waived or asked.ending == ABANDON:
+        name = WAIVED if ending.held.waived else ABANDONED
+        event = {"event": name, "note": asked.note, **({"checks": list(ending.held.waived)} if name == WAIVED else {})}
+        yield lambda now: Change(_with_event(now.document.text, event, request))
+    if asked.send_back:
+        yield lambda now: _sent_back(now, role, asked, names, request)
+    elif role and asked.ending == ABANDON:
+        yield lambda now: _pending_again(now, role, names)
+    elif role and asked.ending == DONE_ENDING:
+        yield lambda now: Change(findings.with_cleared(now.document.text, role, writing, keep=asked.keep))
+        if ending.where.tree is None:  # as a purge says it: there is no snapshot, and none is missed
+            unwatched = {"event": purge.EVENT, "role": role, "note": "nothing watched the working tree"}
+            yield lambda now: Change(_with_event(now.document.text, unwatched, request))
+        else:
+            yield lambda now: take.planned(workspace, now, role, str(ending.where.head), request)
+        done = RoleChange(DONE, ending.checks.log, results=ending.checks.results, waived=ending.held.waived)
+        yield lambda now: role_changes.with_role_set(workspace, now, role, done, request)
+    yield lambda now: _closed(now, role, ending)
+
+
+def _sent_back(loaded: Loaded, role: str, asked: FinishRequest, names: tuple[str, ...], request: Request) -> Change:
+    """Return the change that gives the work back to an earlier role, with what this one found."""
+    place = role_in_task(loaded.state, asked.send_back, names)
+    sent = role_changes.with_sent_back(place, asked.found, by=role, metadata=request.metadata, keep=asked.keep)
+    return Change(sent)
+
+
+def _pending_again(loaded: Loaded, role: str, names: tuple[str, ...]) -> Change:
+    """Return the change that makes a role pending again, without a snapshot of an earlier round."""
+    blocks = blocks_of(loaded.document)
+    values = roles.with_role_values(blocks, {role: {"status": PENDING}}, names)
+    text = apply(loaded.document.text, set_front_matter(loaded.document, "coordination", values))
+    delta = delta_block.without_snapshots(blocks.delta, (role,))
+    return Change(text=apply(text, set_front_matter(loaded.with_text(text).document, "delta", delta.values)))
+
+
+def _with_event(text: str, event: Mapping[str, object], request: Request) -> str:
+    at, actor = timestamp(request.metadata.now), request.metadata.actor
+    return with_event(text, {"at": at, "actor": actor, **event})
+
+
+def _closed(loaded: Loaded, role: str, ending: Ending) -> Change:
+    """Return the change that closes the turn, and says what it leaves.
+
+    Raises:
+        TaskstateError: code "tree-changed": somebody changed files since the checks ran.
+    """
+    delta = blocks_of(loaded.document).delta
+    snapshot = delta.snapshots.get(role)
+    if ending.asked.ending == DONE_ENDING and snapshot and snapshot.tree not in {None, ending.where.tree}:
+        message = f"task {loaded.state.id}: somebody changed files while the turn was ending"
+        raise TaskstateError(
+            message, help="look at them (`git status`), then give the command again", code="tree-changed"
+        )
+    start = (delta.left and delta.left.start_tree) or ending.turn.tree
+    goes_on = start if ending.asked.ending == PAUSE else None
+    delta = delta_block.with_left(delta_block.with_turn(delta, None), ending.where.left(goes_on))
+    if role and ending.where.tree and ending.asked.ending == DONE_ENDING:
+        delta = delta_block.with_last_seen(delta, role, ending.where.tree)
+    return Change(text=apply(loaded.document.text, set_front_matter(loaded.document, "delta", delta.values)))
