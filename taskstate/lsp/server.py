@@ -179,10 +179,17 @@ def serve(surroundings: Surroundings, reading: BinaryIO, writing: BinaryIO) -> i
     server.protocol.set_writer(StdoutWriter(writing))
     try:
         with suppress(BrokenPipeError, SystemExit):  # the second is how pygls answers `exit`
-            asyncio.run(converse(server, reading, server.refuse))
+            asyncio.run(_conversation(server, reading))
     finally:
         server.thread_pool.shutdown(wait=False)  # after Ctrl-C it still waits for what the editor says next
     return 0 if server.is_ended else 1
+
+
+async def _conversation(server: Server, reading: BinaryIO) -> None:
+    try:
+        await converse(server, reading, server.refuse)
+    finally:  # the watcher may lose a cancellation that comes together with a change, and would be waited for
+        server.publisher.close()
 
 
 def build(surroundings: Surroundings) -> Server:

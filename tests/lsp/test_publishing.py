@@ -1,0 +1,60 @@
+"""The watching of files, as the server ends it."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from contextlib import suppress
+from threading import Event, Thread
+from typing import TYPE_CHECKING
+
+from taskstate.api import request_for
+from taskstate.lsp import watching
+from taskstate.lsp.checking import Surroundings
+from taskstate.lsp.server import serve
+from tests.support.git_place import GitPlace
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    import pytest
+
+PATIENCE = 30.0  # seconds
+
+
+class Editor(io.BytesIO):
+    """Begins a conversation, and breaks off as soon as the server watches its folder."""
+
+    def __init__(self, root: Path) -> None:
+        begin: dict[str, object] = {"processId": None, "rootUri": root.as_uri(), "capabilities": {}}
+        messages = ({"id": 1, "method": "initialize", "params": begin}, {"method": "initialized", "params": {}})
+        bodies = [json.dumps({"jsonrpc": "2.0", **each}).encode() for each in messages]
+        super().__init__(b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(body), body) for body in bodies))
+        self.is_watched = Event()
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        """Return a line; the end comes only after watching has begun."""
+        line = super().readline(size)
+        assert line or self.is_watched.wait(PATIENCE)
+        return line
+
+
+def test_a_watcher_that_loses_its_cancellation_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server ends with its editor, also if a change on disk comes in the instant in which watching is cancelled."""
+    editor = Editor(GitPlace(tmp_path / "here").root)
+
+    async def deaf(_workspaces: object, stop: asyncio.Event) -> AsyncIterator[None]:
+        editor.is_watched.set()
+        with suppress(asyncio.CancelledError):  # as `watchfiles` does when it has just seen a change
+            await stop.wait()
+        yield
+        await stop.wait()
+
+    monkeypatch.setattr(watching, "changes", deaf)
+    surroundings = Surroundings(lambda: "2026-01-31T12:00:00Z", lambda workspace: request_for(workspace, ""))
+    server = Thread(target=serve, args=(surroundings, editor, io.BytesIO()), daemon=True)
+    server.start()
+    server.join(PATIENCE)
+    assert not server.is_alive()
