@@ -20,7 +20,6 @@ NONE = "none"  # of --against
 # Set by pre-commit and prek for a push, and by their --from-ref and --to-ref.
 _FROM, _TO = "PRE_COMMIT_FROM_REF", "PRE_COMMIT_TO_REF"
 _REMOTE, _REMOTE_BRANCH = "PRE_COMMIT_REMOTE_NAME", "PRE_COMMIT_REMOTE_BRANCH"  # set for a push alone
-_INDEX_OF_COMMIT = "GIT_INDEX_FILE"  # set by git for the hooks of a commit and of a merge
 
 
 def place_and_base(args: argparse.Namespace, root: Path) -> tuple[str, str | None]:
@@ -46,14 +45,15 @@ def _pushed_to(root: Path) -> str:
         return ""
 
 
-def is_last_commit(args: argparse.Namespace) -> bool:
+def is_last_commit(args: argparse.Namespace, root: Path) -> bool:
     """Return whether the last commit is what is to be checked if nothing is staged: so it is with `--all-files`."""
-    return bool(args.staged and not is_commit_hook())
+    return bool(args.staged and not is_commit_hook(root))
 
 
-def is_commit_hook() -> bool:
+def is_commit_hook(root: Path) -> bool:
     """Return whether a commit, a merge or a range of commits is checked: then only what they change counts."""
-    return bool(os.environ.get(_INDEX_OF_COMMIT)) or _names_a_range()
+    top = git.toplevel(root)
+    return bool(top and git.index_of_commit(top)) or _names_a_range()
 
 
 def in_commit(workspace: Workspace, paths: Iterable[Path]) -> tuple[Path, ...]:
@@ -65,7 +65,7 @@ def in_commit(workspace: Workspace, paths: Iterable[Path]) -> tuple[Path, ...]:
     from taskstate.storage.git.index import changes
 
     head = git.head(workspace.root)
-    if head is None or not is_commit_hook():
+    if head is None or not is_commit_hook(workspace.root):
         return tuple(paths)
     place, base = INDEX, head
     if _names_a_range():

@@ -30,15 +30,22 @@ def nameless_file(folder: Path | None = None) -> Iterator[IO[bytes]]:
         yield file
 
 
+def is_inside(folder: Path) -> bool:
+    """Return whether the system's own place for temporary files lies in a folder."""
+    import tempfile
+
+    return Path(os.path.realpath(tempfile.gettempdir())).is_relative_to(os.path.realpath(folder))
+
+
 @contextmanager
-def folder(prefix: str) -> Iterator[Path]:
+def folder(prefix: str, where: Path | None = None) -> Iterator[Path]:
     """Yield a new folder with a name that begins with `prefix`; it is deleted at the end, as far as possible."""
     import shutil
     import tempfile
 
     name = ""
     try:
-        with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as name:
+        with tempfile.TemporaryDirectory(prefix=prefix, dir=where, ignore_cleanup_errors=True) as name:
             yield Path(os.path.realpath(name))
     except KeyboardInterrupt:  # it may have come while the folder was deleted
         shutil.rmtree(name, ignore_errors=True)

@@ -58,6 +58,24 @@ def numbers(root: Path) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("how", ["--all", "--include", "--only"])
+def test_hook_of_another_worktree_lends_no_index(trees: tuple[Path, Path], how: str) -> None:
+    """A commit hook that goes to another worktree checks what is staged there, whichever index its commit has."""
+    here, other = trees
+    state = other / STATE
+    state.write_text(state.read_text(encoding="utf-8").replace("base", "rewritten"), encoding="utf-8")
+    git(other, "add", "-A")
+    hook = here / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f'#!/bin/sh\ncd "{other}" && taskstate lint --staged > said 2>&1\nexit 0\n', encoding="utf-8")
+    hook.chmod(0o755)
+    (here / "a.txt").write_text("a\n", encoding="utf-8")
+    git(here, "add", "a.txt")
+    git(here, "commit", "-qm", "work", how, *(() if how == "--all" else ("a.txt",)))
+    assert "TS405" in (other / "said").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
 def test_worktrees_have_their_own_locks_and_revisions(trees: tuple[Path, Path], run_cli: RunCli) -> None:
     """Who writes in one worktree waits for nobody in another; each file goes on from its own revision."""
     main, other = trees

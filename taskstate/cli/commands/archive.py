@@ -61,7 +61,7 @@ def configure(parser: Parser) -> None:
 
 def run(invocation: Invocation) -> int:
     """Archive, check for tasks over the limit, or run the action that the first word names."""
-    in_hook = invocation.args.check and hook_scope.is_commit_hook()
+    in_hook = invocation.args.check and hook_scope.is_commit_hook(invocation.any_workspace.root)
     if in_hook and not folders.is_folder(invocation.any_workspace.state_root):
         return invocation.print_result({"over": []}, _NONE_OVER)  # hooks may be shared by repositories without tasks
     # argparse cannot mix sub-commands with plain ids, so the first word decides.

@@ -158,7 +158,7 @@ def _files(invocation: Invocation, settings: LintRun) -> tuple[Path, ...]:
     from taskstate.lint.runner import own_files_in, own_files_in_git
 
     if settings.place and not invocation.args.paths:
-        return own_files_in_git(settings, changed=is_commit_hook())
+        return own_files_in_git(settings, changed=is_commit_hook(invocation.any_workspace.root))
     if settings.repository.history and not invocation.args.paths:
         settings.repository.history.start()  # git looks at the files while they are listed
     own_files, others = own_files_in(invocation.any_workspace, _paths(invocation))

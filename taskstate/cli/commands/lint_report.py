@@ -34,7 +34,7 @@ def checking(invocation: Invocation, config: Config) -> Iterator[LintRun]:
         now=now(),
         against=against,
         place=place,
-        last_commit=is_last_commit(args),
+        last_commit=is_last_commit(args, invocation.any_workspace.root),
         remember=not args.no_cache,
         jobs=args.jobs,
     )

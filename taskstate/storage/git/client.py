@@ -13,7 +13,7 @@ from pathlib import Path
 
 from taskstate.errors import GitFailed
 from taskstate.storage.git.contents import Objects
-from taskstate.storage.git.discovery import discover, first_line, git_folder, small_file
+from taskstate.storage.git.discovery import discover, first_line, foreign_variables, git_folder, small_file
 from taskstate.storage.git.program import is_partial, printable, run, start
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 __all__ = ["DISK", "INDEX", "MINIMUM_VERSION", "OWN_PATTERNS", "GitFolders", "Objects", "folders", "head", "hook"]
-__all__ += ["index_path", "is_bare", "is_partial", "is_shallow", "merge_heads", "printable", "resolve_commit", "run"]
-__all__ += ["require_own_file", "start", "start_listing", "toplevel", "user_name", "version"]
+__all__ += ["index_of_commit", "index_path", "is_bare", "is_partial", "is_shallow", "merge_heads", "printable"]
+__all__ += ["require_own_file", "resolve_commit", "run", "start", "start_listing", "toplevel", "user_name", "version"]
 
 DISK, INDEX = "", ":"  # where files are now; instead of these, a commit's id
 MINIMUM_VERSION = (2, 30)  # the first whose `rev-parse` knows `--end-of-options`
 _OBJECT_ID = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"
 _VERSION = r"git version (\d+(?:\.\d+)*)"
 _REFTABLE = "refs/heads/.invalid"  # in HEAD where references are kept in another form
-_MERGE_HEAD_PREFIX = "GITHEAD_"  # of the variables in which `git merge` passes its commits to hooks
+_MERGE_HEAD = "GITHEAD_"  # begins the names of variables in which `git merge` passes its commits to hooks
 # These match the names of all our own files (schemas/kinds/files.json), and of some others.
 OWN_PATTERNS = ("*-state.md", "*-archive.md", "*-impact-map.json", "*-handoff-*.md", "*-progress.json")
 
@@ -84,8 +84,17 @@ def require_own_file(path: Path, written: str) -> None:
 
 def index_path(at: GitFolders) -> Path:
     """Return the path of git's index; in a hook the environment names that of the commit being made."""
-    name = os.environ.get("GIT_INDEX_FILE")  # relative to the root of the working tree
+    name = index_of_commit(at.top)
     return at.top / name if name else at.git_dir / "index"
+
+
+def index_of_commit(top: Path) -> str:
+    """Return the index that git names to the hooks of a commit or a merge in the working tree `top`; empty elsewhere.
+
+    It is relative to `top`.
+    """
+    name = os.environ.get("GIT_INDEX_FILE", "")
+    return name if name and "GIT_INDEX_FILE" not in foreign_variables(top) else ""
 
 
 def is_bare(folder: Path) -> bool:
@@ -166,7 +175,8 @@ def resolve_commit(root: Path, revision: str) -> str:
 def merge_heads(root: Path) -> tuple[str, ...]:
     """Return the ids of the commits that are being merged into HEAD; empty if no merge is in progress.
 
-    When git runs the hook pre-merge-commit it has not written MERGE_HEAD yet; the ids are then in the environment.
+    When git runs the hook pre-merge-commit it has not written MERGE_HEAD yet; the ids are then in the environment, of
+    which nothing says whose they are if the hook works in another repository.
     """
     top = toplevel(root)
     folder = git_folder(top) if top else None
@@ -176,12 +186,19 @@ def merge_heads(root: Path) -> tuple[str, ...]:
         data = small_file(folder / "MERGE_HEAD")
     except OSError:
         data = None
-    named = (name for name in sorted(os.environ) if name.startswith(_MERGE_HEAD_PREFIX))
-    if data is None:
-        lines = [name.removeprefix(_MERGE_HEAD_PREFIX) for name in named]
-    else:
-        lines = data.decode("ascii", "replace").split()
-    return tuple(line for line in lines if re.fullmatch(_OBJECT_ID, line))
+    if data is not None:
+        return tuple(line for line in data.decode("ascii", "replace").split() if re.fullmatch(_OBJECT_ID, line))
+    if top is None or not index_of_commit(top):
+        return ()
+    named = (name.removeprefix(_MERGE_HEAD) for name in sorted(os.environ) if name.startswith(_MERGE_HEAD))
+    return tuple(name for name in named if re.fullmatch(_OBJECT_ID, name) and _has_commit(top, name))
+
+
+def _has_commit(root: Path, commit: str) -> bool:
+    try:
+        return bool(run(["rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}"], root))
+    except GitFailed:
+        return False
 
 
 def version() -> tuple[int, ...] | None:

@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _MOST_BYTES = 64 * 1024**2
+# What git names to its hooks besides the repository itself: the index of the commit that is being made, and the objects
+# that a push brings. A hook may work in another repository, or in another worktree, where these count for nothing.
+_INDEX, _OBJECTS = "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"
+_IN_GIT_FOLDER = ("objects", "commondir")  # one of them, besides HEAD
+_OF_A_HOOK = (_INDEX, _OBJECTS, "GIT_SHALLOW_FILE")
 
 
 def discover(path: Path) -> Path | None:
@@ -27,6 +32,29 @@ def git_folder(top: Path) -> Path | None:
             return None
         entry = top / line.removeprefix("gitdir: ")
     return entry if os.path.isfile(entry / "HEAD") or os.path.islink(entry / "HEAD") else None
+
+
+def foreign_variables(top: Path) -> tuple[str, ...]:
+    """Return the names of the environment's variables that name files of another repository than the one at `top`."""
+    named = [name for name in _OF_A_HOOK if name in os.environ]
+    folder = git_folder(top) if named else None
+    if folder is None:
+        return ()
+    shared = folder / (first_line(folder / "commondir") or ".")
+    foreign = [each for each in named if not _is_ours(top, os.environ[each], folder if each == _INDEX else shared)]
+    return (*foreign, "GIT_ALTERNATE_OBJECT_DIRECTORIES") if _OBJECTS in foreign else tuple(foreign)
+
+
+def _is_ours(top: Path, name: str, own: Path) -> bool:
+    """Return whether a file is in the git folder `own`, or in nobody's, such as an index that somebody chose."""
+    folder = os.path.realpath((top / name).parent)  # a relative name counts from the root of the working tree
+    while name and folder != os.path.dirname(folder):
+        if os.path.isfile(folder):  # `.git` in another worktree, where the hook's repository has a folder
+            return False
+        if os.path.lexists(f"{folder}/HEAD") and any(os.path.exists(f"{folder}/{each}") for each in _IN_GIT_FOLDER):
+            return folder == os.path.realpath(own)
+        folder = os.path.dirname(folder)
+    return name != ""
 
 
 def first_line(path: Path) -> str:

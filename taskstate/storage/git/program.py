@@ -17,7 +17,7 @@ from contextlib import suppress
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.storage.files import MAX_BYTES
-from taskstate.storage.git.discovery import discover, first_line, git_folder, small_file
+from taskstate.storage.git.discovery import discover, first_line, foreign_variables, git_folder, small_file
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ _SETTINGS = {
     "GIT_PAGER": "cat",  # as above, for the same
 }
 # Git sets these for its hooks. They are removed: a command that works in another repository must not use the hook's
-# repository, and in the hook's own one git finds the same by itself. GIT_INDEX_FILE stays: in a pre-commit hook it
-# names the index of the commit that is being made.
-_REPOSITORY_VARIABLES = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_PREFIX")
+# repository, and in the hook's own one git finds the same by itself. GIT_INDEX_FILE stays unless it is of another
+# repository: in a pre-commit hook it names the index of the commit that is being made.
+_REPOSITORY_FOLDERS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR")
 _DROPPED = (
     # These change the meaning of the patterns that are passed to git.
     *("GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"),
@@ -205,11 +205,14 @@ def _feed(stream: IO[bytes], data: bytes) -> None:
 def _start_of(args: Sequence[str], cwd: Path, env: Mapping[str, str] | None) -> tuple[tuple[str, ...], dict[str, str]]:
     """Return the command line and the environment for git; GIT_DIR stays where it alone names the repository."""
     top = discover(cwd)
-    dropped = (*_DROPPED, *_REPOSITORY_VARIABLES) if top else _DROPPED
+    dropped = (*_DROPPED, *_REPOSITORY_FOLDERS, "GIT_PREFIX", *foreign_variables(top)) if top else _DROPPED
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
-    # Else `core.worktree` in the configuration of an unpacked archive would make git read, and keep, files elsewhere.
-    working_tree = {"GIT_WORK_TREE": str(top)} if top else {}
-    return ("git", *_FLAGS, *args), {**kept, **_SETTINGS, **working_tree, **(env or {})}
+    if top:
+        # Else `core.worktree` in the configuration of an unpacked archive would make git read, and keep, other files.
+        place = {"GIT_WORK_TREE": str(top)}
+    else:  # what is relative counts from our own folder, and git is started in another
+        place = {name: os.path.abspath(kept[name]) for name in _REPOSITORY_FOLDERS if kept.get(name)}
+    return ("git", *_FLAGS, *args), {**kept, **_SETTINGS, **place, **(env or {})}
 
 
 def _not_started(error: OSError, cwd: Path) -> GitFailed:

@@ -18,12 +18,14 @@ from pathlib import Path
 from taskstate.errors import GitFailed
 from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
+from taskstate.storage.git.discovery import foreign_variables
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
 _SCRATCH = "taskstate-scratch-"  # begins the name of a scratch area
+_ALTERNATES = "GIT_ALTERNATE_OBJECT_DIRECTORIES"  # the variable of further folders of objects
 _DAY = 24 * 60 * 60
 _SPARSE_ADD = (2, 34)  # the first git that has `add --sparse`, and that needs it
 # Settings of the user's that would write a second index file (a split index), refuse files because of their line ends,
@@ -84,10 +86,10 @@ class Scratch(NamedTuple):
         """Return the environment variables that make git write new objects into `folder` and read all others."""
         readable = (self.objects, *self.object_folders, self.folders.common_dir / "objects")
         alternates = [_quoted_alternate(each) for each in readable if each != folder and each.is_dir()]
-        inherited = [each for each in [os.environ.get("GIT_ALTERNATE_OBJECT_DIRECTORIES", "")] if each]
+        inherited = "" if _ALTERNATES in foreign_variables(self.folders.top) else os.environ.get(_ALTERNATES, "")
         return {
             "GIT_OBJECT_DIRECTORY": str(folder),
-            "GIT_ALTERNATE_OBJECT_DIRECTORIES": os.pathsep.join([*alternates, *inherited]),
+            _ALTERNATES: os.pathsep.join([*alternates, *filter(None, [inherited])]),
             "GIT_NO_REPLACE_OBJECTS": "1",
         }
 
@@ -114,7 +116,9 @@ def scratch(root: Path, *object_folders: Path) -> Iterator[Scratch]:
     at = git.folders(root)
     if at is None:
         raise GitFailed(f"{git.printable(str(root))} is no working tree of git", help="run `git init` there first")
-    with temporary.folder(_SCRATCH) as folder:
+    # In the working tree, where some sandboxes have their temporary files, it would count as work.
+    where = at.git_dir if temporary.is_inside(at.top) and not temporary.is_inside(at.git_dir) else None
+    with temporary.folder(_SCRATCH, where) as folder:
         # The mark is taken before the copy: if the index changes in between, the mark fits neither, which costs time
         # later. The other way round it would vouch for a copy that is too old.
         area = Scratch(root, at, Path(folder), object_folders, index_mark(at))
@@ -322,7 +326,7 @@ def differs_from_index(
     Raises:
         GitFailed: the index cannot be read.
     """
-    env = {"GIT_INDEX_FILE": str(saved.file), "GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted_alternate(saved.objects)}
+    env = {"GIT_INDEX_FILE": str(saved.file), _ALTERNATES: _quoted_alternate(saved.objects)}
     if new:
         args = ["ls-files", "-z", "--modified", "--others", "--exclude-standard"]
     else:

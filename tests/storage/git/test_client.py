@@ -102,6 +102,56 @@ def test_git_sees_its_index_but_no_foreign_repository(
     assert git.run(["ls-files"], repository) == b"a.md\n"
 
 
+@pytest.mark.parametrize("relative", [False, True])
+@pytest.mark.parametrize("kind", ["repository", "worktree"])
+def test_index_of_a_hook_is_not_that_of_another_working_tree(
+    repository: Path, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch, *, relative: bool
+) -> None:
+    """In another repository or worktree than the hook's, git uses the index and the objects of that one."""
+    commit(repository)
+    other = tmp_path / "other"
+    make = ("worktree", "add", "-q") if kind == "worktree" else ("clone", "-q", ".")
+    call(repository, *make, str(other))
+    (other / "b.md").touch()
+    call(other, "add", "b.md")
+    own = git.index_path(git.folders(other) or pytest.fail("no working tree"))
+    monkeypatch.setenv("GIT_INDEX_FILE", ".git/index" if relative else str(repository / ".git" / "index.lock"))
+    monkeypatch.setenv("GIT_OBJECT_DIRECTORY", str(repository / ".git" / "objects"))
+    monkeypatch.setenv("GIT_ALTERNATE_OBJECT_DIRECTORIES", str(repository / ".git" / "more"))
+    assert git.run(["ls-files", "b.md"], other) == b"b.md\n"
+    assert git.index_path(git.folders(other) or pytest.fail("no working tree")) == own
+    assert git.index_of_commit(repository) != ""
+
+
+def test_merge_that_the_environment_names_may_be_anothers(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commit that a merge hook brings counts where this repository has it, and its index is the hook's."""
+    here = commit(repository)
+    call(repository, "worktree", "add", "-q", str(tmp_path / "worktree"))
+    other = tmp_path / "other"
+    call(tmp_path, "init", "--quiet", str(other))
+    monkeypatch.setenv(f"GITHEAD_{here}", "main")
+    assert git.merge_heads(repository) == ()
+    monkeypatch.setenv("GIT_INDEX_FILE", ".git/index")
+    assert git.merge_heads(repository) == (here,)
+    assert git.merge_heads(other) == git.merge_heads(tmp_path / "worktree") == ()
+
+
+def test_an_index_in_no_git_folder_is_used_everywhere(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An index that somebody chose counts for the working tree at hand; an empty name is none."""
+    (repository / "a.md").touch()
+    call(repository, "add", "a.md")
+    (repository / ".git" / "index").rename(tmp_path / "index")
+    monkeypatch.setenv("GIT_INDEX_FILE", "../index")
+    assert git.run(["ls-files"], repository) == b"a.md\n"
+    monkeypatch.setenv("GIT_INDEX_FILE", "")
+    assert git.index_path(git.folders(repository) or pytest.fail("no working tree")).name == "index"
+    assert git.index_of_commit(repository) == ""
+
+
 # the root of the working tree
 
 
@@ -152,6 +202,22 @@ def test_toplevel_follows_the_environment(repository: Path, tmp_path: Path, monk
     assert git.toplevel(tree / "a" / "none.md") == tree.resolve()
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "none"))
     assert git.toplevel(tree) is None
+
+
+def test_a_relative_name_of_the_repository_counts_from_here(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `git --git-dir=../x.git --work-tree=. commit` names them to its hooks, also for a root in a folder below."""
+    commit(repository)
+    tree = tmp_path / "tree"
+    (tree / "a").mkdir(parents=True)
+    (repository / ".git").rename(tmp_path / "x.git")
+    monkeypatch.chdir(tree)
+    monkeypatch.setenv("GIT_DIR", "../x.git")
+    monkeypatch.setenv("GIT_WORK_TREE", ".")
+    for folder in (tree, tree / "a"):
+        assert git.toplevel(folder) == tree.resolve()
+        assert git.resolve_commit(folder, "HEAD") == git.head(folder)
 
 
 # HEAD

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 import time
 from functools import partial
 from typing import TYPE_CHECKING
@@ -206,6 +207,18 @@ def test_index_named_by_the_environment_is_taken(place: GitPlace, monkeypatch: p
     place.git("add", "--force", "ignored.log", env={"GIT_INDEX_FILE": ".git/other"})
     monkeypatch.setenv("GIT_INDEX_FILE", ".git/other")
     assert worktree.tree_id(place.root, nothing) != without
+
+
+def test_temporary_files_in_the_working_tree_are_no_work(place: GitPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the system has its temporary files in the working tree, as in some sandboxes, ours are in no snapshot."""
+    (place.root / "tmp").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place.root / "tmp"))
+    place.write("a.txt", "other\n")
+    before = place.kept_by_git()
+    place.take()
+    assert [each["path"] for each in place.changed_files()] == ["a.txt"]
+    assert not place.verify().drift
+    assert place.kept_by_git() == before
 
 
 def test_file_that_git_cannot_take_is_one_clear_error(place: GitPlace) -> None:
