@@ -51,6 +51,7 @@ _DROPPED = (
     *("GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"),
     "GIT_EXTERNAL_DIFF",  # a program that would make the diffs
 )
+WAITS = "git-waits"  # the code of the error that git was ended for
 _CHUNK = 64 * 1024
 _FIRST_LOOK = 100  # milliseconds, in which git can read some 100 MB
 _PATIENCE = 2_000  # milliseconds; twice as long without any work is in vain
@@ -158,7 +159,7 @@ def wait_for_output(process: subprocess.Popen[bytes], name: str) -> None:
     `/proc`.
 
     Raises:
-        TaskstateError: code "git-waits": it does nothing, or reads a device; it was ended. This is no `GitFailed`: a
+        TaskstateError: code `WAITS`: it does nothing, or reads a device; it was ended. This is no `GitFailed`: a
             command that goes on without git's answer would wait again, for the next one.
     """
     import select
@@ -184,7 +185,7 @@ def _end(process: subprocess.Popen[bytes], message: str, help_: str) -> None:
     from taskstate.storage.git import waiting
 
     waiting.end(process.pid)
-    raise TaskstateError(message, help=help_, code="git-waits")
+    raise TaskstateError(message, help=help_, code=WAITS)
 
 
 def _read_beginning(stream: IO[bytes], said: list[bytes]) -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.storage.git import client as git
-from taskstate.storage.git import program
+from taskstate.storage.git import program, waiting
+from taskstate.workflow.doctor import examine
 from tests.support.git_place import GitPlace
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="only /proc says what a process does")
@@ -68,6 +69,23 @@ def test_a_pipe_where_git_reads_a_file_hangs_no_command(place: GitPlace, put: ob
     )
     assert done.returncode == 2, done.stderr
     assert b"waits for a file that says nothing: remove the pipes" in done.stderr
+
+
+def test_doctor_waits_for_a_pipe_once(place: GitPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A FIFO where git reads its configuration of a worktree is told by the first check that asks git, the last one."""
+    place.git("config", "extensions.worktreeConfig", "true")
+    os.mkfifo(place.root / ".git" / "config.worktree")
+    told: list[str] = []
+
+    def end(process: subprocess.Popen[bytes], message: str, help_: str) -> None:
+        told.append(message)
+        waiting.end(process.pid)
+        raise TaskstateError(message, help=help_, code=program.WAITS)
+
+    monkeypatch.setattr(program, "_end", end)
+    with pytest.raises(TaskstateError, match="waits for a file that says nothing"):
+        examine(place.workspace)
+    assert len(told) == 1
 
 
 def device_as_attributes(place: GitPlace) -> None:
