@@ -157,18 +157,8 @@ def _commit_and_path(workspace: Workspace, revision: str) -> tuple[str, str]:
     except GitFailed as error:
         name, colon, path = revision.partition(":")
         if error.code != "no-commit" or not (name and colon and path):
-            raise _no_commit(revision, error) from error
-    try:
-        return git.resolve_commit(workspace.root, name), path
-    except GitFailed as error:
-        raise _no_commit(name, error) from error
-
-
-def _no_commit(revision: str, error: GitFailed) -> TaskstateError:
-    if error.code != "no-commit":
-        return error
-    message = f"there is no commit {git.printable(revision)} here"
-    return TaskstateError(message, help="name one that `git log` shows", code="no-commit")
+            raise
+    return git.resolve_commit(workspace.root, name), path
 
 
 def _path_in(workspace: Workspace, loaded: Loaded, commit: str) -> str:

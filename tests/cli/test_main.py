@@ -271,6 +271,9 @@ def test_every_writing_command_has_its_flags(cli: Cli, command: str) -> None:
         ((*SESSION, "--expect-revision", ""), "--expect-revision is empty"),
         ((*SESSION, "--from", ""), "folder"),
         (("new", "7", "--title", "T", "--from", ""), "--from is empty"),
+        (("list", "--format=--"), "invalid choice: '--'"),
+        (("lint", "--jobs=--"), "invalid int value: '--'"),
+        (("list", "--root=--"), "there is no folder --"),
     ],
 )
 def test_wrong_arguments_are_refused(cli: Cli, arguments: tuple[str, ...], what: str) -> None:
@@ -279,6 +282,13 @@ def test_wrong_arguments_are_refused(cli: Cli, arguments: tuple[str, ...], what:
     assert what in message
     assert not message.startswith("taskstate: ")
     assert "\x1b" not in message
+
+
+def test_two_dashes_are_a_value_like_any_other(cli: Cli, place: Place) -> None:
+    """Behind `--flag=` they do not end the flags: a session was a fault of our own, and an actor was passed over."""
+    cli.ok("session", "add", "101", "--did=--", "--state=--", "--next=--", "--actor=--")
+    assert cli.ok("session", "list", "101").rstrip().endswith(" --")
+    assert "updated_by: --\n" in place.text or 'updated_by: "--"\n' in place.text
 
 
 @pytest.mark.parametrize("toml", ["[size]\nmax-kb = 'x'\n", "nope = 1\n", "= 1\n", "root = '..'\n"])

@@ -182,8 +182,8 @@ def test_since_a_revision(place: Place) -> None:
     first, second = commit(place, "#101 a"), commit(place, "#101 b", at=6)
     sync(place, since=first)
     assert re.findall("`(.*?)`", history(place)) == [second]
-    assert "failed" in refusal(lambda: sync(place, since="--output=x")).message
-    assert "failed" in refusal(lambda: sync(place, since="nowhere")).message
+    assert "there is no commit" in refusal(lambda: sync(place, since="--output=x")).message
+    assert "there is no commit" in refusal(lambda: sync(place, since="nowhere")).message
 
 
 def test_repository_without_a_commit_has_nothing_to_list(place: Place) -> None:

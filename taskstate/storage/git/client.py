@@ -166,9 +166,12 @@ def resolve_commit(root: Path, revision: str) -> str:
     name = revision if revision.startswith(":/") else f"{revision}^{{commit}}"
     try:
         output = run(["rev-parse", "--verify", "--end-of-options", name], root, code="no-commit")
-    except GitFailed:
+    except GitFailed as error:
         run(["rev-parse", "--git-dir"], root)  # where git does not work at all, that is the reason
-        raise
+        if error.code != "no-commit":
+            raise
+        help_ = error.help or "name one that `git log` shows"
+        raise GitFailed(f"there is no commit {printable(revision)} here", help=help_, code="no-commit") from error
     return output.decode("ascii", "replace").strip()
 
 

@@ -226,7 +226,7 @@ def test_a_relative_name_of_the_repository_counts_from_here(
 def test_revision_that_names_no_commit_has_its_own_code(repository: Path, tmp_path: Path) -> None:
     """The error for an unknown revision has a code of its own."""
     commit(repository)
-    with pytest.raises(GitFailed, match="git rev-parse failed") as caught:
+    with pytest.raises(GitFailed, match="there is no commit nowhere here") as caught:
         git.resolve_commit(repository, "nowhere")
     assert caught.value.code == "no-commit"
     with pytest.raises(GitFailed, match="no such folder") as caught:
