@@ -259,14 +259,17 @@ def replace_private(path: Path, data: bytes) -> None:
 def require_replaceable(path: Path) -> os.stat_result | None:
     """Return the status of the file that is to be replaced, or None if there is none; refuse what must not be.
 
-    A rename asks for write access to the folder only, so a read-only file has to be refused here.
+    A rename asks for write access to the folder only, so a read-only file has to be refused here; and in a sticky
+    folder that of another user, before it gets a second name that nobody can take away again.
     """
     try:
         before = folders.status(path)
     except FileNotFoundError:
         return None
     _require_file(before, path)
-    if not folders.may(path, os.W_OK):
+    folder = folders.status(path.parent)
+    is_kept = folder.st_mode & stat.S_ISVTX and os.geteuid() not in {0, before.st_uid, folder.st_uid}
+    if is_kept or not folders.may(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     return before
 
@@ -391,7 +394,9 @@ def sweep(folder: Path) -> tuple[str, ...]:
 
     The caller holds the lock: without it they may belong to a running command.
     """
-    leftovers = tuple(name for name in names(folder) if is_temporary(name))
-    for name in leftovers:
-        delete(folder / name)
-    return leftovers
+    swept = []
+    for name in filter(is_temporary, names(folder)):
+        with suppress(TaskstateError):  # it is another user's, in a sticky folder: it is in nobody's way
+            delete(folder / name)
+            swept.append(name)
+    return tuple(swept)

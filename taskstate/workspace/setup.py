@@ -104,6 +104,7 @@ def install_merge_driver(workspace: Workspace, *, dry_run: bool = False) -> tupl
         return ()
     _require_own_configuration(workspace, f"git config {DRIVER_KEY} '{DRIVER}'")
     if not dry_run:
+        git.run(["rev-parse", "--git-dir"], workspace.root)  # where git refuses the repository, this one says why
         git.run(["config", "--local", _DRIVER_NAME, "taskstate: by meaning"], workspace.root)
         git.run(["config", "--local", DRIVER_KEY, DRIVER], workspace.root)
     return (GIT_CONFIG,)

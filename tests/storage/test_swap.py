@@ -120,3 +120,38 @@ def test_full_disk_leaves_the_old_content(path: Path, monkeypatch: pytest.Monkey
     assert refusal(lambda: swap(path)).code == "disk-full"
     assert path.read_bytes() == b"old"
     assert files.names(path.parent) == ("a.md",)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_file_of_another_user_in_a_sticky_folder_gets_no_second_name(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The system would refuse the rename, and then that the second name is taken away again."""
+    path.parent.chmod(0o1777)
+    path.chmod(0o666)
+    for each in (path, path.parent):
+        os.chown(each, 65533, 65533)
+    linked: list[object] = []
+    monkeypatch.setattr(folders, "give_second_name", lambda *names: linked.append(names))
+    monkeypatch.setattr(os, "geteuid", lambda: 65534)
+    assert (
+        "permission denied" in refusal(lambda: compare_and_swap(path, b"new", files.digest(path.read_bytes()))).message
+    )
+    assert linked == []
+
+
+def test_temporary_file_that_the_system_keeps_is_in_nobodys_way(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another user's, in a sticky folder, stays; ours beside it goes."""
+    theirs, ours = (files.temporary_name(path.parent / "x") for _ in range(2))
+    for each in (theirs, ours):
+        each.touch()
+    remove = folders.remove
+
+    def guarded(name: Path) -> None:
+        if name == theirs:
+            raise PermissionError(errno.EPERM, "no", str(name))
+        remove(name)
+
+    monkeypatch.setattr(folders, "remove", guarded)
+    assert files.sweep(path.parent) == (ours.name,)
+    assert theirs.exists()

@@ -14,6 +14,7 @@ from taskstate.workspace.setup import (
     PRE_COMMIT,
     MergeDriver,
     SetUpResult,
+    install_merge_driver,
     merge_driver_state,
     set_up,
 )
@@ -333,3 +334,10 @@ def test_file_in_the_place_of_the_state_folder(tmp_path: Path) -> None:
     before = tree(tmp_path)
     refusal(lambda: init(tmp_path))
     assert tree(tmp_path) == before
+
+
+def test_repository_that_git_refuses_is_told_by_gits_reason(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one of another user the reason is that, and not that `git config` finds no repository."""
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
+    error = refusal(lambda: install_merge_driver(find_workspace(repository, root=str(repository))))
+    assert "dubious ownership" in error.message
