@@ -385,6 +385,7 @@ def remove_all(folder: Path | str) -> None:
     import shutil
 
     with _beside(folder) as (above, name):
+        os.close(_open_folder(name, _ENTER, above))  # says of a link what it is: Python 3.13 does not
         shutil.rmtree(name, dir_fd=above)  # it opens each folder relative to the one above, and follows no link
 
 
