@@ -13,11 +13,11 @@ from taskstate.storage import files, kept
 from taskstate.storage.cache import Cache
 from taskstate.storage.file_sources import DiskInRun, mark_of_content
 from taskstate.storage.git import history
-from taskstate.storage.transaction import Append, Create, Replace
+from taskstate.storage.transaction import Append, Create, Delete, Move, Replace
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
     from typing import Any
 
@@ -97,20 +97,44 @@ def is_quiet(workspace: Workspace, task_id: str, records: Iterable[KeptRecord] |
 def remember_quiet(workspace: Workspace, written: Mapping[str, str], plan: Plan) -> None:
     """Remember that nothing of these tasks is gone after a write, since nothing was gone before it.
 
-    `written` has the SHA-256 of each one's state file. Where an editor has saved another text over it by now, or over
-    an archive that the plan added to, nothing is remembered: the next command looks.
+    `written` has the SHA-256 of each one's state file. Where somebody has changed one of its files by now, as by saving
+    another text over it or deleting a handoff, nothing is remembered: the next command looks.
     """
     cache, records = _cache(workspace), kept.records(workspace.private)[0]
     for task_id, sha in written.items():
         answer = cache.get(task_id)
         own = [record for record in records if task_id in record.ids]
         marks = _marks(workspace, answer.paths, own) if answer and own else ()
-        if answer and marks and marks[0] == (mark_of_content(sha) if sha else answer.marks[0]):
+        expected = (mark_of_content(sha) if sha else answer.marks[0], *_marks_after(answer, plan)) if answer else ()
+        if answer and marks and all(each in (mark, None) for mark, each in zip(marks, expected, strict=False)):
             cache.put(task_id, answer._replace(marks=marks))
     added = (each for each in plan if isinstance(each, Append))  # sizes are taken after the marks
     with suppress(TaskstateError):
         if all(files.size(workspace.root / each.path) == each.expected_size + len(each.data) for each in added):
             cache.save()
+
+
+def _marks_after(answer: _Answer, plan: Plan) -> Iterator[str | None]:
+    """Yield the marks that a plan leaves of a task's files beside the first; None of one that it appends to."""
+    written = {each.path: each for each in plan if isinstance(each, Create | Replace | Append)}
+    for path, mark in zip(answer.paths[1:], answer.marks[1:], strict=False):
+        operation = written.get(path)
+        if operation is None:
+            yield _names_after(path, mark, plan, tuple(written))
+        else:
+            yield None if isinstance(operation, Append) else mark_of_content(files.digest(operation.data))
+
+
+def _names_after(folder: str, mark: str, plan: Plan, written: Iterable[str]) -> str:
+    """Return the mark of a folder after a plan; that of anything else stays as it is."""
+    moved = [each for each in plan if isinstance(each, Move)]
+    new = [path for path in (*written, *(each.target for each in moved)) if path.startswith(f"{folder}/")]
+    away = [each.path for each in plan if isinstance(each, Delete)] + [each.source for each in moved]
+    old = [path for path in away if path.rpartition("/")[0] == folder]
+    if not new and not old:
+        return mark
+    names = {path.removeprefix(f"{folder}/").partition("/")[0] for path in new}
+    return " ".join(sorted({*mark.split(), *names} - {path.rpartition("/")[2] for path in old}))
 
 
 def _cache(workspace: Workspace) -> Cache[_Answer]:

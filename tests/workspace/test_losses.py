@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +15,7 @@ from taskstate.tasks import sessions
 from taskstate.workflow.doctor import examine
 from taskstate.workflow.hand_over import hand_over, handoff_errors
 from taskstate.workflow.repairs import let_go, repair
+from taskstate.workspace import told
 from taskstate.workspace.losses import find_loss
 from tests.support.place import MINUTE, TASK, Place, refusal
 
@@ -196,24 +198,30 @@ def test_revision_that_is_gone_is_never_given_again(place: Place) -> None:
 
 
 @contextmanager
-def saved_after(name: str, path: Path, text: str) -> Iterator[None]:
-    """Let an editor save a text right after a function of `kept` has kept a copy of what was written."""
+def after_keeping(name: str, act: Callable[[], None]) -> Iterator[None]:
+    """Let somebody act right after a function of `kept` has kept a copy of what was written."""
     really = getattr(kept, name)
 
-    def keep_and_save(*arguments: object) -> None:
+    def keep_and_act(*arguments: object) -> None:
         really(*arguments)
-        in_place(path, text)
+        act()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kept, name, keep_and_save)
+        patch.setattr(kept, name, keep_and_act)
         yield
+
+
+def hand(place: Place) -> None:
+    """Hand the first phase over."""
+    handed = Handoff(phase="1", action="Go on.", file="taskstate.toml", location="top", goal="done")
+    hand_over(place.workspace, TASK, HandoffRequest(handed), place.request())
 
 
 def test_stale_save_right_after_a_write_is_told(place: Place) -> None:
     """A save that comes before the writer has remembered that nothing is gone is not taken for what it wrote."""
     place.add("First.")
     place.told()
-    with saved_after("keep", place.path, edited(place.text)):
+    with after_keeping("keep", partial(in_place, place.path, edited(place.text))):
         place.check(1)
     assert "the check of criterion 1 is gone" in place.told()[0]
     assert place.check(2).revision.startswith("4-")
@@ -226,11 +234,44 @@ def test_stale_save_over_an_archive_right_after_a_write_is_told(place: Place) ->
     add(place, "First.", "Second.", "Third.")
     place.archive(keep=2)
     place.told()
-    with saved_after("keep_file", place.archive_path, place.archived):
+    with after_keeping("keep_file", partial(in_place, place.archive_path, place.archived)):
         place.archive(keep=1)
     assert "is damaged" in place.told()[0]
     mend(place)
     assert did(place) == ["First.", "Second.", "Third."]
+
+
+@pytest.mark.parametrize("earlier", [True, False])
+def test_handoff_removed_right_after_a_write_is_told(place: Place, *, earlier: bool) -> None:
+    """So does a handoff document, whether that write has made it or an earlier one."""
+    phases.add_phase(place.workspace, TASK, ("1", "Tokens"), ("Issue them",), place.request())
+    folder = place.workspace.state_root / "handoffs" / "task-101"
+
+    def remove() -> None:
+        for path in folder.glob("*handoff*.md"):
+            path.unlink()
+
+    if earlier:
+        hand(place)
+    place.told()
+    with after_keeping("keep" if earlier else "keep_file", remove):
+        _ = place.check(1) if earlier else hand(place)
+    assert "the handoff phase-1-handoff-" in place.told()[0]
+    mend(place)
+    assert len(list(folder.glob("*handoff*.md"))) == 1
+
+
+def test_what_a_write_does_to_handoffs_is_remembered(place: Place) -> None:
+    """After a write of ours nobody has to look again: what it made, moved or left as it was is known to be there."""
+    phases.add_phase(place.workspace, TASK, ("1", "Tokens"), ("Issue them",), place.request())
+    for write in (
+        lambda: hand(place),
+        lambda: place.check(1),
+        lambda: accept(place.workspace, TASK, "successor", place.request(), errors_in=handoff_errors(place.workspace)),
+    ):
+        place.told()
+        write()
+        assert told.is_quiet(place.workspace, TASK)
 
 
 def test_two_writes_with_one_revision_in_one_second_are_told_apart(place: Place) -> None:
@@ -437,8 +478,7 @@ def test_task_of_which_something_is_gone_is_not_made_anew(place: Place) -> None:
 def test_handoff_that_is_gone_comes_back(place: Place) -> None:
     """A handoff document is missed by its name, wherever it stands, accepted or not."""
     phases.add_phase(place.workspace, TASK, ("1", "Tokens"), ("Issue them",), place.request())
-    handed = Handoff(phase="1", action="Go on.", file="taskstate.toml", location="top", goal="done")
-    hand_over(place.workspace, TASK, HandoffRequest(handed), place.request())
+    hand(place)
     (document,) = (place.workspace.state_root / "handoffs" / "task-101").glob("*handoff*.md")
     text = document.read_bytes()
     document.unlink()
