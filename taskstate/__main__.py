@@ -8,13 +8,9 @@ import gc
 import os
 import sys
 
-from taskstate.cli.lean_imports import import_lean
-from taskstate.errors import Ended, end
-
 # Objects that are made before the garbage collector looks for cycles. Importing makes tens of thousands that all stay,
 # and so does reading a large file: with Python's own 700 it looks at them again and again, in vain. A server sets less.
 _GARBAGE = 1_000_000
-_INTERRUPTED = 130
 _ENDING = (_signal.SIGTERM, _signal.SIGHUP)
 
 
@@ -28,19 +24,19 @@ def run() -> None:
             os.set_blocking(descriptor, True)
         except OSError:  # it is closed
             continue
-    for number in _ENDING:
-        if _signal.getsignal(number) == _signal.SIG_DFL:  # `nohup` has it ignored
-            _signal.signal(number, end)
-    try:
-        gc.set_threshold(_GARBAGE)
-        import_lean()
-        from taskstate.cli.main import main
+    try:  # Ctrl-C may come at once
+        status = _status()
+    except BaseException as error:
+        from taskstate.errors import interrupted_status
 
-        status = main()
-    except KeyboardInterrupt as error:  # before `main` handles it, or while it does
-        status = error.status if isinstance(error, Ended) else _INTERRUPTED
+        status = interrupted_status(error)
+        if not status:
+            raise
     for number in (_signal.SIGINT, *_ENDING):
         _signal.signal(number, _signal.SIG_IGN)  # the command is done; only a traceback could come of it
+    program = sys.modules.get("taskstate.storage.git.program")
+    if program:  # nobody waits any more for what git says
+        program.end_started(everywhere=True)
     atexit._run_exitfuncs()  # noqa: SLF001 - `multiprocessing` ends its processes so, too; there is no public name
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -48,6 +44,22 @@ def run() -> None:
         except (OSError, ValueError):  # `main` has said what there was to say about it
             continue
     os._exit(status)
+
+
+def _status() -> int:
+    """Run one command, and return its exit status."""
+    from taskstate.errors import end
+
+    for number in _ENDING:
+        if _signal.getsignal(number) == _signal.SIG_DFL:  # `nohup` has it ignored
+            _signal.signal(number, end)
+    gc.set_threshold(_GARBAGE)
+    from taskstate.cli.lean_imports import import_lean
+
+    import_lean()
+    from taskstate.cli.main import main
+
+    return main()
 
 
 if __name__ == "__main__":

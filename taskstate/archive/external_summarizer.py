@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from taskstate.archive.summary import MAX_BYTES, Lists, SummaryRequest, available_bytes, compose, summarise
 from taskstate.archive.summary_statements import Statement, merge_runs
@@ -86,16 +85,11 @@ def _run(program: Summarizer, request: bytes) -> bytes:
     with temporary.nameless_file() as stdin:
         stdin.write(request)
         stdin.seek(0)
-        process = _started(program, stdin)
-    with process:
-        try:
-            printed, errors = _read_output(process, program.seconds)
-        except BaseException:
-            _kill(process)
-            raise
-    if process.returncode:
+        begin, follow = partial(_started, program, stdin), partial(_read_output, seconds=program.seconds)
+        status, printed, errors = programs.attended(begin, follow)
+    if status:
         last_line = _last_line(errors)
-        raise _unusable(f"it ended with status {process.returncode}" + (f" ({last_line})" if last_line else ""))
+        raise _unusable(f"it ended with status {status}" + (f" ({last_line})" if last_line else ""))
     return printed
 
 
@@ -198,8 +192,8 @@ def _words(command: str) -> list[str]:
     return words
 
 
-def _read_output(process: subprocess.Popen[bytes], seconds: float) -> tuple[bytes, bytes]:
-    """Return the standard output and error output of a process, within the limits of time and size.
+def _read_output(process: subprocess.Popen[bytes], seconds: float) -> tuple[int, bytes, bytes]:
+    """Return exit status, standard output and error output of a process, within the limits of time and size.
 
     Both streams are read as they fill: a process blocks once the pipe that nobody reads is full.
     """
@@ -227,20 +221,10 @@ def _read_output(process: subprocess.Popen[bytes], seconds: float) -> tuple[byte
                 raise _unusable(f"it printed more than {_MOST // 1024} KB")
             del errors[:-_CHUNK]
     try:
-        process.wait(max(0.0, deadline - time.monotonic()))
+        status = process.wait(max(0.0, deadline - time.monotonic()))
     except subprocess.TimeoutExpired as error:
         raise _unusable(f"it had not ended after {seconds:g} seconds") from error
-    return bytes(printed), bytes(errors)
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process that was not waited for yet, and its children."""
-    import os
-    import signal
-
-    if process.returncode is None:  # not reaped yet, so the process id cannot have been reused
-        with suppress(ProcessLookupError, PermissionError):  # macOS refuses where only zombies are left
-            os.killpg(process.pid, signal.SIGKILL)
+    return status, bytes(printed), bytes(errors)
 
 
 def _last_line(errors: bytes) -> str:

@@ -14,13 +14,13 @@ from itertools import pairwise
 from taskstate import VERSION
 from taskstate.cli.arguments import Parser
 from taskstate.cli.invocation import Invocation
-from taskstate.errors import Ended, TaskstateError
+from taskstate.errors import TaskstateError, interrupted_status
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-INTERRUPTED, OUR_FAULT, CANNOT = 130, 3, 2
+OUR_FAULT, CANNOT = 3, 2
 _DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 # command: its module in `commands`, and its description
@@ -93,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         invocation.print_told()
         return status
     except KeyboardInterrupt as error:
-        return _interrupted(error)
+        return interrupted_status(error)
     except BrokenPipeError:
         _discard_output()  # the reader of a pipe has closed it, as `head` does
         return 0
@@ -106,20 +106,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             TaskstateError(message, help="free some space, then run this again", code="disk-full"), CANNOT
         )
     except Exception as error:  # noqa: BLE001 - last resort: an unexpected error becomes one line and a log file
-        return _interrupted(error) or invocation.print_error(our_fault(error), OUR_FAULT)
+        return interrupted_status(error) or invocation.print_error(our_fault(error), OUR_FAULT)
     return status
-
-
-def _interrupted(error: BaseException | None) -> int:
-    """Return the status for an error that comes of Ctrl-C or another signal that ends us, 0 for any other error.
-
-    Python makes another error of it while it builds a class, for example.
-    """
-    while error and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
-    if isinstance(error, Ended):
-        return error.status
-    return INTERRUPTED if error else 0
 
 
 def _ready_streams() -> None:

@@ -11,7 +11,7 @@ import os
 from contextlib import suppress
 
 from taskstate import VERSION
-from taskstate.errors import TaskstateError
+from taskstate.errors import Held, TaskstateError
 from taskstate.storage import files, folders
 from taskstate.storage.private import make_folder
 from taskstate.typed import TYPE_CHECKING, Generic, TypeVar
@@ -96,17 +96,19 @@ class Cache(Generic[Entry]):
             return
         newest = [*self._entries().items()][-self._max_entries :]
         content = {"rests_on": self._rests_on, "entries": dict(newest)}
+        data = json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode()
         temporary = files.temporary_name(path)
-        try:
-            make_folder(path.parent)
-            # Not synced: a file that a crash cut short is not valid JSON and is ignored.
-            with open(folders.open_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as stream:
-                stream.write(json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode())
-            folders.rename(temporary, path)
-            self._delete_oldest_files(path.parent)
-        except (OSError, TaskstateError):  # on a full disk, each run would leave another one
-            with suppress(OSError):
-                folders.remove(temporary)
+        with Held():
+            try:
+                make_folder(path.parent)
+                # Not synced: a file that a crash cut short is not valid JSON and is ignored.
+                with open(folders.open_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as stream:
+                    stream.write(data)
+                folders.rename(temporary, path)
+                self._delete_oldest_files(path.parent)
+            except (OSError, TaskstateError):  # on a full disk, each run would leave another one
+                with suppress(OSError):
+                    folders.remove(temporary)
 
     def _entries(self) -> dict[str, Any]:
         if self._loaded is None:

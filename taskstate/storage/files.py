@@ -14,7 +14,7 @@ import stat
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from taskstate.errors import StaleFile, TaskstateError
+from taskstate.errors import Held, StaleFile, TaskstateError
 from taskstate.storage import folders
 from taskstate.typed import TYPE_CHECKING
 
@@ -216,20 +216,21 @@ def temporary_file(path: Path, data: bytes, like: os.stat_result | None = None, 
     It gets the mode and owner of `like`. It lies beside `path`, since a rename is atomic only inside one file system.
     """
     temporary = temporary_name(path)
-    # Private until it has the other file's owner and mode: `data` may be for its owner only.
-    descriptor = folders.open_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if like else mode)
-    try:
+    with Held():  # as long as it is there
+        # Private until it has the other file's owner and mode: `data` may be for its owner only.
+        descriptor = folders.open_file(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if like else mode)
         try:
-            write_all(descriptor, data)
-            if like:
-                _copy_owner_and_mode(descriptor, like)
-            os.fsync(descriptor)  # before the rename: else a power cut can leave the new name with an empty file
+            try:
+                write_all(descriptor, data)
+                if like:
+                    _copy_owner_and_mode(descriptor, like)
+                os.fsync(descriptor)  # before the rename: else a power cut can leave the new name with an empty file
+            finally:
+                os.close(descriptor)
+            yield temporary
         finally:
-            os.close(descriptor)
-        yield temporary
-    finally:
-        with suppress(FileNotFoundError):
-            folders.remove(temporary)
+            with suppress(FileNotFoundError):
+                folders.remove(temporary)
 
 
 def _copy_owner_and_mode(descriptor: int, like: os.stat_result) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from taskstate.errors import StaleFile, TaskstateError
+from taskstate.errors import Held, StaleFile, TaskstateError
 from taskstate.storage import files, folders, kept, transaction
 from taskstate.storage.private import make_folder
 from taskstate.storage.progress import PERMANENT_ERRORS, Progress, progress, progress_or_other
@@ -67,7 +67,7 @@ class Keeping(NamedTuple):
 
 
 def write(root: Path, private: Private, plan: Plan, keeping: Keeping | None = None) -> None:
-    """Carry out `plan` under `root`; after a crash, `recover` does the rest.
+    """Carry out `plan` under `root`; after a crash, `recover` does the rest. A signal to end is obeyed afterwards.
 
     Raises:
         StaleFile: a file is not as the plan expects it; nothing was changed.
@@ -80,12 +80,13 @@ def write(root: Path, private: Private, plan: Plan, keeping: Keeping | None = No
     if not (is_atomic and isinstance(plan[0], Replace)):  # which itself looks at the file before it changes anything
         _require_untouched(root, plan)
         _require_possible(root, plan)
-    if is_atomic:
-        _carry_out(root, plan[0])
-        if keeping:
-            kept.keep(private, transaction.encode(plan, keeping.entry), keeping.name)
-    elif plan:
-        _carry_out_recorded(root, private, plan, keeping)
+    with Held():
+        if is_atomic:
+            _carry_out(root, plan[0])
+            if keeping:
+                kept.keep(private, transaction.encode(plan, keeping.entry), keeping.name)
+        elif plan:
+            _carry_out_recorded(root, private, plan, keeping)
 
 
 def recover(root: Path, private: Private, may_write: Callable[[str], bool]) -> tuple[str, ...]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 
+from taskstate.errors import Held
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from typing import IO, Any, NoReturn, TypeVar
 
     Item = TypeVar("Item")
+    Result = TypeVar("Result")
 
 # A forked process has all modules and what was read already. Forking is safe only while no other thread runs: true
 # here on Linux, while on macOS the system's libraries start threads, and Windows has no fork.
@@ -29,7 +32,7 @@ _SAFE_PATH = "PYTHONSAFEPATH"
 
 
 def start(words: Sequence[str], root: Path, *, stdin: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Start a program in `root`, without a shell, with pipes for its output and its errors.
+    """Start a program in `root`, without a shell, with pipes for its output and its errors; for `attended`.
 
     Raises:
         OSError, ValueError: the system cannot start it.
@@ -42,12 +45,12 @@ def start(words: Sequence[str], root: Path, *, stdin: IO[bytes]) -> subprocess.P
         stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        start_new_session=True,  # a process group of its own, so that what it starts can be ended with it
+        start_new_session=True,
     )
 
 
 def start_in_shell(command: str, root: Path) -> subprocess.Popen[bytes]:
-    """Start a command line in a shell in `root`, with an empty input and one pipe for all that it prints.
+    """Start a command line in a shell, with an empty input and one pipe for all that it prints; for `attended`.
 
     Raises:
         OSError, ValueError: the system cannot start it.
@@ -61,8 +64,32 @@ def start_in_shell(command: str, root: Path) -> subprocess.Popen[bytes]:
         stdin=subprocess.DEVNULL,  # no terminal: it could not be answered
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        start_new_session=True,  # so that what it starts can be ended with it
+        start_new_session=True,
     )
+
+
+def attended(begin: Callable[[], subprocess.Popen[Any]], follow: Callable[[subprocess.Popen[Any]], Result]) -> Result:
+    """Return what `follow` makes of the program that `begin` starts; however it ends, the program has ended with it.
+
+    So have those that it started, if it does not end itself: it leads a process group of its own (`start_new_session`).
+    A signal that comes in the instant of the start, when nobody knows of the program yet, is obeyed when it has begun.
+    """
+    with Held() as held, begin() as process:
+        try:
+            held.release()
+            return follow(process)
+        finally:
+            held.hold()
+            end(process)
+
+
+def end(process: subprocess.Popen[Any]) -> None:
+    """Kill a process that is not reaped yet, with its whole process group."""
+    import signal
+
+    if process.returncode is None:  # not reaped, so the process id is still its own even if it has ended
+        with suppress(ProcessLookupError, PermissionError):  # macOS refuses where only zombies are left
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def run(words: Sequence[str], *, stdin: bytes, timeout: float) -> subprocess.CompletedProcess[bytes]:
@@ -74,8 +101,15 @@ def run(words: Sequence[str], *, stdin: bytes, timeout: float) -> subprocess.Com
     """
     import subprocess
 
+    pipe = subprocess.PIPE
+    begin = partial(subprocess.Popen[bytes], words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+
+    def follow(process: subprocess.Popen[bytes]) -> subprocess.CompletedProcess[bytes]:
+        output, errors = process.communicate(stdin, timeout)
+        return subprocess.CompletedProcess(words, process.returncode, output, errors)
+
     try:
-        return subprocess.run(words, input=stdin, capture_output=True, timeout=timeout, check=False)
+        return attended(begin, follow)
     except subprocess.TimeoutExpired as error:
         raise TimeoutError from error
 
@@ -84,7 +118,8 @@ def run_step(words: Sequence[str], root: Path, environment: Mapping[str, str]) -
     """Run a step of the demo, and return its output with its errors as text."""
     import subprocess
 
-    return subprocess.run(
+    begin = partial(
+        subprocess.Popen[str],
         words,
         cwd=root,
         env=environment,
@@ -93,8 +128,14 @@ def run_step(words: Sequence[str], root: Path, environment: Mapping[str, str]) -
         stderr=subprocess.STDOUT,
         encoding="utf-8",
         errors="replace",
-        check=False,
+        start_new_session=True,
     )
+
+    def follow(process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
+        output, _ = process.communicate()
+        return subprocess.CompletedProcess(words, process.returncode, output)
+
+    return attended(begin, follow)
 
 
 @contextmanager

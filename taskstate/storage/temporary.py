@@ -6,6 +6,7 @@ import os
 from contextlib import contextmanager
 from pathlib import Path
 
+from taskstate.errors import Held
 from taskstate.storage import files, folders
 from taskstate.typed import TYPE_CHECKING
 
@@ -17,17 +18,20 @@ if TYPE_CHECKING:
 @contextmanager
 def nameless_file(folder: Path | None = None) -> Iterator[IO[bytes]]:
     """Yield a file that has no name and is gone when it is closed; it takes its space in `folder` if one is given."""
+    with Held() as held, _nameless(folder) as file:
+        held.release()
+        yield file
+
+
+def _nameless(folder: Path | None) -> IO[bytes]:
     import tempfile
 
     if folder is None:
-        with tempfile.TemporaryFile() as file:
-            yield file
-        return
+        return tempfile.TemporaryFile()
     path = files.temporary_name(folder / "log")
     descriptor = folders.open_file(path, os.O_RDWR | os.O_CREAT | os.O_EXCL)
     folders.remove(path)
-    with open(descriptor, "w+b") as file:
-        yield file
+    return open(descriptor, "w+b")
 
 
 def is_inside(folder: Path) -> bool:
@@ -40,23 +44,31 @@ def is_inside(folder: Path) -> bool:
 @contextmanager
 def folder(prefix: str, where: Path | None = None) -> Iterator[Path]:
     """Yield a new folder with a name that begins with `prefix`; it is deleted at the end, as far as possible."""
+    import tempfile
+
+    with Held() as held, tempfile.TemporaryDirectory(prefix=prefix, dir=where, ignore_cleanup_errors=True) as name:
+        try:
+            held.release()
+            yield Path(os.path.realpath(name))
+        finally:
+            held.hold()
+
+
+@contextmanager
+def lasting_folder(prefix: str) -> Iterator[Path]:
+    """Yield a new folder with a name that begins with `prefix`, which stays unless the command is interrupted."""
     import shutil
     import tempfile
 
-    name = ""
-    try:
-        with tempfile.TemporaryDirectory(prefix=prefix, dir=where, ignore_cleanup_errors=True) as name:
+    with Held() as held:
+        name = tempfile.mkdtemp(prefix=prefix)
+        try:
+            held.release()
             yield Path(os.path.realpath(name))
-    except KeyboardInterrupt:  # it may have come while the folder was deleted
-        shutil.rmtree(name, ignore_errors=True)
-        raise
-
-
-def lasting_folder(prefix: str) -> Path:
-    """Create a folder with a name that begins with `prefix`, which stays, and return its path."""
-    import tempfile
-
-    return Path(os.path.realpath(tempfile.mkdtemp(prefix=prefix)))
+        except KeyboardInterrupt:
+            held.hold()
+            shutil.rmtree(name, ignore_errors=True)
+            raise
 
 
 def lasting_file(prefix: str, ending: str, text: str) -> str:

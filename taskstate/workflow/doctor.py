@@ -235,7 +235,10 @@ def _check_orphans(workspace: Workspace) -> Iterable[RepositoryProblem]:
         if folder == artifacts.FOLDER and artifacts.refused_sessions(workspace, task_id):
             away = "delete this: it holds a session that was refused and is recorded nowhere"
         help_ = f"bring task {files.shown(task_id)} back, for example from git, or {away}"
-        relative = workspace.relative(workspace.state_root / folder / name)
+        place = workspace.state_root / folder / name
+        if folders.is_folder(place) and not any(each.names for each in folders.walk(place)):
+            continue  # left by a command that was killed, without anything in it
+        relative = workspace.relative(place)
         yield RepositoryProblem("orphans", relative, "it belongs to a task that is not there", help_)
 
 
@@ -309,7 +312,7 @@ def _check_temporary_files(workspace: Workspace) -> Iterable[RepositoryProblem]:
 def own_folders(workspace: Workspace) -> tuple[Path, ...]:
     """Return the folders in which our writes may leave temporary files."""
     places = {workspace.root, *(path.parent for path in workspace.own_files())}
-    places.update(folder / kind for folder in workspace.private.read for kind in ("journal", "kept", "cache"))
+    places.update(folder / kind for folder in workspace.private.read for kind in ("", "journal", "kept", "cache"))
     places.update(Path(each.path) for each in folders.walk(workspace.state_root))
     return tuple(sorted(places))
 

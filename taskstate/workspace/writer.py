@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 
-from taskstate.errors import StaleFile, TaskstateError
+from taskstate.errors import Held, StaleFile, TaskstateError
 from taskstate.model import names
 from taskstate.model.derived_values import exceeded, largest_parts
 from taskstate.model.task_state import TaskState, read_state
@@ -140,16 +140,16 @@ def _carry_out(workspace: Workspace, relative: str, change: Change, planned: _Pl
 
     Artifacts come first, so that after a crash a state file never names one that does not exist.
     """
-    before = artifacts.write_all(workspace, change.artifacts)
-    try:
-        keeping.carry_out(workspace, planned.plan, {relative: planned.state})
-    except TaskstateError:
-        if not journal.pending(workspace.private):  # else the next command finishes the plan, and needs them
-            artifacts.undo(workspace, before)
-        raise
-    artifacts.delete(
-        workspace, planned.state.id, {*change.obsolete_artifacts}.difference(each.path for each in change.artifacts)
-    )
+    with Held():  # a signal that comes between them is obeyed afterwards
+        before = artifacts.write_all(workspace, change.artifacts)
+        try:
+            keeping.carry_out(workspace, planned.plan, {relative: planned.state})
+        except TaskstateError:
+            if not journal.pending(workspace.private):  # else the next command finishes the plan, and needs them
+                artifacts.undo(workspace, before)
+            raise
+        new = {each.path for each in change.artifacts}
+        artifacts.delete(workspace, planned.state.id, {*change.obsolete_artifacts} - new)
 
 
 class _PlannedWrite(NamedTuple):

@@ -1,4 +1,7 @@
-"""A writer that is killed at any instant loses nothing: `doctor --fix` and the same command again make it whole."""
+"""A writer that is killed at any instant loses nothing: `doctor --fix` and the same command again make it whole.
+
+One that is told to end, as by Ctrl-C, needs neither.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from taskstate.storage import files
 from taskstate.tasks import sessions
 from taskstate.workspace.setup import RECORD
 from taskstate.workspace.workspace import find_workspace
-from tests.support.crashing import KILL_EVERY, fail_from, forks, killed
+from tests.support.crashing import KILL_EVERY, fail_from, forks, killed, told_to_end
 from tests.support.place import files_in
 
 if TYPE_CHECKING:
@@ -226,10 +229,31 @@ def test_a_kill_at_any_step_is_mended(prepared: Path, tmp_path: Path, name: str)
             assert content(root) in expected, (number, stderr)
             assert run("lint")[0] == 0
         assert sorted(numbers(root)) == [*range(1, len(numbers(root)) + 1)]
-        left = [path for path in root.rglob("*") if files.is_temporary(path.name) or path.name.startswith("pending-")]
-        assert left == []
+        assert _unfinished(root) == []
         shutil.rmtree(root)
     assert number > job.steps
+
+
+@forks
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name, job in JOBS.items() if not (job.work or job.anew)])
+def test_a_signal_at_any_step_leaves_all_or_nothing(prepared: Path, tmp_path: Path, name: str) -> None:
+    """Told to end, a command leaves all of its change or none, nothing unfinished, and no temporary file."""
+    job = JOBS[name]
+    origin = tmp_path / "origin"
+    _make(origin, prepared, job)
+    expected = [content(origin), _after(origin, tmp_path / "whole", job.command, 1)]
+    number, status = sorted(JOBS).index(name) % KILL_EVERY, 143
+    while status == 143:
+        number += KILL_EVERY
+        root = tmp_path / str(number)
+        shutil.copytree(origin, root)
+        with at(root):
+            status = told_to_end(lambda: run(*job.command)[0], number)
+        assert content(root) in expected, number
+        assert _unfinished(root) == []
+        shutil.rmtree(root)
+    assert (number > job.steps, status) == (True, 0)
 
 
 @pytest.mark.slow
@@ -264,6 +288,11 @@ def test_a_disk_that_refuses_is_one_clear_error(
             assert content(root) in expected, (number, stderr)
         shutil.rmtree(root)
     assert number > job.steps // 2
+
+
+def _unfinished(root: Path) -> list[Path]:
+    """Return the paths of temporary files and of plans that are not carried out."""
+    return [path for path in root.rglob("*") if files.is_temporary(path.name) or path.name.startswith("pending-")]
 
 
 def _make(origin: Path, prepared: Path, job: Job) -> None:

@@ -366,11 +366,12 @@ def test_what_is_to_be_done_at_exit_is_done(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "status"),
     [
-        ("import taskstate.__main__ as m; m.import_lean = stop", 130),
+        ("import taskstate.cli.lean_imports as m; m.import_lean = stop", 130),
+        ("import functools; functools.cached_property.__set_name__ = lambda *_: stop()", 130),
         ("import taskstate.cli.main as m; m._ready_streams = stop", 130),
         ("import atexit; atexit.register(os.kill, os.getpid(), signal.SIGINT)", 0),
     ],
-    ids=["before", "beginning", "behind"],
+    ids=["before", "building a class", "beginning", "behind"],
 )
 def test_ctrl_c_at_the_very_beginning_or_end_prints_nothing(tmp_path: Path, code: str, status: int) -> None:
     """Before there is a command it ends the process with 130, and behind it changes nothing; neither is a traceback."""
@@ -414,6 +415,28 @@ def test_a_command_that_is_told_to_end_leaves_nothing_running(root: Path, number
     process.send_signal(number)
     assert (process.communicate(timeout=30)[1], process.returncode) == (b"", 128 + number)
     assert is_gone(int(begun.read_text()))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_git_that_waits_is_ended_with_the_command(root: Path, number: signal.Signals) -> None:
+    """Git that lists files beside the command, and waits for one that says nothing, does not stay."""
+    (root / "below").mkdir()
+    os.mkfifo(root / "below" / ".gitignore")
+    handler = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+    process = subprocess.Popen(
+        [*TASKSTATE, "lint", "--no-cache"],
+        cwd=root,
+        stderr=subprocess.PIPE,
+        preexec_fn=partial(signal.signal, number, handler),  # noqa: PLW1509 - as above
+    )
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    deadline, started = time.monotonic() + 30, ""
+    while not started and time.monotonic() < deadline:
+        started = " ".join(each.read_text() for each in children.parent.parent.glob("*/children")).strip()
+        time.sleep(0.02)
+    process.send_signal(number)
+    assert (process.communicate(timeout=30)[1], process.returncode) == (b"", 128 + number)
+    assert is_gone(int(started.split()[0]))
 
 
 @pytest.mark.parametrize(("arguments", "status"), [(("show", "9"), 2), (("hook", "a", "b", "c"), 0)])

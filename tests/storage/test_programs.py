@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from taskstate.archive import external_summarizer
+from taskstate.archive.external_summarizer import Summarizer
+from taskstate.storage import programs
+from taskstate.storage.git import client as git
+from tests.support.processes import is_gone
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere forking is not safe")
 
@@ -108,3 +121,51 @@ def test_workers_end_with_the_process_that_is_killed(tmp_path: Path) -> None:
     while any(Path(f"/proc/{number}").exists() for number in workers) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert not [number for number in workers if Path(f"/proc/{number}").exists()]
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [
+        lambda _root: programs.run(("sleep", "60"), stdin=b"", timeout=50),
+        lambda root: programs.run_step(("sleep", "60"), root, os.environ),
+        lambda root: programs.attended(partial(programs.start_in_shell, "sleep 60", root), wait),
+        lambda root: external_summarizer._run(Summarizer("sleep 60", root), b"{}"),  # noqa: SLF001 - without its cache
+        lambda root: git.run(["hash-object", "--stdin"], root),
+    ],
+    ids=["run", "step", "shell", "summarizer", "git"],
+)
+def test_interrupt_in_the_moment_of_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begin: Callable[[Path], object]
+) -> None:
+    """Ctrl-C while the system starts a program is obeyed when it has: nothing is left that nobody knows of."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Interrupted(subprocess.Popen[bytes]):
+        def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - whatever it takes
+            super().__init__(*args, **options)
+            started.append(self)
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        begin(tmp_path)
+    assert started[0].returncode == -signal.SIGKILL
+
+
+def wait(process: subprocess.Popen[Any]) -> int:
+    """Wait for a process that nobody ends."""
+    return process.wait(50)
+
+
+def test_a_program_that_fails_to_be_followed_is_ended(tmp_path: Path) -> None:
+    """With what it has started, also if that ignores what asks it to end."""
+    command = "trap '' INT TERM HUP; sleep 60 & echo $! > child; echo; sleep 61"
+
+    def follow(process: subprocess.Popen[bytes]) -> None:
+        assert process.stdout
+        process.stdout.readline()
+        raise OSError(28, "full")
+
+    with pytest.raises(OSError, match="full"):
+        programs.attended(partial(programs.start_in_shell, command, tmp_path), follow)
+    assert is_gone(int((tmp_path / "child").read_text()))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from taskstate.errors import end
 from taskstate.storage import journal
 
 if TYPE_CHECKING:
@@ -95,6 +96,24 @@ def killed(work: Callable[[], object], number: int, *, torn: bool = False) -> bo
     _, ended = os.waitpid(child, 0)
     assert os.WIFSIGNALED(ended) or os.WEXITSTATUS(ended) == 0
     return os.WIFSIGNALED(ended)
+
+
+def told_to_end(work: Callable[[], int], number: int) -> int:
+    """Do `work` in a child process that is told to end at its `number`-th change of the disk; return its exit status.
+
+    The signal comes right before the change, as far as the process can tell: Python obeys it between two steps.
+    """
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            signal.signal(signal.SIGTERM, end)
+            for call, shim in shims(number, lambda *_: os.kill(os.getpid(), signal.SIGTERM)).items():
+                setattr(os, call, shim)
+            status = work()
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 def leave_plan(private: Private, plan: Plan) -> None:

@@ -4,7 +4,7 @@ import signal
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -90,19 +90,3 @@ def test_signal_handlers_are_put_back(tmp_path: Path) -> None:
     before = [signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGHUP)]
     run(tmp_path, "true")
     assert [signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGHUP)] == before
-
-
-def test_interrupt_in_the_moment_of_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C while the system starts a command is obeyed when it has: nothing is left that nobody knows of."""
-    started: list[subprocess.Popen[bytes]] = []
-
-    class Interrupted(subprocess.Popen[bytes]):
-        def __init__(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 - whatever it takes
-            super().__init__(*args, **options)
-            started.append(self)
-            signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(subprocess, "Popen", Interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        run(tmp_path, "sleep 60")
-    assert started[0].returncode == -signal.SIGKILL

@@ -255,7 +255,10 @@ def test_handoff_removed_right_after_a_write_is_told(place: Place, *, earlier: b
         hand(place)
     place.told()
     with after_keeping("keep" if earlier else "keep_file", remove):
-        _ = place.check(1) if earlier else hand(place)
+        if earlier:
+            place.check(1)
+        else:
+            hand(place)
     assert "the handoff phase-1-handoff-" in place.told()[0]
     mend(place)
     assert len(list(folder.glob("*handoff*.md"))) == 1

@@ -63,11 +63,14 @@ def run(invocation: Invocation) -> int:
                 f"the demo needs {program}, which was not found", help=f"install it ({package})", code="missing-program"
             )
     machine_readable = invocation.as_json or invocation.args.quiet  # then standard output is not for the narration
-    demo = Demo(temporary.lasting_folder("taskstate-demo-"), sys.stderr if machine_readable else sys.stdout)
-    try:
-        demo.play()
-    finally:
-        demo.say(f"\nThe repository is kept: {demo.root}")
+    with temporary.lasting_folder("taskstate-demo-") as folder:
+        demo = Demo(folder, sys.stderr if machine_readable else sys.stdout)
+        try:
+            demo.play()
+        except Exception:  # not Ctrl-C: then the folder does not stay
+            demo.say_where()
+            raise
+        demo.say_where()
     return invocation.print_result({"folder": str(demo.root)}, "")
 
 
@@ -77,11 +80,14 @@ class Demo:
     def __init__(self, root: Path, out: TextIO) -> None:
         self.root = root / "project"
         folders.make(self.root)
+        folders.make(root / "temporary")
         self.out = out
         clean = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "TASKSTATE_"))}
         own = {"PATH": _path(), "TASKSTATE_ACTOR": "demo", "NO_COLOR": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-        # What is allowed here is remembered outside the repository, and this one is nobody's.
-        self.environment = clean | own | {"XDG_STATE_HOME": str(root / "state")}
+        # What is allowed here is remembered outside the repository, and this one is nobody's. What a step that is ended
+        # leaves in its temporary folder goes with the demo's.
+        places = {"XDG_STATE_HOME": str(root / "state"), "TMPDIR": str(root / "temporary")}
+        self.environment = clean | own | places
 
     def play(self) -> None:
         """Run all steps."""
@@ -185,6 +191,10 @@ class Demo:
         if words[0] == "taskstate":
             words = [sys.executable, "-m", *words]
         return programs.run_step(words, self.root, self.environment)
+
+    def say_where(self) -> None:
+        """Print where the repository is."""
+        self.say(f"\nThe repository is kept: {self.root}")
 
     def say(self, text: str) -> None:
         """Print a part of the narration."""

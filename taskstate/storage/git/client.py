@@ -14,15 +14,16 @@ from pathlib import Path
 from taskstate.errors import GitFailed
 from taskstate.storage.git.contents import Objects
 from taskstate.storage.git.discovery import discover, first_line, foreign_variables, git_folder, small_file
-from taskstate.storage.git.program import WAITS, is_partial, printable, run, start
+from taskstate.storage.git.program import WAITS, end_started, is_partial, printable, run, start
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["DISK", "INDEX", "MINIMUM_VERSION", "OWN_PATTERNS", "WAITS", "GitFolders", "Objects", "folders", "head"]
-__all__ += ["hook", "index_of_commit", "index_path", "is_bare", "is_partial", "is_shallow", "merge_heads", "printable"]
-__all__ += ["require_own_file", "resolve_commit", "run", "start", "start_listing", "toplevel", "user_name", "version"]
+__all__ = ["DISK", "INDEX", "MINIMUM_VERSION", "OWN_PATTERNS", "WAITS", "GitFolders", "Objects", "end_started", "folders"]
+__all__ += ["head", "hook", "index_of_commit", "index_path", "is_bare", "is_partial", "is_shallow", "merge_heads"]
+__all__ += ["printable", "require_own_file", "resolve_commit", "run", "start", "start_listing", "toplevel", "user_name"]
+__all__ += ["version"]
 
 DISK, INDEX = "", ":"  # where files are now; instead of these, a commit's id
 MINIMUM_VERSION = (2, 30)  # the first whose `rev-parse` knows `--end-of-options`

@@ -227,12 +227,15 @@ class Store:
         output = git.start(args, self._root, stdin=names, env={**self._env, **self._place.storing(folder)})
 
         def wait() -> Path:
-            name = output().decode("ascii").strip()
+            pack = output().decode("ascii").strip()
             with files.os_errors("write", folder):
-                for each in files.names(folder / "pack"):
-                    folders.set_mode(folder / "pack" / each, 0o400)
+                for each in (folder / "pack" / name for name in files.names(folder / "pack")):
+                    if each.name.startswith("tmp_"):  # left by git that was killed
+                        folders.remove(each)
+                    else:
+                        folders.set_mode(each, 0o400)
                 folders.sync(folder / "pack")
-            return folder / "pack" / f"pack-{name}.pack"
+            return folder / "pack" / f"pack-{pack}.pack"
 
         return wait
 

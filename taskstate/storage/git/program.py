@@ -14,8 +14,9 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
+from functools import partial
 
-from taskstate.errors import GitFailed, TaskstateError
+from taskstate.errors import GitFailed, Held, TaskstateError
 from taskstate.storage.files import MAX_BYTES
 from taskstate.storage.git.discovery import discover, first_line, foreign_variables, git_folder, small_file
 from taskstate.typed import TYPE_CHECKING
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
+    from threading import Event
     from typing import IO
 
 _FLAGS = (
@@ -54,6 +56,7 @@ _DROPPED = (
 WAITS = "git-waits"  # the code of the error that git was ended for
 _CHUNK = 64 * 1024
 _FIRST_LOOK = 100  # milliseconds, in which git can read some 100 MB
+_PAUSE = 0.01  # seconds
 _PATIENCE = 2_000  # milliseconds; twice as long without any work is in vain
 _SILENT = "remove the pipes that `find . -type p` lists; git's configuration may name one, too"
 _ENDLESS = "remove the links to devices that `find . -lname '/dev/*'` lists; git's configuration may name one, too"
@@ -61,6 +64,9 @@ _MAX_MESSAGE = 300
 _MUCH = "list what is no part of the project in .gitignore, or set `root` in taskstate.toml to a smaller part of it"
 _PARTIAL = rb"(?im)^\s*(?:promisor\s*(?:=\s*true\s*)?$|partialclone\s*=)"
 FETCH_ALL = "this clone is partial, and nothing is fetched for you: run `git fetch --refetch --no-filter` first"
+
+# Git whose output somebody will wait for, by the event of its end: which thread started it, and its process.
+_awaited: dict[Event, tuple[int, list[subprocess.Popen[bytes]]]] = {}
 
 
 def run(
@@ -73,7 +79,14 @@ def run(
             is the error's code, for a caller that knows what the failure means. Code "too-large": its output is longer
             than `files.MAX_BYTES`.
     """
-    status, output, said = _outcome(open_pipes(args, cwd, env, errors=True), stdin, _name_of(args))
+    return _run(args, cwd, stdin, partial(open_pipes, args, cwd, env, errors=True), code)
+
+
+def _run(
+    args: Sequence[str], cwd: Path, stdin: bytes, begin: Callable[[], subprocess.Popen[bytes]], code: str = ""
+) -> bytes:
+    with Held() as held:  # a signal in the instant of the start would leave git running
+        status, output, said = _outcome(begin(), held, stdin, _name_of(args))
     if len(output) > MAX_BYTES:
         message = f"git {_name_of(args)} says more than {MAX_BYTES // 1024**2} MiB in {printable(str(cwd))}"
         raise GitFailed(message, code="too-large", help=_MUCH)
@@ -102,7 +115,7 @@ def open_pipes(
         raise _not_started(error, cwd) from error
 
 
-def _outcome(process: subprocess.Popen[bytes], stdin: bytes, name: str) -> tuple[int, bytes, bytes]:
+def _outcome(process: subprocess.Popen[bytes], held: Held, stdin: bytes, name: str) -> tuple[int, bytes, bytes]:
     """Return exit status, standard output and the beginning of standard error; git is ended where it says too much.
 
     A repository decides how much git says, so what is read into memory has a bound.
@@ -119,17 +132,18 @@ def _outcome(process: subprocess.Popen[bytes], stdin: bytes, name: str) -> tuple
         process.stdin.close()
     with process:
         try:
+            held.release()
             for each in beside:
                 each.start()
             output = _read_up_to(process, MAX_BYTES + 1, name)
             if len(output) > MAX_BYTES:
                 process.kill()
         except BaseException:  # Ctrl-C ends git, too, with what it started
-            from taskstate.storage.git import waiting
-
-            waiting.end(process.pid)
+            held.hold()
+            _kill(process)
             raise
         finally:
+            held.hold()
             for each in beside:
                 if each.is_alive():  # else it has ended, or Ctrl-C came before it was started
                     each.join()
@@ -236,28 +250,63 @@ def _name_of(args: Sequence[str]) -> str:
 def start(
     args: Sequence[str], cwd: Path, *, stdin: bytes = b"", env: Mapping[str, str] | None = None
 ) -> Callable[[], bytes]:
-    """Start `git ARGS`, and return a function that waits for its output; that one raises the errors of `run`."""
-    from threading import Thread
+    """Start `git ARGS`, and return a function that waits for its output; that one raises the errors of `run`.
 
+    Where nobody waits for it until this process ends, `end_started` ends git.
+    """
+    from threading import Event, Thread, get_ident
+
+    begun: list[subprocess.Popen[bytes]] = []
     output: list[bytes] = []
     errors: list[Exception] = []
 
+    def begin() -> subprocess.Popen[bytes]:
+        begun.append(open_pipes(args, cwd, env, errors=True))
+        return begun[0]
+
     def work() -> None:
         try:
-            output.append(run(args, cwd, stdin=stdin, env=env))
+            output.append(_run(args, cwd, stdin, begin))
         except Exception as error:  # noqa: BLE001 - any error is raised again in the caller's thread
             errors.append(error)
-
-    thread = Thread(target=work)
-    thread.start()
+        finally:
+            ended.set()
 
     def wait() -> bytes:
-        thread.join()
+        ended.wait()  # not for the thread: where Ctrl-C interrupts that, Python takes it for one that has ended
+        _awaited.pop(ended, None)
         for error in errors:
             raise error
         return output[0]
 
+    ended = Event()
+    _awaited[ended] = get_ident(), begun
+    Thread(target=work).start()
     return wait
+
+
+def end_started(*, everywhere: bool = False) -> None:
+    """End git that was started by this thread, or `everywhere`, and that nobody has waited for.
+
+    It may be writing, or be waiting for a file that says nothing.
+    """
+    from threading import get_ident
+
+    for ended, (started_by, begun) in [*_awaited.items()]:
+        if everywhere or started_by == get_ident():
+            _awaited.pop(ended, None)
+            while not ended.is_set():  # it may be starting git now
+                for each in begun:
+                    _kill(each)
+                ended.wait(_PAUSE)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill git with what it started, if it is not reaped yet."""
+    from taskstate.storage.git import waiting
+
+    if process.returncode is None:
+        waiting.end(process.pid)
 
 
 def printable(text: str) -> str:

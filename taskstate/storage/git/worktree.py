@@ -128,7 +128,11 @@ def scratch(root: Path, *object_folders: Path) -> Iterator[Scratch]:
             # copy2 keeps the time stamp: files that were changed at that time or later git reads again, since their
             # size and times in the index may be those of older content.
             shutil.copy2(index, area.own_index)
-        yield area
+        try:
+            yield area
+        except KeyboardInterrupt:  # git that nobody waits for would write into the folder while it is deleted
+            git.end_started()
+            raise
 
 
 def sweep(place: Scratch) -> None:

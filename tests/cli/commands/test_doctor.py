@@ -172,11 +172,13 @@ def test_ids_that_two_files_bear_are_found(git: Place, cli: Cli) -> None:
 
 
 def test_orphans_are_found(git: Place, cli: Cli) -> None:
-    """Archives, handoffs and artifacts of a task that is missing are named."""
+    """Archives, handoffs and artifacts of a task that is missing are named; an empty folder holds none of them."""
     root = git.workspace.state_root
     (root / "archives/task-9-archive.md").write_text("# Old\n", encoding="utf-8")
+    (root / "handoffs/task-8/accepted").mkdir(parents=True)  # left by a command that was killed
     for folder in ("handoffs/task-9", "artifacts/task-9", "artifacts/task-101"):
         (root / folder).mkdir(parents=True)
+        (root / folder / "x").touch()
     paths = {ailment["path"] for ailment in found(cli) if ailment["check"] == "orphans"}
     assert paths == {
         f".taskstate/{name}" for name in ("archives/task-9-archive.md", "handoffs/task-9", "artifacts/task-9")
@@ -213,7 +215,9 @@ def test_artifacts_that_completing_could_not_delete_are_named(git: Place, cli: C
 
 def test_temporary_files_are_swept(git: Place, cli: Cli) -> None:
     """What killed writers left is found wherever we write, and removed by --fix; nothing else is."""
-    names = (".taskstate-1-ab.tmp", ".taskstate/tasks/.taskstate-2-ab.tmp", ".taskstate/templates/.taskstate-3-ab.tmp")
+    names = [".taskstate-1-ab.tmp", ".taskstate/tasks/.taskstate-2-ab.tmp", ".taskstate/templates/.taskstate-3-ab.tmp"]
+    names.append(".git/taskstate/main/.taskstate-4-ab.tmp")
+    (git.root / names[-1]).parent.mkdir(parents=True, exist_ok=True)
     for name in (*names, ".taskstate/tasks/mine.tmp"):
         (git.root / name).write_text("half", encoding="utf-8")
     assert {ailment["path"] for ailment in found(cli)} == set(names)

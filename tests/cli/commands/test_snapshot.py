@@ -201,3 +201,14 @@ def test_another_id_takes_the_snapshots_along(cli: Cli, place: GitPlace) -> None
     place.write("a.txt", "by hand\n")
     assert cli.ok("snapshot", "verify", "7", "--role", "implementer", "--restore", "a.txt").startswith("put back a.txt")
     assert [each for each in doctor.examine(place.workspace) if each.check == "orphans"] == []
+
+
+def test_what_killed_git_left_in_a_pack_goes_with_the_next_one(cli: Cli, place: GitPlace) -> None:
+    """Of the same tree, which lies in the same folder."""
+    before = place.text
+    cli.ok(*TAKE)
+    (pack,) = (place.workspace.state_root / "artifacts").rglob("pack")
+    (pack / "tmp_idx_x").touch()
+    place.text = before
+    cli.ok(*TAKE)
+    assert {".pack", ".idx", ".rev"} >= {path.suffix for path in pack.iterdir()}
