@@ -12,6 +12,8 @@ import sys
 # and so does reading a large file: with Python's own 700 it looks at them again and again, in vain. A server sets less.
 _GARBAGE = 1_000_000
 _ENDING = (_signal.SIGTERM, _signal.SIGHUP)
+_SIGNALLED = 128  # and the signal's number are the exit status of who was ended by it
+_SOON = 0.001  # seconds
 
 
 def run() -> None:
@@ -50,6 +52,7 @@ def _status() -> int:
     """Run one command, and return its exit status."""
     from taskstate.errors import end
 
+    sys.unraisablehook = _obeyed_soon
     for number in _ENDING:
         if _signal.getsignal(number) == _signal.SIG_DFL:  # `nohup` has it ignored
             _signal.signal(number, end)
@@ -60,6 +63,23 @@ def _status() -> int:
     from taskstate.cli.main import main
 
     return main()
+
+
+def _obeyed_soon(ignored: sys.UnraisableHookArgs) -> None:
+    """Have Ctrl-C, or another signal that ends us, obeyed where Python ignores it: in what it runs behind each import.
+
+    It cannot be raised from here, where it would be ignored again. So the signal comes once more.
+    """
+    from taskstate.errors import end, interrupted_status
+
+    number = interrupted_status(ignored.exc_value) - _SIGNALLED
+    if number < 0:
+        sys.__unraisablehook__(ignored)
+        return
+    if _signal.getsignal(number) == _signal.SIG_DFL:  # as `end` leaves it
+        _signal.signal(number, end)
+    _signal.signal(_signal.SIGALRM, lambda *_: _signal.raise_signal(number))
+    _signal.setitimer(_signal.ITIMER_REAL, _SOON)
 
 
 if __name__ == "__main__":

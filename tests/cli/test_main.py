@@ -369,13 +369,20 @@ def test_what_is_to_be_done_at_exit_is_done(tmp_path: Path) -> None:
         ("import taskstate.cli.lean_imports as m; m.import_lean = stop", 130),
         ("import functools; functools.cached_property.__set_name__ = lambda *_: stop()", 130),
         ("import taskstate.cli.main as m; m._ready_streams = stop", 130),
+        ("import taskstate.cli.main as m; m._ready_streams = ignored", 130),
         ("import atexit; atexit.register(os.kill, os.getpid(), signal.SIGINT)", 0),
     ],
-    ids=["before", "building a class", "beginning", "behind"],
+    ids=["before", "building a class", "beginning", "ignored", "behind"],
 )
 def test_ctrl_c_at_the_very_beginning_or_end_prints_nothing(tmp_path: Path, code: str, status: int) -> None:
     """Before there is a command it ends the process with 130, and behind it changes nothing; neither is a traceback."""
-    lines = ("import os, signal", "def stop(): os.kill(os.getpid(), signal.SIGINT)", code)
+    lines = (
+        "import os, signal, time",
+        "def stop(): os.kill(os.getpid(), signal.SIGINT)",
+        "class Ignoring: __del__ = lambda self: stop()",
+        "def ignored(): Ignoring(); time.sleep(20)",
+        code,
+    )
     end = "import sys; sys.argv[1:] = ['--version']; from taskstate.__main__ import run; run()"
     done = subprocess.run(
         [sys.executable, "-c", "\n".join((*lines, end))], cwd=tmp_path, capture_output=True, text=True, check=False
