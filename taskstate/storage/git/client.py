@@ -20,10 +20,10 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["DISK", "INDEX", "MINIMUM_VERSION", "OWN_PATTERNS", "WAITS", "GitFolders", "Objects", "end_started", "folders"]
-__all__ += ["head", "hook", "index_of_commit", "index_path", "is_bare", "is_partial", "is_shallow", "merge_heads"]
-__all__ += ["printable", "require_own_file", "resolve_commit", "run", "start", "start_listing", "toplevel", "user_name"]
-__all__ += ["version"]
+__all__ = ["DISK", "INDEX", "MINIMUM_VERSION", "OWN_PATTERNS", "WAITS", "GitFolders", "Objects", "end_started"]
+__all__ += ["folders", "head", "hook", "index_of_commit", "index_path", "is_bare", "is_partial", "is_shallow"]
+__all__ += ["merge_heads", "printable", "require_own_file", "resolve_commit", "run", "start", "start_listing"]
+__all__ += ["toplevel", "user_name", "version"]
 
 DISK, INDEX = "", ":"  # where files are now; instead of these, a commit's id
 MINIMUM_VERSION = (2, 30)  # the first whose `rev-parse` knows `--end-of-options`
