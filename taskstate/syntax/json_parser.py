@@ -1,7 +1,7 @@
 """Parses JSON with the position of every key and value, which the standard library's `json` does not report.
 
 Accepts what `json.loads` accepts, except what other readers refuse or silently change: NaN and Infinity, duplicate
-keys, nesting over 100, half of a surrogate pair, an integer too long to convert. `read_json` returns the span tree or a
+keys, nesting over 100, half of a surrogate pair, an integer too long to print. `read_json` returns the span tree or a
 worded fault. `loads` uses the C decoder for plain values of sound text, and declines anything else.
 
 The C decoder also skips the objects and arrays that stand in a list: of ten thousand features few are looked at, so
@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from functools import cached_property
 
-from taskstate.syntax.nodes import Fault, MapEntry, Node, Stopped, is_encodable
+from taskstate.syntax.nodes import MANY_DIGITS, Fault, MapEntry, Node, Stopped, is_encodable
 from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
@@ -100,7 +100,13 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
+def _bounded(digits: str) -> int:
+    if len(digits) >= MANY_DIGITS:
+        raise ValueError("the number has too many digits")
+    return int(digits)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=_bounded)
 _SPELLING = json.JSONDecoder(parse_int=_spelled, parse_float=_spelled)
 
 
@@ -320,11 +326,8 @@ class _Parser:
             raise self.stopped(at, end, f"{word} is no JSON value; write null or a number", "constant")
         if not compiled(_NUMBER).fullmatch(word):
             raise self.stopped(at, end, _word_problem(word))
-        if not any(sign in word for sign in ".eE"):
-            try:
-                int(word)
-            except ValueError:
-                raise self.stopped(at, end, "the number has too many digits", "number") from None
+        if len(word) >= MANY_DIGITS and not any(sign in word for sign in ".eE"):
+            raise self.stopped(at, end, "the number has too many digits", "number")
 
     def no_key(self, at: int, start: int) -> NoReturn:
         """Refuse what stands at `at`, where a key is expected."""

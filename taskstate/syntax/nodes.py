@@ -27,7 +27,7 @@ _NUMBER = re.compile(
     r"|([-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)|([-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))"
 )
 _MANY_KEYS = 64  # from here on a mapping is indexed
-_MANY_DIGITS = 1_000  # fewer are a number to Python
+MANY_DIGITS = 1_000  # a number has fewer: of 4,300 and more Python fails to print it, or the one after it
 _MOST_INDEXES = 8
 _indexes: dict[int, tuple[tuple[MapEntry, ...], dict[str, MapEntry]]] = {}  # each holds its mapping, so ids are unique
 _DECIMAL, _OCTAL, _HEX, _FLOAT = 1, 2, 3, 4  # groups of `_NUMBER`; the fifth is infinity or not-a-number
@@ -209,7 +209,7 @@ def resolve_plain(source: str) -> str | int | float | bool | None:
 
     Unlike YAML 1.1 it has no dates, no `yes` and `no` (the country code of Norway), and octal only as `0o17`.
     """
-    if len(source) < _MANY_DIGITS and source.isascii() and source.isdecimal():  # as most numbers are
+    if len(source) < MANY_DIGITS and source.isascii() and source.isdecimal():  # as most numbers are
         return int(source)
     if _STRING_START.match(source):
         return source
@@ -223,13 +223,10 @@ def resolve_plain(source: str) -> str | int | float | bool | None:
 def _number(source: str) -> str | int | float:
     match = _NUMBER.fullmatch(source)
     form = match.lastindex if match else None
-    if form == _DECIMAL:
-        try:
-            return int(source)
-        except ValueError:  # has more digits than Python converts
+    if form in {_DECIMAL, _OCTAL, _HEX}:
+        if len(source) >= MANY_DIGITS:
             return source
-    if form in {_OCTAL, _HEX}:
-        return int(source, 0)
+        return int(source) if form == _DECIMAL else int(source, 0)
     if form == _FLOAT:
         return float(source)
     return float(source.replace(".", "")) if form else source

@@ -79,9 +79,10 @@ def test_not_a_number_is_one() -> None:
     assert math.isnan(value)
 
 
-def test_a_number_too_long_to_convert_stays_text() -> None:
-    """An integer with more digits than Python converts is taken for a text and raises nothing."""
-    assert resolve_plain("9" * 5000) == "9" * 5000
+@pytest.mark.parametrize("source", ["9" * 5000, "9" * 4300, "-" + "9" * 4300, "0x" + "f" * 5000, "0o" + "7" * 5000])
+def test_a_number_too_long_to_print_stays_text(source: str) -> None:
+    """An integer with more digits than Python prints, or whose successor has, is a text, however it is written."""
+    assert resolve_plain(source) == source
 
 
 def test_get_follows_keys_and_indices() -> None:
