@@ -11,6 +11,7 @@ from taskstate.syntax.patterns import compiled
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
 # Patterns and character classes, compiled where they are used: most files are ASCII and need none of them.
@@ -219,6 +220,33 @@ def escaped(text: str, *, json: bool = False) -> str:
         parts += [text[at:start], _json_escapes(text[start:end]) if json else _escapes(text[start:end])]
         at = end
     return "".join([*parts, text[at:]]) if parts else text
+
+
+def unescaped(data: str) -> str:
+    r"""Return JSON or YAML with the escapes of these characters, such as `\u200b`, as the characters themselves.
+
+    Who reads the data has them as well; what they stand beside tells whether they are legal.
+    """
+    return compiled(_DATA_ESCAPE).sub(_unescaped, data) if "\\" in data else data
+
+
+_DATA_ESCAPE = (  # a pair of surrogates, one character in one of three lengths, or what else a backslash begins
+    r"\\(?:u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
+    r"|(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|x([0-9a-fA-F]{2}))|([LP])|[^\r\n])"
+)
+_YAML_BREAKS = {"L": "\u2028", "P": "\u2029"}
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    high, low, *single, letter = match.groups()
+    digits = next(filter(None, single), "")
+    if high:
+        char = chr(0x10000 + ((int(high, 16) & 0x3FF) << 10) + (int(low, 16) & 0x3FF))
+    elif digits:
+        char = chr(min(int(digits, 16), 0x10FFFF))
+    else:
+        char = _YAML_BREAKS.get(letter, "")
+    return char if char and compiled(_CANDIDATE).fullmatch(char) else match[0]
 
 
 def shown(run: str) -> str:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from taskstate.errors import CannotEdit
+from taskstate.syntax import invisible
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import equals, is_encodable, is_list
 from taskstate.syntax.spans import line_start, with_newlines
@@ -47,6 +48,7 @@ def json_line(value: object) -> str:
         return text
     if not is_encodable(text):
         raise CannotEdit("half of a surrogate pair is no character and cannot be written")
+    text = invisible.escaped(text, json=True)
     return re.compile(_INVISIBLE).sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from taskstate.errors import CannotEdit
+from taskstate.syntax import invisible
 from taskstate.syntax.nodes import is_encodable, is_list
 from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import is_plain
@@ -75,7 +76,11 @@ def double_quoted(text: str) -> str:
         raise CannotEdit("half of a surrogate pair is no character and cannot be written")
     if is_plain(text) and {'"', "\\", "\n", "\t", "\r"}.isdisjoint(text):
         return f'"{text}"'
-    return f'"{re.compile(_ESCAPED).sub(_escape, text)}"'
+    parts, at = list[str](), 0
+    for start, end in invisible.find(text):
+        parts += [_escaped(text[at:start]), *map(_escape, text[start:end])]
+        at = end
+    return f'"{"".join(parts)}{_escaped(text[at:])}"'
 
 
 def yaml_flow(value: object) -> str:
@@ -139,14 +144,22 @@ def _children(value: Mapping[str, Any] | Sequence[Any]) -> Iterable[Any]:
 def _is_plain(text: str) -> bool:
     """Return whether every YAML version reads the unquoted text as this string, in a block and in brackets."""
     return (
-        bool(compiled(_PLAIN).fullmatch(text)) and text.lower() not in _RESERVED and not compiled(_HASH).fullmatch(text)
+        bool(compiled(_PLAIN).fullmatch(text))
+        and text.lower() not in _RESERVED
+        and not compiled(_HASH).fullmatch(text)
+        and not any(invisible.find(text))
     )
 
 
-def _escape(match: re.Match[str]) -> str:
-    char = match[0]
+def _escaped(text: str) -> str:
+    return re.compile(_ESCAPED).sub(lambda match: _escape(match[0]), text)
+
+
+def _escape(char: str) -> str:
     if char in _SHORT_ESCAPES:
         return _SHORT_ESCAPES[char]
+    if char > "\uffff":
+        return f"\\U{ord(char):08x}"
     return f"\\x{ord(char):02x}" if char < "\u0100" else f"\\u{ord(char):04x}"
 
 

@@ -10,14 +10,17 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from functools import partial
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model.names import own_file
+from taskstate.model.task_state import is_json_fence
 from taskstate.model.write_metadata import timestamp
 from taskstate.storage import files, folders
 from taskstate.storage.transaction import Append, Create, Replace, paths_of
 from taskstate.syntax import invisible
+from taskstate.syntax.document import parse
 from taskstate.syntax.spans import Span, line_end, line_start, line_starts
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import secrets
@@ -121,27 +124,46 @@ def new_secrets_in_plan(workspace: Workspace, plan: Plan, path: str = "", old: s
     kinds: list[str] = []
     for operation in plan:
         if isinstance(operation, Create | Replace | Append):
-            text = operation.data.decode(errors="replace")
-            parts = changed_parts(old, text) if operation.path == path else (Span(0, len(text)),)
-            findings = _new_in_operation(workspace, plan, operation, parts)
             name = f"what is added to {operation.path}" if isinstance(operation, Append) else operation.path
-            lines += describe(text, findings, name)
-            kinds += [each.kind for each in findings]
+            before = old if operation.path == path else None
+            for text, findings in _new_in_operation(workspace, plan, operation, before):
+                lines += describe(text, findings, name)
+                kinds += [each.kind for each in findings]
     return SecretFindings(tuple(lines), tuple(kinds))
 
 
 def _new_in_operation(
-    workspace: Workspace, plan: Plan, operation: Create | Replace | Append, parts: tuple[Span, ...]
-) -> tuple[Secret, ...]:
-    text = operation.data.decode(errors="replace")
-    findings = [each for part in parts for each in _secrets_in(text, part, workspace)]
-    if own_file(operation.path) and not text.isascii():
-        findings += [each for part in parts for each in _invisible_in(text, part)]
-    if not findings:
-        return ()
-    old = "".join(_old_texts(workspace, (operation,))) if isinstance(operation, Replace) else ""
-    others = "\n".join(_old_texts(workspace, tuple(each for each in plan if each is not operation)))
-    return exceeding(text, findings, old, others)
+    workspace: Workspace, plan: Plan, operation: Create | Replace | Append, old: str | None
+) -> Iterator[tuple[str, tuple[Secret, ...]]]:
+    """Yield the text that an operation writes, in each form that is searched, and what is new in it.
+
+    Of a text that replaces the text `old` only changed lines are searched.
+    """
+    written = operation.data.decode(errors="replace")
+    is_hidden = own_file(operation.path) and (not written.isascii() or "\\" in written)
+    for searched in (_secrets_in, _invisible_in) if is_hidden else (_secrets_in,):
+        form = partial(_with_characters, name=operation.path) if searched is _invisible_in else str
+        text = form(written)
+        parts = (Span(0, len(text)),) if old is None else changed_parts(form(old), text)
+        findings = [each for part in parts for each in searched(text, part, workspace)]
+        if findings:
+            before = "".join(map(form, _old_texts(workspace, (operation,)))) if isinstance(operation, Replace) else ""
+            others = "\n".join(map(form, _old_texts(workspace, tuple(each for each in plan if each is not operation))))
+            yield text, exceeding(text, findings, before, others)
+
+
+def _with_characters(text: str, name: str) -> str:
+    """Return the text of a file of ours in which no hidden character of YAML and JSON is written as an escape."""
+    unescaped = invisible.unescaped(text)
+    if unescaped == text or name.endswith(".json"):
+        return unescaped
+    document = parse(text)
+    fences = (block.content for block in document.blocks_in(Span(0, len(text)), "fence") if is_json_fence(block))
+    parts, at = list[str](), 0
+    for span in (document.front_matter.span or Span(0, 0), *fences):
+        parts += [text[at : span.start], invisible.unescaped(span.of(text))]
+        at = span.end
+    return "".join([*parts, text[at:]])
 
 
 def _secrets_in(text: str, part: Span, workspace: Workspace) -> Iterator[Secret]:
@@ -149,7 +171,7 @@ def _secrets_in(text: str, part: Span, workspace: Workspace) -> Iterator[Secret]
         yield each._replace(span=Span(part.start + each.span.start, part.start + each.span.end))
 
 
-def _invisible_in(text: str, part: Span) -> Iterator[Secret]:
+def _invisible_in(text: str, part: Span, _workspace: Workspace) -> Iterator[Secret]:
     for start, end in invisible.find(part.of(text)):
         yield Secret(Span(part.start + start, part.start + end), INVISIBLE)
 

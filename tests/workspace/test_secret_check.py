@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.formatting.format_files import format_file
 from taskstate.storage import journal
 from taskstate.syntax.document import parse
+from taskstate.tasks import checklist, create
 from taskstate.workspace.change import Change
 from taskstate.workspace.secret_check import changed_parts, new_secrets_in_plan
 from taskstate.workspace.writer import change, change_at
@@ -213,6 +215,45 @@ def test_hidden_text_is_not_written(place: Place, text: str) -> None:
     assert error.code in {"invisible-text", "control-characters"}
     assert str(error).isprintable()
     assert tree(place.root) == before
+
+
+FIELDS: dict[str, Callable[[Place, str, Request], object]] = {
+    "a session": lambda place, text, request: place.add(text, request=request),
+    "a feature in JSON": lambda place, text, request: checklist.add_feature(place.workspace, TASK, "f2", text, request),
+    "a title in YAML and Markdown": lambda place, text, request: create.create(
+        place.workspace, create.NewTask(id="102", title=text), request
+    ),
+    "an area in YAML": lambda place, text, request: create.create(
+        place.workspace, create.NewTask(id="102", title="T", area=text), request
+    ),
+}
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize("char", "\u200b\u200e\u2028\u2060\u2061\u206a\ufeff\ufff0\ufff9\U000e0041")
+def test_hidden_text_is_refused_in_every_field(place: Place, field: str, char: str) -> None:
+    """The rule is the same in Markdown, and in YAML and JSON, where the text would be written as an escape."""
+    before = tree(place.root)
+    assert refusal(lambda: FIELDS[field](place, f"a{char}b", place.request())).code == "invisible-text"
+    assert tree(place.root) == before
+
+
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize(
+    "text", ["say `verify\\u2060Token`", "\u05e9\u05dc\u05d5\u05dd\u200f!", "\u65e5\u672c\u2060\u8a9e"]
+)
+def test_what_is_not_hidden_is_written_in_every_field(place: Place, field: str, text: str) -> None:
+    """An escape that is the text itself, and what a script needs, are no hidden text."""
+    FIELDS[field](place, text, place.request())
+
+
+def test_an_escape_in_json_stays_one(place: Place) -> None:
+    """Hidden text that a person wrote as an escape is in no command's way, and none writes it as it is."""
+    escaped = r"verify\u200bToken \udb40\udc41 \u2060"
+    place.text = place.text.replace("makes a JWT", escaped)
+    checklist.add_feature(place.workspace, TASK, "f2", "more", place.request())
+    outcome = format_file(place.workspace, place.path, place.request())
+    assert (outcome.changed, escaped in place.text) == (True, True)
 
 
 def test_hidden_text_is_written_when_forced_and_audited(place: Place) -> None:
