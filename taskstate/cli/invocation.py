@@ -9,7 +9,7 @@ from pathlib import Path
 
 from taskstate.errors import SeveralReasons, TaskstateError
 from taskstate.messages import decoded
-from taskstate.syntax.spans import one_line, printable, printable_json, with_newlines
+from taskstate.syntax.spans import one_line, printable, printable_json, with_newlines, without_commands
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -297,7 +297,7 @@ def outcome_shape(outcome: Outcome) -> dict[str, object]:
 
 
 def _print(text: str, stream: Any) -> None:  # noqa: ANN401 - a text stream
-    stream.write(with_newlines(printable(text), "\n").rstrip("\n") + "\n")
+    stream.write(without_commands(with_newlines(printable(text), "\n")).rstrip("\n") + "\n")
 
 
 def standard_input(limit: int) -> bytes:

@@ -18,6 +18,12 @@ from taskstate.typed import NamedTuple
 # Terminal escapes, other controls, lone surrogates, and the marks that reorder text on a screen (CVE-2021-42574).
 CONTROLS = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 
+# What a CI system takes as a command in the log of a job: GitHub behind blanks at a line's start, and `##[` anywhere,
+# as Azure and TeamCity take theirs. Of what `::` begins only GitHub's own words: C++ and Markdown begin lines so, too.
+_CI_COMMAND = (
+    r"(?im)^([^\S\n]*):(?=:(?:add-(?:mask|matcher|path)|debug|echo|(?:end)?group|error|notice|remove-matcher|save-state"
+    r"|set-(?:env|output)|stop-commands|warning)\b.*::)|(#)#(?=(?:vso|teamcity)?\[)"
+)
 _BREAKS = "[\t\n\r\u2028\u2029]"
 _LINE_END = r"\r\n?|\n"
 _FIRST_REACH = 256  # characters: most lines are shorter
@@ -109,6 +115,13 @@ def printable(text: str) -> str:
         return text
     text = invisible.escaped(text)
     return re.compile(CONTROLS).sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def without_commands(text: str) -> str:
+    r"""Return text for people without what a CI system would obey in the log of a job: `\x3a:error::` stays text."""
+    if "::" not in text and "##" not in text:
+        return text
+    return re.compile(_CI_COMMAND).sub(lambda match: r"#\x23" if match[2] else rf"{match[1]}\x3a", text)
 
 
 def one_line(text: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
@@ -430,3 +431,34 @@ def test_words_cannot_become_structure(place: Place, cli: Cli, kind: str) -> Non
     assert place.numbers() == [(1, False)]
     assert place.state.status == "in_progress"
     assert cli("lint").status == 0
+
+
+COMMANDS = ("::error::x", " ::stop-commands::y", "##[error]z", "##vso[task.setvariable variable=a]b", "##teamcity[c]")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_word_of_a_file_is_a_command_of_a_ci_system(place: Place, cli: Cli, command: str) -> None:
+    """The log of a CI job obeys lines that begin so: no output for people has one, whatever files say or are called."""
+    name = f"task-{command.strip()}-state.md"
+    (place.workspace.tasks / name).write_text(place.text, "utf-8")
+    place.text += f"\n## Notes\n\n{command}\n"
+    for reader in (
+        ("show", TASK),
+        ("list",),
+        ("lint",),
+        ("doctor",),
+        ("status",),
+        ("brief", TASK),
+        ("search", command),
+    ):
+        result = cli(*reader)
+        lines = [line.lstrip() for line in (result.out + result.err).splitlines()]
+        assert not [line for line in lines if line.startswith("::") or re.search(r"##\w*\[", line)], reader
+    written_out = command.replace("##", "#\\x23", 1).replace(":", "\\x3a", command.strip()[0] == ":")
+    assert written_out in cli.ok("show", TASK, "--section", "Notes")
+
+
+def test_other_lines_that_begin_with_colons_stay_as_they_are(place: Place, cli: Cli) -> None:
+    """C++ and Markdown begin lines with colons, too."""
+    place.text += "\n## Notes\n\n::std::vector<int> v;\n\n::: note\n:::\n"
+    assert "\n::std::vector<int> v;\n\n::: note\n:::" in cli.ok("show", TASK, "--section", "Notes")

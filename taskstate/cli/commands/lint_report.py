@@ -11,7 +11,7 @@ from taskstate.cli.invocation import Invocation
 from taskstate.cli.terminal import shows_colour
 from taskstate.lint.reporters import FOR_PEOPLE, STATISTICS, Run, nothing_found, reporter
 from taskstate.storage.paths import real
-from taskstate.syntax.spans import printable
+from taskstate.syntax.spans import printable, without_commands
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -154,7 +154,8 @@ def _rendered(invocation: Invocation, report: Report, *, colour: bool) -> str:
         return f"{nothing_found(report.files)}\n"
     for_people = name in {*FOR_PEOPLE, "statistics"}
     run = Run(files=report.files, colour=colour and for_people, strict=args.strict, summarised=not args.quiet)
-    return reporter(name)(report.findings, run)
+    rendered = reporter(name)(report.findings, run)
+    return without_commands(rendered) if for_people else rendered
 
 
 def print_diff(invocation: Invocation, diff: str) -> None:
@@ -162,7 +163,8 @@ def print_diff(invocation: Invocation, diff: str) -> None:
     if diff and not invocation.args.quiet:
         from taskstate.lint.reporters.colors import Painter
 
-        sys.stdout.write(Painter(shows_colour(sys.stdout, refused=invocation.args.no_color)).diff(printable(diff)))
+        shown = without_commands(printable(diff))
+        sys.stdout.write(Painter(shows_colour(sys.stdout, refused=invocation.args.no_color)).diff(shown))
 
 
 def _print_only_diff(invocation: Invocation, report: Report, diff: str, status: int) -> int:
