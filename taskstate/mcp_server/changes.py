@@ -15,7 +15,7 @@ from taskstate.storage import folders
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
     from typing import Any
 
     from mcp.server.session import ServerSession
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
 
 _PAUSE = 5  # seconds until a folder that cannot be watched is looked for again
+_MOST_ADDRESSES, _MOST_CHARACTERS = 1_000, 100_000  # that one client subscribes to
 _MOST_SESSIONS = 64  # clients of the earlier protocol; the one that was heard longest ago is forgotten first
 
 
@@ -81,6 +82,19 @@ class Changes:
                     await session.send_resource_list_changed()
             except (anyio.ClosedResourceError, anyio.BrokenResourceError, MCPError):
                 self._sessions.pop(key, None)  # the client has gone
+
+
+def require_few(addresses: Collection[str]) -> None:
+    """Refuse what a client wants to subscribe to if it is more than one client needs: all of it is kept.
+
+    Raises:
+        TaskstateError: code "too-many".
+    """
+    if len(addresses) > _MOST_ADDRESSES or sum(map(len, addresses)) > _MOST_CHARACTERS:
+        message = (
+            f"a client subscribes to at most {_MOST_ADDRESSES} addresses, of {_MOST_CHARACTERS} characters together"
+        )
+        raise TaskstateError(message, help="unsubscribe from others first", code="too-many")
 
 
 def _identity(folder: Path) -> tuple[int, int]:

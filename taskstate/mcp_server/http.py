@@ -14,6 +14,7 @@ from taskstate.mcp_server.stdio import MOST_BYTES
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Awaitable, Callable, Mapping, MutableMapping
     from typing import Any
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 LOOPBACK, PATH, VARIABLE = "127.0.0.1", "/mcp", "TASKSTATE_MCP_TOKEN"
 _LEAST_TOKEN = 16  # characters
 _MOST_SESSIONS = 1_000  # each takes 40 KB until nobody has used it for half an hour
+_MOST_CONNECTIONS = 100  # each is an open file, of which a process has 256 or more
+_PATIENCE = 10  # seconds in which a connection asks something, or is closed
 
 
 def serve_http(place: Place, port: int, tell: Callable[[str], None]) -> None:
@@ -51,7 +54,9 @@ def serve_http(place: Place, port: int, tell: Callable[[str], None]) -> None:
         token = secrets.token_urlsafe(32)
         tell(f"token: {token}")
     app = guarded(_application(place), port, token)
-    config = uvicorn.Config(app, log_level="critical", access_log=False, timeout_graceful_shutdown=1)
+    config = uvicorn.Config(
+        app, http=_bounded_protocol(), log_level="critical", access_log=False, timeout_graceful_shutdown=1
+    )
     uvicorn.Server(config).run(sockets=[listening])
 
 
@@ -60,6 +65,33 @@ def _application(place: Place) -> App:
     return server.streamable_http_app(
         host=LOOPBACK, streamable_http_path=PATH, max_sessions=_MOST_SESSIONS, max_request_body_size=MOST_BYTES
     )
+
+
+def _bounded_protocol() -> type[asyncio.Protocol]:
+    """Return how connections are handled: so many at once, and none that never asks anything.
+
+    uvicorn's own limit refuses requests, and lets connections take all files that the process may open.
+    """
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class Bounded(H11Protocol):
+        """A connection to a client, or to one too many."""
+
+        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as uvicorn has it
+            """Begin to listen, or refuse."""
+            super().connection_made(transport)
+            if len(self.connections) > _MOST_CONNECTIONS:
+                transport.write(_TOO_MANY)
+                transport.close()
+            else:
+                self.loop.call_later(_PATIENCE, self._end_if_silent)
+
+        def _end_if_silent(self) -> None:
+            request: object = self.cycle  # the present or last one; uvicorn's type leaves out that there is none yet
+            if request is None:
+                self.transport.close()
+
+    return Bounded
 
 
 def guarded(app: App, port: int, token: str) -> App:
@@ -95,9 +127,21 @@ def is_bounded(headers: Mapping[str, str]) -> bool:
     return "transfer-encoding" not in headers and is_number and int(length) <= MOST_BYTES
 
 
+def _body(code: str, message: str, cure: str) -> bytes:
+    return json.dumps({"code": code, "message": message, "cure": cure}).encode()
+
+
+_CROWDED = _body("busy", f"there are {_MOST_CONNECTIONS} connections already", "close one, and try again")
+_TOO_MANY = (
+    b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nconnection: close\r\n"
+    b"content-length: %d\r\n\r\n%b" % (len(_CROWDED), _CROWDED)
+)
+
+
 async def _refuse(send: Callable[..., Awaitable[None]], status: int, code: str, message: str, cure: str) -> None:
-    body = json.dumps({"code": code, "message": message, "cure": cure}).encode()
+    body = _body(code, message, cure)
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    headers.append((b"connection", b"close"))  # who was refused keeps no connection
     if status == 401:  # noqa: PLR2004 - the protocol's own number
         headers.append((b"www-authenticate", b"Bearer"))
     await send({"type": "http.response.start", "status": status, "headers": headers})

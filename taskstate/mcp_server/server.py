@@ -20,7 +20,7 @@ from taskstate.cli.main import our_fault
 from taskstate.errors import Ended, TaskstateError, end
 from taskstate.mcp_server import call, prompts, resources
 from taskstate.mcp_server.arguments import read_call
-from taskstate.mcp_server.changes import Changes, session_key
+from taskstate.mcp_server.changes import Changes, require_few, session_key
 from taskstate.mcp_server.pages import ANSWER, number_of
 from taskstate.mcp_server.results import failed, parts_of, result_of
 from taskstate.mcp_server.tools import TOOLS, Tool, schema_of
@@ -30,7 +30,7 @@ from taskstate.verification.process import given_up
 from taskstate.workspace.workspace import find_workspace, require_set_up
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable, Collection, Mapping
     from typing import Any
 
     from mcp.server.context import ServerRequestContext
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 _LISTED = 100  # resources on a page of `resources/list`
+_MOST_STREAMS = 100  # of changes, to all clients together
 _MARKDOWN = "text/markdown"
 # One for all tools, and short: the shapes of `data` are those of `--format json`.
 OUTPUT = {"type": "object", "properties": {"data": {}}}
@@ -85,7 +86,7 @@ def make_server(place: Place) -> Server[Any]:
         on_read_resource=answers.read_resource,
         on_subscribe_resource=answers.subscribe,
         on_unsubscribe_resource=answers.unsubscribe,
-        on_subscriptions_listen=ListenHandler(answers.changes.bus),
+        on_subscriptions_listen=answers.listen,
         on_list_prompts=answers.list_prompts,
         on_get_prompt=answers.get_prompt,
     )
@@ -141,6 +142,7 @@ class _Answers:
     def __init__(self, place: Place) -> None:
         self.place = place
         self.changes = Changes()
+        self._listening = ListenHandler(self.changes.bus, max_subscriptions=_MOST_STREAMS)
         self._turn = anyio.Lock()
         self._tools = {tool.name: tool for tool in TOOLS}
         self._definitions = tool_definitions()
@@ -211,8 +213,17 @@ class _Answers:
     async def subscribe(self, ctx: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
         """Answer `resources/subscribe` of the earlier protocol."""
         await self._asked(lambda: resources.read(self._workspace(), str(params.uri)))  # it exists
-        self.changes.know(session_key(ctx.request), ctx.session).add(str(params.uri))
+        wanted, uri = self.changes.know(session_key(ctx.request), ctx.session), str(params.uri)
+        _require_few(wanted | {uri})
+        wanted.add(uri)
         return types.EmptyResult()
+
+    async def listen(
+        self, ctx: Context, params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        """Answer `subscriptions/listen`, for as long as the client wants."""
+        _require_few(params.notifications.resource_subscriptions or ())
+        return await self._listening(ctx, params)
 
     async def unsubscribe(self, ctx: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
         """Answer `resources/unsubscribe` of the earlier protocol."""
@@ -271,6 +282,13 @@ class _Answers:
         workspace = find_workspace(self.place.root, root=str(self.place.root), config_file=self.place.config)
         require_set_up(workspace)
         return workspace
+
+
+def _require_few(addresses: Collection[str]) -> None:
+    try:
+        require_few(addresses)
+    except TaskstateError as error:
+        raise _refusal(error) from error
 
 
 async def _set_at_end(event: Event) -> None:

@@ -125,3 +125,24 @@ def test_a_client_that_breaks_off_leaves_no_traceback(agent: Agent) -> None:
         answer = httpx2.post(url, json=_CALL, headers={**_HEADERS, "authorization": f"Bearer {TOKEN}"})
         assert answer.status_code < 500
     assert agent.said == ""
+
+
+def test_connections_have_a_bound(agent: Agent) -> None:
+    """Who opens connections without end, and asks nothing, is refused, and soon nobody has to wait for that one."""
+    right = {"authorization": f"Bearer {TOKEN}"}
+    with agent.http() as url:
+        address = urlsplit(url).netloc
+        host, port = address.split(":")
+        silent = [socket.create_connection((host, int(port)), timeout=30) for _ in range(101)]
+        silent[0].sendall(b"GET /mcp HTTP/1.1\r\nhost: ")  # never to its end
+        answer = http.client.HTTPResponse(silent[-1])
+        answer.begin()
+        assert (answer.status, json.loads(answer.read())["code"]) == (503, "busy")
+        for each in silent[:-1]:
+            assert each.recv(1) == b""  # closed, since it is silent
+        assert _post(address, right)[0] != 503
+        refused = http.client.HTTPConnection(address, timeout=30)
+        refused.request("POST", "/mcp", body=b"{}", headers=_HEADERS)
+        assert (refused.getresponse().status, refused.sock) == (401, None)  # nor does who is refused keep a connection
+    for each in silent:
+        each.close()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -131,6 +132,35 @@ def test_changes_are_told_to_earlier_clients(agent: Agent, place: Place) -> None
         assert uri not in heard
 
     anyio.run(main)
+
+
+@pytest.mark.filterwarnings("ignore::mcp.shared.exceptions.MCPDeprecationWarning")
+def test_subscriptions_have_a_bound(agent: Agent) -> None:
+    """What a client subscribes to is kept, so there is an end to it: in number, in length, and of streams."""
+
+    async def earlier(client: Client) -> None:
+        for number in range(1_000):
+            await client.subscribe_resource(f"{URI}?page=1&{number}")
+        with pytest.raises(MCPError, match="at most 1000 addresses") as refused:
+            await client.subscribe_resource(f"{URI}?page=1&more")
+        assert refused.value.error.data["code"] == "too-many"
+        await client.subscribe_resource(f"{URI}?page=1&1")  # which it has already
+        await client.unsubscribe_resource(f"{URI}?page=1&1")
+        await client.subscribe_resource(URI)
+
+    async def today(client: Client) -> None:
+        for many in ([URI] * 1_001, ["x" * 100_001]):
+            with pytest.raises(MCPError, match="at most 1000 addresses"):
+                async with client.listen(resource_subscriptions=many):
+                    pass
+        async with AsyncExitStack() as stack:
+            for _ in range(100):
+                await stack.enter_async_context(client.listen(resource_subscriptions=[URI]))
+            with pytest.raises(MCPError, match="Subscription limit reached"):
+                await stack.enter_async_context(client.listen(resource_subscriptions=[URI]))
+
+    agent.talk(earlier, mode="legacy")
+    agent.talk(today)
 
 
 def _new_task(path: Path) -> None:
