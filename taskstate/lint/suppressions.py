@@ -8,7 +8,8 @@ In the body a directive is an HTML comment on a line of its own, in the front ma
     # taskstate: ignore TS104 reason                the next line of the front matter
 
 Above the first key `# taskstate: ignore` applies to the first line, too, where findings about the file as a whole are
-reported. A directive inside a code fence is an example and is ignored. Rules are identified by their codes only. A
+reported. A directive inside a code fence is an example, one inside an item of a list the item's text: both are ignored.
+Rules are identified by their codes only. A
 comment that looks like a directive and is none is returned with its fault, so that nobody takes it for one.
 """
 
@@ -158,7 +159,9 @@ def _in_body(document: Document) -> Iterator[Directive]:
         indices = ((each, bisect_right(fence_starts, each.end()) - 1) for each in matches)
         return [each for each, at in indices if at < 0 or each.start() >= fences[at].end]
 
-    matches = found(_COMMENT)
+    # Within an item of a list, as in a session, a comment is the words of whoever the item quotes.
+    comments = [block.span for block in document.blocks if block.kind == "html"]
+    matches = [each for each in found(_COMMENT) if _is_within(each.start("comment"), comments)]
     targets = {}
     for at, line in _next_lines(document, matches).items():
         fence = bisect_right(fence_starts, line.end) - 1

@@ -23,6 +23,7 @@ _DASHES = r"-[ \t]*(?:-[ \t]*)+(?=\n|\Z)"
 _PLACEHOLDER = r"(\*[^*\n]+\*|_[^_\n]+_|\(.*\))\Z"  # emphasis or parentheses around the whole line
 _UNDERLINE = r"[ \t]*(?:=+|-+)[ \t]*\Z"
 _CONFLICT_MARKER = r"\A(?=(?:<{7}|>{7})(?: |\Z))"
+_CONFLICT_DIVIDER = r"={7}\Z|\|{7} "  # harmless in a fence, where it may be part of an example
 _MAX_ROUNDS = 50
 _MAX_HEADING_LEVEL = 6
 SUBSECTION_LEVEL = 3  # headings that lie deeper are no structure of a state file
@@ -105,6 +106,7 @@ def paragraphs(text: str, *, what: str = "the text", deepest: int = _MAX_HEADING
     lines = clean(text, what=what).split("\n")
     lines[0] = lines[0].lstrip(" \t")
     lines = [re.compile(_CONFLICT_MARKER).sub(r"\\", line, count=1) for line in lines]
+    _escape_dividers(lines)
     if len(lines) == 1 and re.compile(_PLACEHOLDER).match(lines[0]):  # would be read as a placeholder
         lines[0] = "\\" + lines[0]
     # An escape may turn the lines below it into other blocks, so the text is read again until nothing changes.
@@ -112,6 +114,19 @@ def paragraphs(text: str, *, what: str = "the text", deepest: int = _MAX_HEADING
         if not _escape_structure(lines, deepest):
             return "\n".join(lines)
     return quote("\n".join(lines))
+
+
+def _escape_dividers(lines: list[str]) -> None:
+    """Escape the lines that would be left of a merge conflict, in place."""
+    dividers = [number for number, line in enumerate(lines) if re.compile(_CONFLICT_DIVIDER).match(line)]
+    if not dividers:
+        return
+    text = "\n".join(lines)
+    fences = [block.span for block in read_blocks(text) if block.kind == "fence"]
+    inside = {text.count("\n", 0, each.start): text.count("\n", 0, each.end) for each in fences}
+    for number in dividers:
+        if not any(first < number <= last for first, last in inside.items()):
+            lines[number] = "\\" + lines[number]
 
 
 def quote(text: str) -> str:

@@ -433,6 +433,13 @@ def test_words_cannot_become_structure(place: Place, cli: Cli, kind: str) -> Non
     assert cli("lint").status == 0
 
 
+def test_the_words_of_a_session_silence_no_finding(place: Place, cli: Cli) -> None:
+    """A line of a session that reads like a directive of the linter is text, and a secret in the file is found."""
+    cli.ok("session", "add", TASK, "--did", "x\n<!-- taskstate: ignore-file TS951 -->", "--state", "s", "--next", "n")
+    place.text += "\n## Notes\n\nkey = AKIA" + "QWERTYUIOPASDFGH\n"
+    assert "TS951" in cli("lint").out
+
+
 COMMANDS = ("::error::x", " ::stop-commands::y", "##[error]z", "##vso[task.setvariable variable=a]b", "##teamcity[c]")
 
 

@@ -46,6 +46,16 @@ def test_a_directive_speaks_of_the_next_line_or_fence() -> None:
     assert targets(f"{HEAD}<!-- taskstate: ignore TS404 -->") == [[""]]
 
 
+@pytest.mark.parametrize("verb", ["ignore", "ignore-file", "ignore-start"])
+def test_the_words_of_an_item_are_no_directive(verb: str) -> None:
+    """What a session says silences nothing: a line of an item is indented, and looks like a directive else."""
+    text = (
+        f"{HEAD}## A\n\n- did\n  <!-- taskstate: {verb} TS951 -->\n  more\n\n<!-- taskstate: ignore TS404 -->\n## B\n"
+    )
+    assert [[code for code, _ in each.codes] for each in found(text)] == [[], ["TS404"]]
+    assert found(text)[0].target == ()
+
+
 def test_above_the_first_key_a_directive_speaks_of_the_file_too() -> None:
     """What concerns the file as such stands on its first line, above which there is no room."""
     text = "---\n# taskstate: ignore TS501\ntaskstate: 1\n# taskstate: ignore TS103\ncreated_at: x\n---\n"

@@ -120,3 +120,9 @@ def test_headings_below_all_structure_may_stay() -> None:
     text = "# a\n\n### b\n\n#### c\n\nd\n---\n\n###### e"
     assert paragraphs(text, deepest=3) == "\\# a\n\n\\### b\n\n#### c\n\nd\n\\---\n\n###### e"
     assert paragraphs("#### c") == "\\#### c"
+
+
+def test_what_is_left_of_a_conflict_is_escaped_but_in_an_example() -> None:
+    """A divider of a conflict alone would be one that somebody left; in a fence it is the line of a heading."""
+    example = "```\nAbcdefg\n=======\n||||||| base\n```"
+    assert paragraphs(f"=======\n\n{example}\n\n||||||| base") == f"\\=======\n\n{example}\n\n\\||||||| base"
