@@ -183,13 +183,16 @@ def with_toml_server(text: str, server: str, entry: Mapping[str, Any], name: str
             raise _refused(name, str(error)) from error
 
     before = parsed(text)
-    if server in before.get("mcp_servers", {}):
+    servers = before.get("mcp_servers", {})
+    if not isinstance(servers, dict):
+        raise _refused(name, "its mcp_servers are no table")
+    if server in servers:
         return text
     newline = newline_of(text)
     values = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items()]
     joint = "" if not text else newline if text.endswith(("\n", "\r")) else newline * 2
     after = text + joint + "".join(line + newline for line in (f"[mcp_servers.{server}]", *values))
-    expected = before | {"mcp_servers": before.get("mcp_servers", {}) | {server: dict(entry)}}
+    expected = before | {"mcp_servers": servers | {server: dict(entry)}}
     if parsed(after) != expected:
         raise _refused(name, "its mcp_servers are written in a form that cannot be added to")
     return after

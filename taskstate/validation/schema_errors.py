@@ -317,7 +317,11 @@ def _shown(value: object) -> str:
     if not isinstance(value, str):
         return json.dumps(value, default=str)[:_MAX_SHOWN]  # a value from TOML may be a date
     short = value if len(value) <= _MAX_SHOWN else value[:_MAX_SHOWN] + "…"
-    return '"' + "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in short) + '"'
+    return '"' + "".join(char if char.isprintable() else _written_out(char) for char in short) + '"'
+
+
+def _written_out(char: str) -> str:
+    return f"\\u{ord(char):04x}" if char <= "\uffff" else f"\\U{ord(char):08x}"
 
 
 def _duplicate(value: list[Any]) -> str:

@@ -189,6 +189,8 @@ def test_dry_run_shows_the_diff(repository: Path) -> None:
         (".claude/settings.json", "{} // mine"),
         (".mcp.json", '{"mcpServers": 7}'),
         (".codex/config.toml", "mcp_servers = {}\n"),
+        (".codex/config.toml", "mcp_servers = 5\n"),
+        (".codex/config.toml", "mcp_servers = 'taskstate'\n"),
         (".codex/config.toml", "a = \n"),
         ("AGENTS.md", "\udcff"),
     ],

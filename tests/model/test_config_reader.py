@@ -196,7 +196,10 @@ def test_a_whole_number_may_be_written_with_a_fraction_of_nothing() -> None:
         ("a = " + "[" * 100_000, "taskstate.toml is not valid TOML: it is nested too deeply: correct it"),
         ("a" + ".a" * 10_000 + " = 1", "taskstate.toml is not valid TOML: a key has more than 100 parts: correct it"),
         ("[a" + ".a" * 10_000 + "]", "taskstate.toml is not valid TOML: a key has more than 100 parts: correct it"),
-        ("a = " + "1" * 10_000, "taskstate.toml is not valid TOML"),
+        ("a = " + "1" * 10_000, "taskstate.toml is not valid TOML: it has a whole number with more than 64 bits"),
+        ("a = [{b = 0x" + "f" * 5_000, "taskstate.toml is not valid TOML"),
+        ("size.max-kb = 0x" + "f" * 5_000, "taskstate.toml is not valid TOML: it has a whole number with more than 64"),
+        ('"\\U000E0041" = 1', '`["\\U000e0041"]` is no known key'),
     ],
 )
 def test_a_message_says_where_and_what_to_do(text: str, message: str) -> None:
