@@ -12,15 +12,20 @@ from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation.secret_values import (
     UUID,
+    has_slash,
     is_chosen,
+    is_given,
     is_harmless,
     is_jumbled,
     is_machine_made,
     is_mixed,
     is_odd,
+    is_opaque,
     is_picked,
     is_random,
+    is_shuffled,
     is_strong,
+    is_unpronounceable,
     looks_random,
 )
 
@@ -29,12 +34,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # The words are searched for by a character, to which the engine jumps: that is as fast as looking for one of them.
-_SEARCHES = ("k(?:ey|en(?<=token))", "p(?:ass|w|at(?<=[_-]pat)|i(?<=api))", "c(?:(?<=sec)ret|red)", "u(?<=au)th")
+_SEARCHES = ("k(?:ey|en(?<=token))", "p(?:as[sw]|w|at(?<=[_-]pat)|i(?<=api))", "c(?:(?<=sec)ret|red)", "u(?<=au)th")
 # What such a search finds: how much of the word stands before it, and with which small letters a name may go on there.
 _FOUND = {
     "key": (0, ""),
     "ken": (2, "akv"),
-    "pass": (0, "wpc"),
+    "pass": (0, "wpco"),
+    "pasw": (0, "o"),
     "pw": (0, "d"),
     "pat": (1, ""),
     "pi": (1, ""),
@@ -51,14 +57,16 @@ _TAIL = (
     r"(?: [0-9]{1,2}(?=:))?"
 )
 _NAME = (
-    r"(?:(?P<password>pass(?:w(?:or)?d|wort|phrase|code)?|pwd?)|(?P<secret>secret(?:_?id(?![a-z]))?|cred(?:ential)?s?)"
-    rf"|(?P<token>token|(?:(?<=[a-z0-9][_.-])|(?<=o))auth)|(?P<key>key)|(?P<api>api)|[_-]pat){_TAIL}(?![a-z0-9])"
+    r"(?:(?P<password>pass(?:w(?:or)?d|wort|phrase|code|owrd)?|pasword|pwd?)|(?P<secret>secret(?:_?id(?![a-z]))?|cred(?:ential)?s?)"
+    rf"|(?P<token>token|(?:(?<=[a-z0-9][_.-])|(?<=o)|(?P<auth>(?<![a-z0-9])))auth)|(?P<key>key)|(?P<api>api)|[_-]pat){_TAIL}(?![a-z0-9])"
 )
 # What stands behind most of these words: another word of the sentence, or the sentence's end.
 _PROSE = r"[ \t]{1,4}(?!(?:is|or|string|str|String)\b)[A-Za-z]{1,24}[\s.,;:)]"
+# What stands behind a password's word in a note, where other words come before the password: none is without a digit.
+_NOTES = r"(?:word|wd|owrd|ord|d)?(?:[/&),(-]|:(?![ \t=])|[ \t]{1,3}(?![ \t=:]))[^\r\n0-9]{0,48}[0-9]"
 _BLANKS, _NEVER, _LINE_ENDS = " \t", ";)?!%&/@#", "\r\n"
 _MAX_BLANKS = 60  # at least as many as may stand before a value in the following line
-_CLOSE = r"(?P<close>(?:\\{0,3}[\"'`\]]|\*){0,4})"  # of a quoted, indexed or bold name
+_CLOSE = r"(?P<close>(?:\\{0,3}[\"'`\]]|\*){0,4}(?:</[a-z]{1,8}>(?=[ \t]{0,4}=))?)"  # of a quoted, indexed or bold name
 _TYPE = r"(?:[ \t]{0,4}:[ \t]{0,4}[A-Za-z_][\w.<>\[\]?*]{0,20}|[ \t]{1,4}(?:[Ss]tring|str))"
 _BLOCK = r":[ \t]{0,4}[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,40}"  # a YAML block
 # `name: X, value: Y`.
@@ -69,7 +77,7 @@ _TAG = (
     r"|</[A-Za-z]{1,16}>\s{0,40}<[A-Za-z]{1,16}>\s{0,40})"
 )
 _JOINT = (
-    rf"(?:(?P<block>{_BLOCK})|(?P<pair>{_PAIR})|(?P<sign>{_TYPE}?[ \t]{{0,20}}(?:[?+.|<]|:{{0,3}})=[=>]?|[ \t]{{0,20}}"
+    rf"(?:(?P<block>{_BLOCK})|(?P<pair>{_PAIR})|(?P<sign>{_TYPE}?[ \t]{{0,20}}(?:[?+.|<!]|:{{0,3}})=[=>]?|[ \t]{{0,20}}"
     r":-?>?\*{0,2}|[ \t]{0,4}->)|(?P<comma>[ \t]{0,4},)"
     rf"|{_TAG}"
     r"|(?P<call>\()"
@@ -84,6 +92,7 @@ _VALUE = (
 )
 # Only the name is in any case: compiling the whole so takes half a millisecond more.
 _ASSIGNED = rf"(?i:{_NAME}){_CLOSE}{_JOINT}{_VALUE}"
+_LONG, _DIGITS, _UUID_LENGTH = 12, 16, 36
 _OF_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 _MAX_WORD, _MAX_REST, _MAX_BEFORE = 24, 48, 72  # characters before a name's word: of another one, of the name, of both
 
@@ -106,9 +115,15 @@ _QUALIFIED = (
 )
 _API = r"(?i)api[ _.-]?\Z"
 _CODE = r"[=()\[\]].*[A-Za-z0-9]"
+_CALL = r"[A-Za-z]=|=[\"']|[\w\])][(\[]"
 _PICKED = r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z]).{6,64}"  # with letters and digits
-# A password that somebody chose: with letters and digits, or with a letter written as another character.
+# A password that somebody chose: letters and digits, a letter written as another character, or what sites ask for.
 _CHOSEN = r"(?=[^0-9]*[0-9])(?=[^A-Za-z]*[A-Za-z])[A-Za-z0-9!@#$%^&*?+~]{6,64}|\w{1,20}[$!]\w{1,20}"
+_MADE_UP = r"(?=[^0-9]*[0-9])(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])[A-Za-z0-9!@#$%^&*?+~_.-]{8,64}"
+# A phrase that is written as one word, one with dashes, and what a secret is for that may be one.
+_EXCLAIMED = r"[a-z]{6,40}[!$#%&*@]|[A-Za-z]{6,40}[$#%&*@]"  # a word with a sign behind it
+_LETTERS, _PHRASE = r"[a-z]{16,64}", r"(?=.{28})[a-z0-9]+(?:-[a-z0-9]+){4,12}"
+_SIGNING = r"(?i)(?:jwt|cookie|session|signing|csrf|hmac|encryption|api)[_.-]?\Z"
 _TEMPLATE = r"[<{][^<>{}]{0,80}[>}]"
 _REFERENCE = r"\$[\w.:>$-]*"
 _LEET = 4  # letters that are written as digits, with which words are a password
@@ -121,6 +136,7 @@ _DECLARED = r"(?:ENV|setx) [A-Z0-9_]{3,48}[ \t]"
 # What joins a password that is told with its name, and what may stand before it: the name of its user.
 _TELLING = {":", "is", "->", "=", ""}
 _LOGIN_BEFORE = r"[\w.@-]{0,64}"
+_PUBLIC_NAME = r"(?:\b|(?<=_)|(?<=[a-z])(?=[A-Z]))(?i:public|hash(?:ed)?|max|min|num|hint|reset|id)[_.-]?\Z"
 _OF_REQUEST = r"(?i)(?:session|request|csrf|xsrf|trace|device|push|reset|invite|state|correlation|id)[_.-]?\Z"
 
 
@@ -140,30 +156,40 @@ def assigned_values(text: str) -> Iterator[tuple[Span, bool]]:
     """Yield the span of each value that its name and its form show to be secret, and whether it is a key of AWS."""
     end = 0
     assigned = compiled(_ASSIGNED)
-    for at in _positions(text):
+    positions, noted = _positions(text)
+    for at in positions:
         match = assigned.match(text, at)
         if match and match.start(_group(match)) >= end:
             found = _found(text, match)
             if (is_aws := _is_aws(found)) or _is_secret(text, match, found):
                 end = found.span.end
                 yield found.span, is_aws
+                continue
+    if noted:
+        from taskstate.validation.secret_notes import noted_passwords  # few texts have digits behind a password's name
+
+        yield from ((span, False) for span in noted_passwords(text, noted))
 
 
-def _positions(text: str) -> list[int]:
-    """Return where one of the words occurs that may be the end of a name, in any case."""
+def _positions(text: str) -> tuple[list[int], list[int]]:
+    """Return where one of the words occurs that may be the end of a name, in any case, and where one of a note does."""
     lowered = text.replace("\u0130", "I").lower()  # the one letter that is two in lower case
-    positions = list[int]()
+    positions, noted = list[int](), list[int]()
+    is_prose, is_noted = compiled(_PROSE).match, compiled(_NOTES).match
     for search in _SEARCHES:
         for match in compiled(search).finditer(lowered):
             before, goes_on = _FOUND[match[0]]
-            end = match.end()
+            start, end = match.span()
             behind = text[end : end + 1]
+            is_usual = search[0] != "p" or text.startswith("word = ", end)  # then no note need be looked for
+            if not is_usual and (is_noted(text, end) or text.endswith("is the ", 0, start)):
+                noted.append(start)
             if behind in _BLANKS:
-                if not compiled(_PROSE).match(text, end):
-                    positions.append(match.start() - before)
+                if not is_prose(text, end):
+                    positions.append(start - before)
             elif behind not in _NEVER and (not behind.islower() or behind in goes_on) and not _ends(text, end, behind):
-                positions.append(match.start() - before)
-    return sorted(positions)
+                positions.append(start - before)
+    return sorted(positions), noted
 
 
 def _ends(text: str, end: int, behind: str) -> bool:
@@ -226,18 +252,24 @@ def _is_aws(found: _Found) -> bool:
 
 def _is_secret(text: str, match: re.Match[str], found: _Found) -> bool:
     """Return whether a value is secret, by its name first: not all keys and tokens are, and few UUIDs."""
-    if compiled(_HARMLESS_NAMES).search(found.before) or _is_code(match, found) or _is_filled_in(found.value):
+    harmless = _PUBLIC_NAME if found.word == "password" else _HARMLESS_NAMES
+    if compiled(harmless).search(found.before) or _is_code(match, found) or _is_filled_in(found.value):
         return False
+    if match["auth"] is not None:
+        return found.joint == "sign" and compiled("[0-9a-f]{32,64}").fullmatch(found.value) is not None
     if found.word == "api":
-        return "/" not in found.value and _nobody_wrote(found.value)
-    if compiled(UUID).fullmatch(found.value):
+        return ("/" not in found.value and _nobody_wrote(found.value)) or has_slash(found.value)
+    if len(found.value) == _UUID_LENGTH and compiled(UUID).fullmatch(found.value):
         return _may_be_uuid(found)
     if found.word == "key" and not compiled(_QUALIFIED).search(found.before):
-        return (_has_prefix(found) or found.in_front in _QUERY) and _nobody_wrote(found.value)
-    if compiled("[0-9]{16,64}").fullmatch(found.value):
+        is_key = _has_prefix(found) or found.in_front in _QUERY or (found.joint == "sign" and is_opaque(found.value))
+        return is_key and _nobody_wrote(found.value)
+    if found.value.isdecimal() and len(found.value) >= _DIGITS:
         return _is_strong_name(found) and not is_harmless(found.value)
     if found.quoted:
-        return looks_random(found.value, quoted=True) or _nobody_wrote(found.value) or _is_chosen(match, found)
+        if looks_random(found.value, quoted=True) or _nobody_wrote(found.value) or _is_chosen(match, found):
+            return True
+        return found.joint != "blank" and len(found.value) >= _LONG and is_unpronounceable(found.value)
     return is_machine_made(found.value) or _is_bare(text, match, found)
 
 
@@ -251,15 +283,19 @@ def _is_filled_in(value: str) -> bool:
 def _is_code(match: re.Match[str], found: _Found) -> bool:
     """Return whether a value is an argument or an expression behind a word that just happens to stand there."""
     if found.joint == "blank":
-        return compiled(_CODE).search(found.value) is not None
-    return (found.joint == "comma" and found.quoted and not match["close"]) or (
+        return compiled(_CODE).search(found.value) is not None and not (
+            found.quoted and is_strong(found.value) and not compiled(_CALL).search(found.value)
+        )
+    return (found.joint == "comma" and found.quoted and not match["close"] and not is_opaque(found.value)) or (
         found.joint == "call" and not found.quoted
     )
 
 
 def _has_prefix(found: _Found) -> bool:
     """Return whether a name begins with that of a service or so: `adobe_key`, `ACME_KEY`; and is no prose."""
-    return found.before.strip("_.- ") != "" and (found.joint != "blank" or found.before.endswith(("_", "-")))
+    return found.before.strip("_.- ") not in {"", "String", "string", "str", "const", "let", "var"} and (
+        found.joint != "blank" or found.before.endswith(("_", "-"))
+    )
 
 
 def _nobody_wrote(value: str) -> bool:
@@ -276,14 +312,24 @@ def _may_be_uuid(found: _Found) -> bool:
         return False
     if found.joint not in {"sign", "pair", "tag", "block", "comma"}:
         return False
+    if found.word == "token" and (found.in_front in _QUERY or (found.quoted and found.in_front in "\"'")):
+        return True
     return _is_strong_name(found) or _has_prefix(found)
 
 
 def _is_chosen(match: re.Match[str], found: _Found) -> bool:
     """Return whether a quoted value is a password as people choose them."""
     is_joined = found.joint != "blank" or match["blank"].strip() or (match["password"] or "").isupper()  # or in SQL
-    if found.word == "password" and is_joined and compiled(_CHOSEN).fullmatch(found.value):
+    if found.word == "password" and is_joined and compiled(f"{_CHOSEN}|{_MADE_UP}").fullmatch(found.value):
         return is_chosen(found.value)
+    if found.word == "password" and match["blank"] and match["blank"].strip() and match["quote"] in {"'", '"'}:
+        return is_given(found.value)  # `the password is '…'`
+    if _is_strong_name(found) and is_joined and compiled(_LETTERS).fullmatch(found.value):
+        return is_given(found.value)
+    if found.word == "password" and found.joint in {"sign", "pair"} and compiled(_EXCLAIMED).fullmatch(found.value):
+        return is_given(found.value)
+    if found.word == "secret" and compiled(_SIGNING).search(found.before) and compiled(_PHRASE).fullmatch(found.value):
+        return not is_harmless(found.value)
     if found.word == "password" and len(compiled("[A-Za-z]-?[0-9](?![0-9])").findall(found.value)) >= _LEET:
         return is_chosen(found.value)
     return _is_strong_name(found) and is_strong(found.value)
@@ -297,7 +343,7 @@ def _is_bare(text: str, match: re.Match[str], found: _Found) -> bool:
     start = match.start() - len(found.before)
     if found.joint in {"comma", "other"} or (found.joint == "blank" and not _is_variable(text, match, start)):
         return False
-    in_string = text[max(start - 2, 0) : start].rstrip(" ")[-1:] in {"?", "&", ";"}
+    in_string = text[max(start - 2, 0) : start].rstrip(" ")[-1:] in {"?", "&", ";", "/"}
     if in_string and (
         is_random(found.value) or (found.word == "password" and compiled(_PICKED).fullmatch(found.value))
     ):
@@ -305,12 +351,21 @@ def _is_bare(text: str, match: re.Match[str], found: _Found) -> bool:
     if _is_a_setting(text, start, found):
         return is_chosen(found.value)
     if spaced:
-        return False
-    if looks_random(found.value, quoted=False) or is_jumbled(found.value):
+        return _is_strong_name(found) and has_slash(found.value)
+    if looks_random(found.value, quoted=False) or is_jumbled(found.value) or _is_no_name(found):
         return True
     if found.joint != "tag" and not _is_variable(text, match, start):
         return False
     return is_random(found.value) or (found.word == "password" and (is_strong(found.value) or is_picked(found.value)))
+
+
+def _is_no_name(found: _Found) -> bool:
+    """Return whether a value behind a sign can be no name of a variable: of shuffled case, or with a digit in front."""
+    if found.joint != "sign" or not _is_strong_name(found):
+        return False
+    is_long = len(found.value) >= _LONG and found.word != "key"
+    is_odd_name = is_shuffled(found.value) or (found.value[0].isdigit() and is_mixed(found.value))
+    return (is_long and is_odd_name) or has_slash(found.value)
 
 
 def _is_variable(text: str, match: re.Match[str], start: int) -> bool:

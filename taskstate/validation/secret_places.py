@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 # How the value of a place is judged: as a password that somebody chose, as random, or as the base64 of something.
-CHOSEN, RANDOM, LOGIN, KEY_TEXT, ANY_TEXT, FIXED, TOKEN = (
+CHOSEN, RANDOM, LOGIN, KEY_TEXT, ANY_TEXT, FIXED, TOKEN, GIVEN, TOLD, UNBALANCED = (
     "chosen",
     "random",
     "login",
@@ -24,6 +24,9 @@ CHOSEN, RANDOM, LOGIN, KEY_TEXT, ANY_TEXT, FIXED, TOKEN = (
     "text",
     "fixed",
     "token",
+    "given",
+    "told",
+    "unbalanced",
 )
 
 
@@ -42,6 +45,15 @@ class Place(NamedTuple):
 _REST = r"(?:[^\r\n\\]|\\\r?\n|\\.)"  # of a command line, which goes on behind a backslash at the end of a line
 _QUOTE = r"[\"']"
 _WORD = r"[^\s\"'`<>{}()\\]"
+# The login that a connection string or a configuration names beside its password: the words that lead to it, its name.
+_LOGIN_NAMES = ("ser", "SER", "ame", "NAME", "uid", "Uid", "UID", "ser ID", "ser Id", "ser id")
+_LOGIN_IS = tuple(f"{name}{gap}=" for name in _LOGIN_NAMES for gap in ("", " "))
+_PASSWORD_IS = ("pwd=", "Pwd=", "PWD=", "assword=", "ASSWORD=")
+_LOGIN_KEYS = tuple(f"{end}:" for name in ("ser", "ame", "ogin") for end in (name, f"{name}'", f'{name}"', f'{name}" '))
+_LOGIN = r"(?i:\b(?:user(?:[ _]?name|[ _]?id)?|uid|login))"
+_CALLED = r"(?i:pass(?:w(?:or)?d)?|pwd)"
+_GIVEN = r"(?P<value>(?!\$)[^\s;&,\"'`<>{}()\[\]%\\]{6,100})(?=[;&\"'`\s]|\Z)"
+_NOTED = r"(?P<value>[A-Za-z0-9!@#$%^&*+~]{6,32})(?![\w.(-])"
 _COOKIES = (
     r"PHPSESSID|JSESSIONID|ASP\.NET_SessionId|\.ASPXAUTH|connect\.sid|session_?id|session|sid|remember_token"
     r"|[a-z0-9_.-]{1,30}[_-]session|(?:laravel|next-auth|__Secure-[a-z-]{1,30}|__Host-[a-z-]{1,30})[._-]session"
@@ -162,7 +174,8 @@ PLACES = (
             "uthorization",
             "UTHORIZATION",
         ),
-        r"(?i)\bauthorization[\"']?[ \t]{0,4}[:=][ \t]{0,4}[\"']?(?:[a-z][a-z0-9-]{0,19}[ \t]{1,4}(?:token=)?)?"
+        r"(?i)\bauthorization[\"']?[ \t]{0,4}[:=,][ \t]{0,4}[\"']?(?:[a-z][a-z0-9-]{0,19}[ \t]{1,4}(?:token=)?"
+        r"(?:[\"'][ \t]{0,4}\+[ \t]{0,4})?)?"
         r"[\"']?(?P<value>[\w=~@.+/-]{16,512})",
         TOKEN,
     ),
@@ -182,8 +195,20 @@ PLACES = (
     Place(
         "a password in code",
         ("Credential",),
-        r"Credential(?:\]::new)?\(\s{0,20}[\"'][^\"'\r\n]{1,60}[\"']\s{0,8},\s{0,20}[\"'](?P<value>"
+        r"Credential(?:\]::new)?[ \t]?\(\s{0,20}[\"'][^\"'\r\n]{1,60}[\"']\s{0,8},\s{0,20}[\"'](?P<value>"
         r"[^\"'\s]{6,100})[\"']",
+    ),
+    Place(
+        "a password in code",
+        ("getConnection(", "DirectoryEntry(", "mysqli("),
+        r"(?:getConnection|DirectoryEntry|mysqli)\((?:[\w.]{1,60}|[\"'][^\"'\r\n]{0,200}[\"'])\s{0,4},\s{0,20}"
+        r"[\"'][^\"'\r\n]{1,60}[\"']\s{0,4},\s{0,20}[\"'](?P<value>[^\"'\s]{6,100})[\"']",
+    ),
+    Place(
+        "a password in code",
+        (".login(",),
+        r"\.login\([\"'][^\"'\r\n]{1,80}[\"'],[ \t]?[\"'](?P<value>[^\"'\s${}<>]{6,100})[\"']",
+        GIVEN,
     ),
     Place(
         "a password in code",
@@ -207,7 +232,7 @@ PLACES = (
         ("snmp-server community ",),
         rf"\bsnmp-server community (?P<value>(?=\S{{0,60}}[0-9]){_WORD}{{6,64}}) R[OW]\b",
     ),
-    Place("a key of Laravel", ("base64:",), r"\bbase64:(?P<value>[A-Za-z0-9+/]{43}=)", FIXED),
+    Place("a key of Laravel", ("base64:",), r"\bbase64:(?P<value>[A-Za-z0-9+/]{43}[A-Za-z0-9+/]?=?)(?![\w+/])", FIXED),
     Place(
         "a key of WordPress",
         ("_KEY'", "_SALT'"),
@@ -239,6 +264,52 @@ PLACES = (
         FIXED,
     ),
     Place(
+        "a password or a key",
+        _LOGIN_IS,
+        rf"{_LOGIN}=[^;&,=\s\"']{{1,64}}[;& ][^\"'`\r\n]{{0,200}}?(?i:pwd|password)[ ]?=[ ]?{_GIVEN}",
+        GIVEN,
+    ),
+    Place(
+        "a password or a key",
+        _PASSWORD_IS,
+        rf"(?i:pwd|password)={_GIVEN}[;& ][^\"'`\r\n]{{0,200}}?{_LOGIN}=",
+        GIVEN,
+    ),
+    Place("a password or a key", ("ID:", "ID-"), r"\bID[:-][ \t]?[\w.@-]{1,64}/" + _NOTED, TOLD),
+    Place(
+        "a password or a key",
+        ("{{",),
+        r"(?P<value>\{\{(?<=[\"'=: ]\{\{)(?=[A-Za-z])(?=[^\s\"'`]{0,80}[$#@!])[^\s\"'`]{12,100}\}\})",
+        UNBALANCED,
+    ),
+    Place(
+        "a secret of Jenkins",
+        ("{AQAAABAAA",),
+        r"(?i:secret|password|passphrase|token|key)>\{(?P<value>[^{}<>\r\n]{24,4000})\}<",
+        FIXED,
+    ),
+    Place(
+        "a password or a key",
+        _LOGIN_KEYS,
+        rf"{_LOGIN}[\"']?[ ]?:[ \t]{{0,4}}(?P<quote>[\"'])[^\"'\r\n]{{1,64}}(?P=quote),\s{{0,40}}"
+        r"(?:[\"']?\w{1,20}[\"']?: ?[\"']?[^\"',\r\n]{0,80}[\"']?,\s{0,40}){0,4}[\"']?[A-Za-z_]{0,20}"
+        rf"{_CALLED}[\"']?[ \t]{{0,4}}:[ \t]{{0,4}}[\"'](?P<value>[^\s\"'<>{{}}$%\[\]]{{6,64}})[\"']",
+        GIVEN,
+    ),
+    Place(
+        "a password or a key",
+        _LOGIN_IS,
+        rf"{_LOGIN}[ ]?=[ \t]?[\"']?[^\s,=<>${{}}\"']{{1,64}}[\"']?;?[ \t]{{0,20}}(?:(?:#|//)[^\r\n]{{0,80}})?\r?\n"
+        rf"[ \t]{{0,12}}[\w.-]{{0,48}}{_CALLED}[ \t]{{0,20}}=[ \t]?"
+        r"(?:(?<==)|(?=[\"'])|(?=[^\s.]{0,60}[0-9!@#&*]))[\"']?(?P<value>[^\s\"'<>{}$%()\[\]]{6,64})[\"']?(?=\s|\Z)",
+        GIVEN,
+    ),
+    Place(
+        "a key of SoftLayer",
+        ("://api.softlayer",),
+        r"softlayer\.com/soap/v3(?:\.1)?/(?P<value>[0-9a-zA-Z]{64})\b",
+    ),
+    Place(
         "a robot's token",
         (),
         r"\+(?:(?<=[a-z0-9]\+)[a-z0-9._-]{1,60}:(?=[A-Z0-9]{40,80}\b)|(?<=incoming\+)[\w.-]{1,100}-[0-9]{1,12}-"
@@ -248,7 +319,7 @@ PLACES = (
 )
 
 _BEFORE, _BEHIND = 600, 2_000  # characters around a word of a place
-_SHARED = "-:_"  # characters that several words have
+_SHARED = "-:_="  # characters that several words have
 
 
 def places_in(text: str) -> Iterator[tuple[Place, Span]]:
@@ -295,7 +366,9 @@ def _search(char: str, words: Sequence[str]) -> re.Pattern[str]:
         before, _, behind = word.partition(char)
         beginnings.setdefault(re.escape(before + char), []).append(re.escape(behind))
     return re.compile(
-        f"{char}(?:" + "|".join(f"(?<={each})(?:{'|'.join(ends)})" for each, ends in beginnings.items()) + ")"
+        f"{re.escape(char)}(?:"
+        + "|".join(f"(?<={each})(?:{'|'.join(ends)})" for each, ends in beginnings.items())
+        + ")"
     )
 
 

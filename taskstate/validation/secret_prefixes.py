@@ -11,7 +11,6 @@ a 1Password recovery key | 1PRK- | [A-Z0-9]{4}(?:-[A-Z0-9]{4}){12}
 a 1Password secret key | A3- | [A-Z0-9]{6}-[A-Z0-9-]{27,32}
 an Adafruit key | aio_ | %A{28}
 an Adobe secret | p8e- | %H{32}
-an Aiven password | AVNS_ | %W{16,}
 an Akamai secret | akab- | %A{16}-%A{16}
 an Amazon key | amzn.mws. | %U
 an Amazon secret | amzn1.oa2-cs.v1. | %H{64}

@@ -7,17 +7,32 @@ from itertools import pairwise
 from math import log2
 
 from taskstate.syntax.patterns import compiled
-from taskstate.validation.secret_places import ANY_TEXT, CHOSEN, FIXED, KEY_TEXT, LOGIN, RANDOM, TOKEN
+from taskstate.validation.secret_places import (
+    ANY_TEXT,
+    CHOSEN,
+    FIXED,
+    GIVEN,
+    KEY_TEXT,
+    LOGIN,
+    RANDOM,
+    TOKEN,
+    TOLD,
+    UNBALANCED,
+)
 
 _MIN_BYTES = 6  # of a decoded value
 # Words and forms of values that are no secrets, in lower case: an engine that need not look at the case is faster.
 _HARMLESS = (
     r"example|placeholder|sample|(?:change|replace)[-_ ]?(?:me|this)|(?:goes|token|key|password)[-_]?here|redacted"
-    r"|dummy|your[-_]|insert[-_]|my[-_]?(?:secret|token|password)|(?:public|private|access|api|auth)[-_]?(?:key|token)s?$"
-    r"|^(?:argon2|bcrypt|scrypt|pbkdf2|md[45]|sha[0-9]|aes|rsa|ed25519|base(?:32|64)|utf-?8|oauth2|pkcs|hs256|x509)"
+    r"|dummy|your[-_]|insert[-_]|my(?<![a-z]my)[-_]?(?:secret|token|password)[0-9]*$|(?:public|private|access|api|auth)[-_]?(?:key|token)s?$"
     r"|[|](?:min|max)|here$|username|\#{4}|\.\*|abcdefghijklm"
     r"|(?:^|[-_])(?:fake|mock|quickstart)[-_]"
-    r"|x{4}|^%\w+%$|\*{3}|\.{3}|\u2026|0{6}|1{6}|^sha(?:1|256|512)[:-]|^[0-9]+-[0-9a-f]{8}$"
+    r"|x{4}|\*{3}|\.{3}|\u2026|0{6}|1{6}"
+)
+# How such values begin: searching for that at each character would take longer.
+_HARMLESS_BEGINNING = (
+    r"(?:argon2|bcrypt|scrypt|pbkdf2|md[45]|sha[0-9]|aes|rsa|ed25519|base(?:32|64)|utf-?8|oauth2|pkcs|hs256|x509)"
+    r"|0123456789abcdef|django-insecure|eby8vdm02x|%\w+%$|[0-9]+-[0-9a-f]{8}$"
 )
 # What is encrypted or hashed already, and names of algorithms.
 _ENCRYPTED = (
@@ -28,6 +43,12 @@ _ENCRYPTED = (
 _PLACEHOLDER = (
     r"(?i)[\[<{%$#*(].*|(?:my|your|the|some|db|user|admin|root|test|new|old)?[-_]?"
     r"(?:pass(?:w(?:or)?d)?|pwd|secret|token|key|test|user(?:name)?)[0-9]{0,6}"
+)
+
+
+_NOT_GIVEN = (
+    r"(?i)[\[<{%$*(].*|#[{<].*|(?:my|your|the|some|db|user|new|old|test|fake|dummy|wrong|bad)?[-_]?(?:pass(?:w(?:or)?d)?|pwd?|secret|token|key|test"
+    r"|[0-9]+|user(?:name)?|none|null|nil|true|false|string|required|optional|hidden|prompt|empty|value|default)"
 )
 
 
@@ -50,17 +71,25 @@ _MIN_RUN, _DIGIT_RUNS = 12, 3
 
 _JUMBLE = r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])[A-Za-z0-9_-]{20,}"
 _BASE64 = r"[A-Za-z0-9+/]{40,}={0,2}|[A-Za-z0-9_-]{24,}"
+_HEX = "(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{32,128}"
 _MIN_MADE, _MIN_OF_ONE_CASE, _MIN_LONG = 16, 20, 32  # characters
 
 
-_MIN_DISTINCT = 12
+_BASE64_OF_32_BYTES = 44
+_MIN_DISTINCT, _MIN_LETTERS, _MANY_DIGITS = 12, 8, 4
+_SLASHED = r"(?!test)(?=[^/]*[0-9][^/]*/)[A-Za-z0-9_-]{6,40}/[A-Za-z0-9_-]*[0-9][A-Za-z0-9_-]*"  # digits on both sides
 _NUMBERED = "[A-Za-z]+[-_]?[0-9]*"  # as names of variables are
 _ODD = r"(?![^@]*@[\w-]+\.[\w.-]+$)[^=(]*[A-Za-z0-9][!@#$%^&*][^=(]*"  # no address, and no code
 
 
 def is_harmless(value: str) -> bool:
     """Return whether a value is a placeholder, an example, encrypted, or the name of something."""
-    return bool(compiled(_HARMLESS).search(value.lower()) or compiled(_ENCRYPTED).match(value))
+    lowered = value.lower()
+    return bool(
+        compiled(_HARMLESS).search(lowered)
+        or compiled(_HARMLESS_BEGINNING).match(lowered)
+        or compiled(_ENCRYPTED).match(value)
+    )
 
 
 def looks_random(value: str, *, quoted: bool) -> bool:
@@ -125,14 +154,19 @@ def is_machine_made(value: str) -> bool:
     """Return whether a value is a long run of letters and digits that nobody would write, as keys and tokens are."""
     if is_harmless(value) or compiled(UUID).fullmatch(value):
         return False
-    if compiled(_BASE64).fullmatch(value) and is_mixed(value) and _is_of_no_words(value):
+    if compiled(_BASE64).fullmatch(value) and is_mixed(value) and (_is_of_no_words(value) or _is_32_bytes(value)):
         return True
     run = max(re.findall(_ALNUM_RUN, value), key=len, default="")
-    if len(run) < _MIN_MADE or not compiled("[0-9][A-Za-z]").search(run) or _entropy(run) < _MIN_ENTROPY_QUOTED:
+    is_made = compiled("[0-9][A-Za-z]").search(run) or compiled(_HEX).fullmatch(run)
+    if len(run) < _MIN_MADE or not is_made or _entropy(run) < _MIN_ENTROPY_QUOTED:
         return False
     of_one_case = len(run) >= _MIN_OF_ONE_CASE and run.upper() in {run, run.swapcase()}
     is_odd = of_one_case or len(run) >= _MIN_LONG or _letters_of_words(run) * 2 < len(run)
     return is_odd or len(re.findall("[0-9]+", run)) >= _DIGIT_RUNS
+
+
+def _is_32_bytes(value: str) -> bool:
+    return len(value) == _BASE64_OF_32_BYTES and value.endswith("=") and value[-2] != "="
 
 
 def is_jumbled(value: str) -> bool:
@@ -149,6 +183,16 @@ def _is_of_no_words(value: str) -> bool:
 def _letters_of_words(value: str) -> int:
     """Return how many letters of a value are in pieces that may be words."""
     return sum(map(len, re.findall("[A-Z]?[a-z]{3,}", value)))
+
+
+def is_opaque(value: str) -> bool:
+    """Return whether a value is a token by itself, so that it is one of two arguments, and no default."""
+    return is_jumbled(value) and compiled("[0-9]").search(value) is not None
+
+
+def has_slash(value: str) -> bool:
+    """Return whether a value is a key with a slash in it, and no path."""
+    return compiled(_SLASHED).fullmatch(value) is not None and len(compiled("[0-9]").findall(value)) >= _MANY_DIGITS
 
 
 def is_random(value: str) -> bool:
@@ -189,6 +233,41 @@ def is_strong(value: str) -> bool:
     return all(compiled(each).search(value) for each in ("[A-Za-z]", "[0-9]", r"[!@#$%^&*?+=~`|]")) and "/" not in value
 
 
+def is_shuffled(value: str) -> bool:
+    """Return whether a value is of shuffled case and has digits: nobody means anything else by such a word."""
+    return re.search("[0-9]", value) is not None and _is_shuffled(value)
+
+
+def is_unpronounceable(value: str) -> bool:
+    """Return whether a value has a digit and so few vowels that it is no word or name."""
+    letters = re.findall("[A-Za-z]", value)
+    vowels = re.findall("[aeiouyAEIOUY]", value)
+    has_digit = re.search("[0-9]", value) is not None
+    return has_digit and len(letters) >= _MIN_LETTERS and len(vowels) * 7 < len(letters) and not is_harmless(value)
+
+
+def is_given(value: str) -> bool:
+    """Return whether a value that stands where only a password can is one: no variable, and no placeholder."""
+    return not value.isupper() and not is_harmless(value) and compiled(_NOT_GIVEN).fullmatch(value) is None
+
+
+def _is_told(value: str) -> bool:
+    return is_shuffled(value) or is_strong(value)
+
+
+def _is_unbalanced(value: str) -> bool:
+    """Return whether the brackets in a value do not pair up, as those of a template do."""
+    open_ones = ""
+    for char in value:
+        if char in "([{":
+            open_ones += char
+        elif char in ")]}":
+            if not open_ones or open_ones[-1] + char not in {"()", "[]", "{}"}:
+                return True
+            open_ones = open_ones[:-1]
+    return open_ones != ""
+
+
 def _decoded(value: str) -> bytes:
     import binascii
     from base64 import b64decode
@@ -220,4 +299,7 @@ JUDGES = {
     ANY_TEXT: _is_encoded_text,
     FIXED: _is_fixed,
     TOKEN: _is_token,
+    GIVEN: is_given,
+    TOLD: _is_told,
+    UNBALANCED: _is_unbalanced,
 }

@@ -60,20 +60,34 @@ _NON_BLANKS = r"\S{0,2048}"  # no token contains a blank
 _MAX_TOKEN = 1024  # characters of a token
 _MAX_NAME = 48
 _URL_LOGIN = (  # ends before an `@`
-    r"(?:(?:[a-z]://[^\s/:@\"'`<>]{0,64}:|(?:thin:|sqlplus )[^\s/:@\"'`<>]{1,64}/)(?P<value>[^\s/@\"'`<>]{6,200})"
+    r"(?:(?:[a-z]://[^\s/:@\"'`<>]{0,64}:|(?:thin:|sqlplus )[^\s/:@\"'`<>]{1,64}/)(?P<value>[^\s/\"'`<>]{6,200})"
     r"|[a-z]://(?P<token>[A-Za-z0-9_-]{20,100}):?)\Z"
 )
 _MAX_LOGIN = 300
+_MOST_SIGNS = 4  # `@` of an address: its last one stands before the host, the others are characters of the password
 _MIN_HEX = 40  # characters of a token that may be of small letters only: shorter ones before an `@` are public ids
 # The address of a database that is not this machine's own: whatever its password is, somebody uses it.
 _DATABASE = (
     r"(?i)(?:postgres(?:ql)?|mysql|mariadb|mongodb|rediss?|amqps?|mssql|sqlserver|clickhouse)(?:\+[a-z]{1,16})?\Z"
 )
-_OWN_HOST = r"(?i)@(?:localhost|127\.|\[?::1|(?:[a-z0-9-]+\.)*(?:example|invalid|test)\b|[^a-z0-9\[])"
+_DEFAULT = (
+    r"(?i)(?:pass(?:w(?:or)?d)?|pwd?|secret|user(?:name)?|root|admin|guest|test(?:er|ing)?|dev|local|docker|demo|example|your|my"
+    r"|the|some|db|database|app|postgres(?:ql)?|pg|mysql|maria(?:db)?|mongo(?:db)?|redis|rabbit(?:mq)?|foo|bar|baz|letmein|qwerty"
+    r"|hunter|tiger|change|me|default|dummy|fake|sample|here|value|token|key|[0-9_.!-])+"
+)
+_HOST = r"(?i)@[a-z0-9\[]"
+_CLOUDANT = r"@[\w.-]{1,200}\.cloudant\.com\b"  # such a database has no scheme of its own
+_OWN_HOST = r"(?i)@(?:localhost|127\.|host(?:name)?:port\b|\[?::1|(?:[a-z0-9-]+\.)*(?:example|invalid|test)\b)"
+# Each begins with one character, to which the engine jumps. Of 40 or 64 hexadecimal digits are digests and commits.
+_OPAQUE = (
+    *(rf"{quote}(?P<value>(?![0-9a-f]{{40}})[A-Za-z0-9_.+/-]{{20,120}}={{0,2}}){quote}" for quote in "\"'`"),
+    *(rf"{sign}[ \t]?(?P<value>(?![0-9a-f]{{40}})[A-Za-z0-9_-]{{20,120}})(?![\w.(:/@+=-])" for sign in "=:"),
+)
 _HEADER = r"B(?<=B)(?:earer (?P<token>[A-Za-z0-9._~+/-]{20,512}=*)|asic (?P<login>[A-Za-z0-9+/]{16,512}={0,2}))"
 _EXAMPLE = (
-    r"EXAMPLE|[eE]xample|xxxx|XXXX|0000000|\*\*\*\*|Here$|HERE$|(?:1234567890){3}|abcdefghijklmnopqrstuvwxyz"
+    r"EXAMPLE|[eE]xample(?![A-Za-z0-9_-]{40})|xxxx|XXXX|0000000|\*\*\*\*|Here$|HERE$|(?:1234567890){3}|abcdefghijklmnop"
     r"|AAECAwQFBgcI|([0-9a-f])\1{8}"  # bytes that count up, in base64; one digit again and again
+    r"|Eby8vdM02xNOcqF|C2y6yDjf5/R\+ob0"  # of Azure's emulators
     r"|(?i:placeholder|redacted|your[-_]?(?:api|key|secret|token))"
 )
 _CUT_OR_MASKED = r"\.\.\.|\u2026|[*#]{3}"  # stands behind a value of which only the beginning is shown
@@ -96,7 +110,7 @@ def find(text: str, allow: tuple[str, ...] = ()) -> tuple[Secret, ...]:
     Left out is what a comment on the same line allows, and values in which a regular expression of `allow` matches.
     """
     secrets = [*_private_keys(text), *_tokens(text), *_in_urls(text), *_in_headers(text)]
-    secrets += [*_in_places(text), *_assigned(text)]  # of two in one place the first says more
+    secrets += [*_in_places(text), *_assigned(text), *_of_services(text)]  # of two in one place the first says more
     return _without_allowed(text, secrets, allow) if secrets else ()
 
 
@@ -314,12 +328,12 @@ def _assigned(text: str) -> Iterator[Secret]:
 
 def _in_urls(text: str) -> Iterator[Secret]:
     """Yield the passwords in URLs of the form `scheme://name:password@host`."""
-    end = 0
-    while (at := text.find("@", end)) >= 0:
-        match = compiled(_URL_LOGIN).search(text, max(at - _MAX_LOGIN, end), at)
+    floors = [0] * _MOST_SIGNS
+    while (at := text.find("@", floors[-1])) >= 0:
+        match = compiled(_URL_LOGIN).search(text, max(at - _MAX_LOGIN, floors[0]), at)
         if match and _is_login(text, match, at):
             yield Secret(Span(*match.span(match.lastgroup or 0)), IN_ADDRESS)
-        end = at + 1
+        floors = [*floors[1:], at + 1]
 
 
 def _is_login(text: str, match: re.Match[str], at: int) -> bool:
@@ -334,11 +348,21 @@ def _opens_database(text: str, match: re.Match[str], at: int) -> bool:
     scheme = compiled(_DATABASE).search(text, max(match.start() - _MAX_NAME, 0), match.start() + 1)
     value = match["value"]
     return (
-        scheme is not None
+        (scheme is not None or compiled(_CLOUDANT).match(text, at) is not None)
         and not value.isupper()
-        and not compiled(r"[$%{}*]").search(value)
+        and not compiled(r"[$%{}*()\\<>]").search(value)
+        and compiled(_HOST).match(text, at) is not None
         and not is_harmless(value)
-        and not compiled(_OWN_HOST).match(text, at)
+        and (not compiled(_OWN_HOST).match(text, at) or _is_own(value, match))
+    )
+
+
+def _is_own(value: str, match: re.Match[str]) -> bool:
+    """Return whether a password of this machine's database is one of its own, and none that every example has."""
+    return (
+        len(value) > _MIN_PREFIX
+        and compiled(_DEFAULT).fullmatch(value) is None
+        and f"/{value}:" not in match[0]  # the user's name once more
     )
 
 
@@ -347,8 +371,25 @@ def _in_headers(text: str) -> Iterator[Secret]:
     if "Bearer " not in text and "Basic " not in text:
         return
     for match in compiled(_HEADER).finditer(text):
-        if is_login(match["login"]) if match["login"] else looks_random(match["token"], quoted=True):
+        if is_login(match["login"]) if match["login"] else _is_bearer(match["token"]):
             yield Secret(Span(*match.span(match.lastgroup or 0)), IN_HEADER)
+
+
+def _is_bearer(token: str) -> bool:
+    """Return whether the token in a header looks random, and is not the sample of a documentation."""
+    return looks_random(token, quoted=True) and (not token.startswith("eyJ") or _is_web_token(token))
+
+
+def _of_services(text: str) -> Iterator[Secret]:
+    """Yield the long tokens in quotes, or behind a sign, whose line names the service or the key that they are of."""
+    for pattern in _OPAQUE:
+        for match in compiled(pattern).finditer(text):
+            if not any(map(str.isdigit, match["value"])):
+                continue
+            from taskstate.validation.secret_services import is_of_service  # few texts have such a token
+
+            if is_of_service(text, *match.span("value"), quoted=pattern[0] not in "=:"):
+                yield Secret(Span(*match.span("value")), ASSIGNED)
 
 
 def _in_places(text: str) -> Iterator[Secret]:

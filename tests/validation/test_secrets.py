@@ -313,6 +313,28 @@ REPEATED = (
         "thin:a/b1c2d3@",
     ),
     *("AUTH_KEY', '", ".dockercfg: a1", ":APA91b", "JQQJ9", "sk-a1B", "--set a.password=", "ENV A_KEY a1"),
+    *(
+        "user=a;",
+        "user=a;pwd=",
+        "pwd=abcdef;",
+        "uid=a b ",
+        "user: 'a', ",
+        "user=a\npwd=",
+        "'{{",
+        "{{}}'",
+        "ID:a/",
+        "a@b",
+        "a://b:c@d@",
+    ),
+    *(
+        "pw (",
+        "password for a ",
+        "pwd of a is ",
+        "is the pw ",
+        "'aB1",
+        "='aB3dE5fG7hI9jK1lM3nO5'",
+        "twilio 'aB3dE5fG7hI9jK1lM3nO5' ",
+    ),
     *("-----BEGIN A ", f"{RSA}\n", RSA.replace("RSA ", ""), "QUJDREVGR0hJSktMTU5PUA\n"),
 )
 
