@@ -319,7 +319,7 @@ PLACES = (
 )
 
 _BEFORE, _BEHIND = 600, 2_000  # characters around a word of a place
-_SHARED = "-:_="  # characters that several words have
+_SHARED = "-:_=({"  # characters that several words have
 
 
 def places_in(text: str) -> Iterator[tuple[Place, Span]]:
