@@ -11,7 +11,6 @@ from taskstate.model.statuses import CLOSED
 from taskstate.storage import files
 from taskstate.storage.cache import Cache
 from taskstate.storage.git import client as git
-from taskstate.storage.git import worktree
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import open_turns, task_index
 
@@ -60,7 +59,7 @@ def _candidates(workspace: Workspace, named: str) -> Iterator[tuple[str, str]]:
 
 
 def _branch(workspace: Workspace) -> str:
-    return (worktree.branch(workspace.root) or "") if git.toplevel(workspace.root) else ""
+    return (git.branch(workspace.root) or "") if git.toplevel(workspace.root) else ""
 
 
 def _named_by(workspace: Workspace, branch: str) -> Iterator[str]:

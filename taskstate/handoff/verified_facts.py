@@ -68,7 +68,7 @@ def current_tree(workspace: Workspace) -> WorkingTree:
     with suppress(GitFailed):
         dirty = worktree.dirty_files(root, workspace.is_ours)
         tree = worktree.tree_id(root, workspace.is_ours, folder=workspace.config.root)
-    return WorkingTree(worktree.branch(root), git.head(root), tree, len(dirty))
+    return WorkingTree(git.branch(root), git.head(root), tree, len(dirty))
 
 
 def differences(
@@ -129,7 +129,7 @@ def _head_differences(workspace: Workspace, head_then: str) -> Iterator[str]:
 
 def _behind(root: Path) -> Iterator[str]:
     """Yield a note on how far the branch is behind its upstream or main branch."""
-    current = worktree.branch(root)
+    current = git.branch(root)
     for name in _BASE_BRANCHES:
         if name == current:
             continue

@@ -5,16 +5,18 @@ Every path is checked to stay inside the repository.
 
 from __future__ import annotations
 
+import errno
 import os
 
 from taskstate.errors import TaskstateError
 from taskstate.storage import files, folders
-from taskstate.typed import TYPE_CHECKING
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+_NO_FILE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}  # behind a link there is none: git does not look there either
 _CHUNK = 16 * 1024**2
 
 
@@ -64,3 +66,35 @@ def changed_since(root: Path, recorded: Iterable[tuple[str, str | None]]) -> tup
             change = "is gone" if now is None else "is there again" if then is None else "changed"
             lines.append(f"{files.shown(path)} {change}")
     return tuple(lines)
+
+
+class FileOnDisk(NamedTuple):
+    """A file on disk: its size and SHA-256; for a link, those of the path that it contains."""
+
+    size: int
+    sha256: str | None
+
+
+def file_on_disk(root: Path, path: str) -> FileOnDisk | None:
+    """Return size and hash of the file at a path; None if there is none, and no hash for a folder such as a submodule.
+
+    Raises:
+        TaskstateError: it cannot be read.
+    """
+    import hashlib
+    import stat
+
+    with files.os_errors("read", root / path):
+        try:
+            status = folders.status(root / path)
+        except OSError as error:
+            if error.errno in _NO_FILE:
+                return None
+            raise
+        if stat.S_ISLNK(status.st_mode):
+            target = folders.link_text(root / path)
+            return FileOnDisk(len(target), hashlib.sha256(target).hexdigest())
+        if not stat.S_ISREG(status.st_mode):
+            return FileOnDisk(0, None)
+        with open(folders.open_file(root / path, os.O_RDONLY), "rb", buffering=0) as stream:
+            return FileOnDisk(status.st_size, hashlib.file_digest(stream, "sha256").hexdigest())

@@ -74,7 +74,7 @@ def look(workspace: Workspace, loaded: Loaded, earlier: EarlierTree | None) -> L
     """
     if git.toplevel(workspace.root) is None:
         return Look(NOWHERE, None, TreeChanges())
-    branch = worktree.branch(workspace.root)
+    branch = git.branch(workspace.root)
     try:
         head, delta = snapshot_base.require_at_rest(workspace), blocks_of(loaded.document).delta
         with snapshot_base.snapshot_base(workspace, loaded.state.id, delta, head) as current:
@@ -100,7 +100,7 @@ def kept_position(workspace: Workspace, loaded: Loaded) -> Position:
     except TaskstateError as error:
         if error.code != "unborn":
             raise
-        return Position(worktree.branch(workspace.root), None, None)
+        return Position(git.branch(workspace.root), None, None)
     return Position(branch, head, tree)
 
 

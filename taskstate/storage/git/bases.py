@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from taskstate.errors import GitFailed
 from taskstate.storage.git import client as git
-from taskstate.storage.git.worktree import branch
+from taskstate.storage.git.client import branch
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:

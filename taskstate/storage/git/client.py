@@ -20,15 +20,23 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["DISK", "INDEX", "MINIMUM_VERSION", "OWN_PATTERNS", "WAITS", "GitFolders", "Objects", "end_started"]
-__all__ += ["folders", "head", "hook", "index_of_commit", "index_path", "is_bare", "is_partial", "is_shallow"]
-__all__ += ["merge_heads", "printable", "require_own_file", "resolve_commit", "run", "start", "start_listing"]
-__all__ += ["toplevel", "user_name", "version"]
+__all__ = ["DISK", "INDEX", "MINIMUM_VERSION", "OWN_PATTERNS", "WAITS", "GitFolders", "Objects", "branch"]
+__all__ += ["end_started", "folders", "head", "hook", "index_of_commit", "index_path", "is_bare", "is_partial"]
+__all__ += ["is_shallow", "merge_heads", "operation_in_progress", "printable", "require_own_file", "resolve_commit"]
+__all__ += ["run", "start", "start_listing", "toplevel", "user_name", "version"]
 
 DISK, INDEX = "", ":"  # where files are now; instead of these, a commit's id
 MINIMUM_VERSION = (2, 30)  # the first whose `rev-parse` knows `--end-of-options`
 _OBJECT_ID = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"
 _VERSION = r"git version (\d+(?:\.\d+)*)"
+_OPERATIONS = {
+    "MERGE_HEAD": "a merge",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase, or the applying of patches",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "BISECT_LOG": "a bisection",
+}
 _REFTABLE = "refs/heads/.invalid"  # in HEAD where references are kept in another form
 _MERGE_HEAD = "GITHEAD_"  # begins the names of variables in which `git merge` passes its commits to hooks
 # These match the names of all our own files (schemas/kinds/files.json), and of some others.
@@ -174,6 +182,22 @@ def resolve_commit(root: Path, revision: str) -> str:
         help_ = error.help or "name one that `git log` shows"
         raise GitFailed(f"there is no commit {printable(revision)} here", help=help_, code="no-commit") from error
     return output.decode("ascii", "replace").strip()
+
+
+def branch(root: Path) -> str | None:
+    """Return the name of the branch that is checked out; None if HEAD is detached, and without git."""
+    try:
+        output = run(["symbolic-ref", "--quiet", "--short", "HEAD"], root)
+    except GitFailed:
+        return None
+    return output.decode("utf-8", "replace").removesuffix("\n") or None
+
+
+def operation_in_progress(root: Path) -> str | None:
+    """Return the operation that git has begun and not finished in this working tree, such as "a merge", or None."""
+    at = folders(root)
+    found = (operation for name, operation in _OPERATIONS.items() if at and os.path.exists(at.git_dir / name))
+    return next(found, None)
 
 
 def merge_heads(root: Path) -> tuple[str, ...]:

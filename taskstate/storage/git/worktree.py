@@ -8,7 +8,6 @@ what lies outside of `root` does not count.
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import zlib
@@ -16,7 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from taskstate.errors import GitFailed
-from taskstate.storage import files, folders
+from taskstate.storage import folders
 from taskstate.storage.git import client as git
 from taskstate.storage.git.discovery import foreign_variables
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -37,15 +36,6 @@ _ISOLATED = (
 # bigFileThreshold=1 makes git write new content into one pack: making and deleting a file for each object takes longer
 # than everything else. What is temporary is not synced.
 _FAST_ADD = ("-c", "core.bigFileThreshold=1", "-c", "pack.compression=1", "-c", "core.fsync=none")
-_OPERATIONS = {
-    "MERGE_HEAD": "a merge",
-    "rebase-merge": "a rebase",
-    "rebase-apply": "a rebase, or the applying of patches",
-    "CHERRY_PICK_HEAD": "a cherry-pick",
-    "REVERT_HEAD": "a revert",
-    "BISECT_LOG": "a bisection",
-}
-_NO_FILE = {errno.ENOENT, errno.ENOTDIR, errno.ELOOP}  # behind a link there is none: git does not look there either
 _STATUS = ("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=none")
 
 
@@ -351,38 +341,6 @@ def index_mark(at: git.GitFolders) -> str:
     return f"{zlib.crc32(' '.join(stats).encode()):08x}"
 
 
-class FileOnDisk(NamedTuple):
-    """A file on disk: its size and SHA-256; for a link, those of the path that it contains."""
-
-    size: int
-    sha256: str | None
-
-
-def file_on_disk(root: Path, path: str) -> FileOnDisk | None:
-    """Return size and hash of the file at a path; None if there is none, and no hash for a folder such as a submodule.
-
-    Raises:
-        TaskstateError: it cannot be read.
-    """
-    import hashlib
-    import stat
-
-    with files.os_errors("read", root / path):
-        try:
-            status = folders.status(root / path)
-        except OSError as error:
-            if error.errno in _NO_FILE:
-                return None
-            raise
-        if stat.S_ISLNK(status.st_mode):
-            target = folders.link_text(root / path)
-            return FileOnDisk(len(target), hashlib.sha256(target).hexdigest())
-        if not stat.S_ISREG(status.st_mode):
-            return FileOnDisk(0, None)
-        with open(folders.open_file(root / path, os.O_RDONLY), "rb", buffering=0) as stream:
-            return FileOnDisk(status.st_size, hashlib.file_digest(stream, "sha256").hexdigest())
-
-
 def unmerged(root: Path, is_ours: Callable[[str], bool]) -> tuple[str, ...]:
     """Return the paths under `root` that are in conflict in the user's index, without our own.
 
@@ -394,25 +352,9 @@ def unmerged(root: Path, is_ours: Callable[[str], bool]) -> tuple[str, ...]:
     return tuple(sorted(path for path in paths if not is_ours(path)))
 
 
-def operation_in_progress(root: Path) -> str | None:
-    """Return the operation that git has begun and not finished in this working tree, such as "a merge", or None."""
-    at = git.folders(root)
-    found = (operation for name, operation in _OPERATIONS.items() if at and os.path.exists(at.git_dir / name))
-    return next(found, None)
-
-
 def status_entries(report: bytes) -> tuple[tuple[bytes, bytes], ...]:
     """Return the two letters and the path of each entry of a status report without renames."""
     return tuple((entry[:2], entry[3:]) for entry in report.split(b"\0") if entry)
-
-
-def branch(root: Path) -> str | None:
-    """Return the name of the branch that is checked out; None if HEAD is detached, and without git."""
-    try:
-        output = git.run(["symbolic-ref", "--quiet", "--short", "HEAD"], root)
-    except GitFailed:
-        return None
-    return output.decode("utf-8", "replace").removesuffix("\n") or None
 
 
 def _own_pathspecs(folder: str) -> tuple[str, ...]:

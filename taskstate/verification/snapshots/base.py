@@ -71,7 +71,7 @@ def require_no_git_operation(workspace: Workspace) -> None:
     Raises:
         TaskstateError: code "under-way".
     """
-    operation = worktree.operation_in_progress(workspace.root)
+    operation = git.operation_in_progress(workspace.root)
     if operation:
         message = f"git is in the middle of {operation}: the working tree is not what anybody left"
         raise TaskstateError(message, help="finish it or give it up (`git status` says how)", code="under-way")
@@ -216,7 +216,7 @@ def current_tree(workspace: Workspace) -> CurrentTree:
     """
     head = require_at_rest(workspace)
     tree = worktree.tree_id(workspace.root, workspace.is_ours, folder=workspace.config.root)
-    return CurrentTree(str(tree), head, worktree.branch(workspace.root))
+    return CurrentTree(str(tree), head, git.branch(workspace.root))
 
 
 def keep_current_tree(workspace: Workspace, loaded: Loaded) -> CurrentTree:
@@ -234,7 +234,7 @@ def keep_current_tree(workspace: Workspace, loaded: Loaded) -> CurrentTree:
             changes = current.store.changes(current.store.tree_of(head), current.tree)
             folder = packs.tree_folder(workspace, task_id, current.tree)
             current.store.pack(sorted({*new_objects(changes), current.tree}), folder)()
-        return CurrentTree(current.tree, head, worktree.branch(workspace.root))
+        return CurrentTree(current.tree, head, git.branch(workspace.root))
 
 
 _STATUS = ("status", "--porcelain=v2", "-z", "--untracked-files=no", "--no-renames", "--ignore-submodules=none")

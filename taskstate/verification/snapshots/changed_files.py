@@ -7,7 +7,7 @@ import os
 
 from taskstate.context.path_scope import Scope, read_scope
 from taskstate.errors import TaskstateError
-from taskstate.storage import files
+from taskstate.storage import file_state, files
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import GITLINK
 from taskstate.typed import TYPE_CHECKING
@@ -59,7 +59,7 @@ def file_size_and_hash(current: SnapshotBase, entry: TreeEntry) -> tuple[int, st
     """Return size and hash of a file of the newer tree: from disk, or from git where a sparse checkout omits it."""
     if entry.new_mode == GITLINK:
         return 0, None
-    on_disk = worktree.file_on_disk(current.workspace.root, os.fsdecode(entry.path))
+    on_disk = file_state.file_on_disk(current.workspace.root, os.fsdecode(entry.path))
     if on_disk:
         return on_disk
     return next(current.store.digests((entry.new_id,)))

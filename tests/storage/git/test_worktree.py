@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.errors import GitFailed
+from taskstate.storage.git import client as git
 from taskstate.storage.git import objects, worktree
 from taskstate.verification.snapshots import accept_drift
 from taskstate.workspace.workspace import find_workspace
@@ -46,8 +47,8 @@ def test_outside_of_a_repository_there_is_no_tree(tmp_path: Path) -> None:
     """Without a repository there is no tree, no dirty file and no branch; a scratch area is refused."""
     assert worktree.tree_id(tmp_path, nothing) is None
     assert worktree.dirty_files(tmp_path, nothing) == ()
-    assert worktree.branch(tmp_path) is None
-    assert worktree.operation_in_progress(tmp_path) is None
+    assert git.branch(tmp_path) is None
+    assert git.operation_in_progress(tmp_path) is None
     with pytest.raises(GitFailed, match="no working tree"), worktree.scratch(tmp_path):
         pass
 
@@ -55,7 +56,7 @@ def test_outside_of_a_repository_there_is_no_tree(tmp_path: Path) -> None:
 def test_empty_repository_has_the_empty_tree(repository: Path) -> None:
     """Before the first commit the tree is that of the files that are there."""
     assert worktree.tree_id(repository, nothing) == EMPTY
-    assert worktree.branch(repository) == "main"
+    assert git.branch(repository) == "main"
     (repository / "a").write_text("a\n")
     (repository / "task-1-state.md").write_text("---\n")
     tree = worktree.tree_id(repository, _is_a_task)
@@ -85,9 +86,9 @@ def test_branch_is_named(place: GitPlace, name: str) -> None:
     """The branch has its short name; a detached HEAD has none."""
     if name != "main":
         place.git("switch", "--quiet", "--create", name)
-    assert worktree.branch(place.root) == name
+    assert git.branch(place.root) == name
     place.git("checkout", "--quiet", "--detach")
-    assert worktree.branch(place.root) is None
+    assert git.branch(place.root) is None
 
 
 def _detached(place: GitPlace) -> GitPlace:
