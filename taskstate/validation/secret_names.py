@@ -28,26 +28,12 @@ from taskstate.validation.secret_values import (
     is_unpronounceable,
     looks_random,
 )
+from taskstate.validation.secret_words import positions_in
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
 
-# The words are searched for by a character, to which the engine jumps: that is as fast as looking for one of them.
-_SEARCHES = ("k(?:ey|en(?<=token))", "p(?:as[sw]|w|at(?<=[_-]pat)|i(?<=api))", "c(?:(?<=sec)ret|red)", "u(?<=au)th")
-# What such a search finds: how much of the word stands before it, and with which small letters a name may go on there.
-_FOUND = {
-    "key": (0, ""),
-    "ken": (2, "akv"),
-    "pass": (0, "wpco"),
-    "pasw": (0, "o"),
-    "pw": (0, "d"),
-    "pat": (1, ""),
-    "pi": (1, ""),
-    "cret": (2, "akv"),
-    "cred": (0, "se"),
-    "uth": (1, ""),
-}
 
 # What may stand between the word and the sign: `_ACCESS_KEY`, `_BASE`, `_PROD`, `2`. Possessive: a sign never stands
 # before the rest of it, and trying that takes four times as long as all else.
@@ -60,12 +46,6 @@ _NAME = (
     r"(?:(?P<password>pass(?:w(?:or)?d|wort|phrase|code|owrd)?|pasword|pwd?)|(?P<secret>secret(?:_?id(?![a-z]))?|cred(?:ential)?s?)"
     rf"|(?P<token>token|(?:(?<=[a-z0-9][_.-])|(?<=o)|(?P<auth>(?<![a-z0-9])))auth)|(?P<key>key)|(?P<api>api)|[_-]pat){_TAIL}(?![a-z0-9])"
 )
-# What stands behind most of these words: another word of the sentence, or the sentence's end.
-_PROSE = r"[ \t]{1,4}(?!(?:is|or|string|str|String)\b)[A-Za-z]{1,24}[\s.,;:)]"
-# What stands behind a password's word in a note, where other words come before the password: none is without a digit.
-_NOTES = r"(?:word|wd|owrd|ord|d)?(?:[/&),(-]|:(?![ \t=])|[ \t]{1,3}(?![ \t=:]))[^\r\n0-9]{0,48}[0-9]"
-_BLANKS, _NEVER, _LINE_ENDS = " \t", ";)?!%&/@#", "\r\n"
-_MAX_BLANKS = 60  # at least as many as may stand before a value in the following line
 _CLOSE = r"(?P<close>(?:\\{0,3}[\"'`\]]|\*){0,4}(?:</[a-z]{1,8}>(?=[ \t]{0,4}=))?)"  # of a quoted, indexed or bold name
 _TYPE = r"(?:[ \t]{0,4}:[ \t]{0,4}[A-Za-z_][\w.<>\[\]?*]{0,20}|[ \t]{1,4}(?:[Ss]tring|str))"
 _BLOCK = r":[ \t]{0,4}[|>][-+]?[ \t]{0,4}\r?\n[ \t]{1,40}"  # a YAML block
@@ -123,8 +103,10 @@ _MADE_UP = r"(?=[^0-9]*[0-9])(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])[A-Za-z0-9!@#$%^&*?
 # A phrase that is written as one word, one with dashes, and what a secret is for that may be one.
 _EXCLAIMED = r"[a-z]{6,40}[!$#%&*@]|[A-Za-z]{6,40}[$#%&*@]"  # a word with a sign behind it
 _LETTERS, _PHRASE = r"[a-z]{16,64}", r"(?=.{28})[a-z0-9]+(?:-[a-z0-9]+){4,12}"
+_SENTENCE = r"(?=(?:[^A-Z]*[A-Z]){3})[A-Za-z0-9]+(?:-[A-Za-z0-9]+){4,12}"  # words with dashes, in any case
 _SIGNING = r"(?i)(?:jwt|cookie|session|signing|csrf|hmac|encryption|api)[_.-]?\Z"
 _TEMPLATE = r"[<{][^<>{}]{0,80}[>}]"
+_AT_HOST = r"@[\w-]+(?:\.[\w-]+)+"  # `://<user>:<password>@host`
 _REFERENCE = r"\$[\w.:>$-]*"
 _LEET = 4  # letters that are written as digits, with which words are a password
 # What may stand around a setting in its line.
@@ -156,7 +138,7 @@ def assigned_values(text: str) -> Iterator[tuple[Span, bool]]:
     """Yield the span of each value that its name and its form show to be secret, and whether it is a key of AWS."""
     end = 0
     assigned = compiled(_ASSIGNED)
-    positions, noted = _positions(text)
+    positions, noted = positions_in(text)
     for at in positions:
         match = assigned.match(text, at)
         if match and match.start(_group(match)) >= end:
@@ -169,38 +151,6 @@ def assigned_values(text: str) -> Iterator[tuple[Span, bool]]:
         from taskstate.validation.secret_notes import noted_passwords  # few texts have digits behind a password's name
 
         yield from ((span, False) for span in noted_passwords(text, noted))
-
-
-def _positions(text: str) -> tuple[list[int], list[int]]:
-    """Return where one of the words occurs that may be the end of a name, in any case, and where one of a note does."""
-    lowered = text.replace("\u0130", "I").lower()  # the one letter that is two in lower case
-    positions, noted = list[int](), list[int]()
-    is_prose, is_noted = compiled(_PROSE).match, compiled(_NOTES).match
-    for search in _SEARCHES:
-        for match in compiled(search).finditer(lowered):
-            before, goes_on = _FOUND[match[0]]
-            start, end = match.span()
-            behind = text[end : end + 1]
-            is_usual = search[0] != "p" or text.startswith("word = ", end)  # then no note need be looked for
-            if not is_usual and (is_noted(text, end) or text.endswith("is the ", 0, start)):
-                noted.append(start)
-            if behind in _BLANKS:
-                if not is_prose(text, end):
-                    positions.append(start - before)
-            elif behind not in _NEVER and (not behind.islower() or behind in goes_on) and not _ends(text, end, behind):
-                positions.append(start - before)
-    return sorted(positions), noted
-
-
-def _ends(text: str, end: int, behind: str) -> bool:
-    """Return whether a sentence or a line ends behind a word, with no value: trying the whole pattern takes longer."""
-    if behind == ".":  # else it goes on as in `key.access` or `key.=`
-        following = text[end + 1 : end + 2]
-        return following != "=" and not following.isalnum()
-    if behind in _LINE_ENDS:  # else it goes on with `value:` or `default:`
-        following = text[end : end + _MAX_BLANKS].lstrip().lstrip("\\\"'")[:1]
-        return following not in "vVdD"
-    return False
 
 
 def _group(match: re.Match[str]) -> str:
@@ -274,7 +224,9 @@ def _is_secret(text: str, match: re.Match[str], found: _Found) -> bool:
 
 
 def _is_filled_in(value: str) -> bool:
-    """Return whether a value is a variable, or has a place to be filled in."""
+    """Return whether a value is a variable, or has a place to be filled in, or is the host behind one."""
+    if value.startswith("@") and compiled(_AT_HOST).fullmatch(value):
+        return True
     if "<" in value or "{" in value:
         return compiled(_TEMPLATE).search(value) is not None
     return value.startswith("$") and compiled(_REFERENCE).fullmatch(value) is not None and not is_machine_made(value)
@@ -326,7 +278,11 @@ def _is_chosen(match: re.Match[str], found: _Found) -> bool:
         return is_given(found.value)  # `the password is '…'`
     if _is_strong_name(found) and is_joined and compiled(_LETTERS).fullmatch(found.value):
         return is_given(found.value)
-    if found.word == "password" and found.joint in {"sign", "pair"} and compiled(_EXCLAIMED).fullmatch(found.value):
+    if (
+        found.word == "password"
+        and found.joint in {"sign", "pair"}
+        and compiled(f"{_EXCLAIMED}|{_SENTENCE}").fullmatch(found.value)
+    ):
         return is_given(found.value)
     if found.word == "secret" and compiled(_SIGNING).search(found.before) and compiled(_PHRASE).fullmatch(found.value):
         return not is_harmless(found.value)

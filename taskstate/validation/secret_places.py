@@ -197,6 +197,7 @@ PLACES = (
         ("Credential",),
         r"Credential(?:\]::new)?[ \t]?\(\s{0,20}[\"'][^\"'\r\n]{1,60}[\"']\s{0,8},\s{0,20}[\"'](?P<value>"
         r"[^\"'\s]{6,100})[\"']",
+        GIVEN,
     ),
     Place(
         "a password in code",
@@ -284,8 +285,8 @@ PLACES = (
     ),
     Place(
         "a secret of Jenkins",
-        ("{AQAAABAAA",),
-        r"(?i:secret|password|passphrase|token|key)>\{(?P<value>[^{}<>\r\n]{24,4000})\}<",
+        ("AQAAABAAA",),
+        r"(?i:secret|password|passphrase|token|key)>\{(?P<value>[\w ]{0,40}AQAAABAAA[^{}<>\r\n]{16,4000})\}<",
         FIXED,
     ),
     Place(
@@ -304,6 +305,13 @@ PLACES = (
         r"(?:(?<==)|(?=[\"'])|(?=[^\s.]{0,60}[0-9!@#&*]))[\"']?(?P<value>[^\s\"'<>{}$%()\[\]]{6,64})[\"']?(?=\s|\Z)",
         GIVEN,
     ),
+    Place(
+        "a key of OpenWeather",
+        ("openweathermap.",),
+        r"openweathermap\.org/\S{0,200}?appid=(?P<value>[0-9a-f]{32})\b",
+        FIXED,
+    ),
+    Place("a token of Flickr", ("oauth_token",), r"\boauth_token[=:] ?(?P<value>[0-9]{17}-[0-9a-f]{16})\b", FIXED),
     Place(
         "a key of SoftLayer",
         ("://api.softlayer",),

@@ -14,25 +14,25 @@ from taskstate.validation.secret_values import UUID, is_harmless, is_jumbled, is
 
 # Services whose keys have no form of their own.
 _SERVICES = """
-abuseipdb accuweather adyen aftership agora airbrake airship aiven algolia amadeus amplitude anypoint apiflash
-appcues appdynamics appfollow appsflyer assemblyai auth0 aweber baremetrics beamer binance bitbucket bitfinex bitly
-blogger braintree brandfetch browserstack bugsnag buildkite bybit calendly cexio chargebee circleci clarifai
-clearbit clickhelp clickup clockify cloudant cloudconvert cloudinary cloudsmith codacy codeclimate codecov coinapi
-coinbase coingecko confluent contentful convertkit couchbase coveralls datadog datagov deepgram deepseek delighted
-detectify disqus docusign dronahq droneci dwolla dynalist easypost elasticemail eventbrite fastly finnhub fixer.io
-fleetbase flickr flutterwave foursquare freshbooks freshdesk freshworks fullstory gemini geoapify geocodio
-getresponse ghost giphy gitter gocardless gumroad hellosign heroku hubspot hunter.io hypertrack infura intercom
-ipdata ipinfo ipstack jumpcloud kickbox kraken kucoin lastfm launchdarkly linkedin livechat lob.com locationiq
-loggly logzio mailboxlayer mailchimp mailerlite mailgun mailjet mailtrap mapbox mapquest mashape mattermost maxmind
-meraki messagebird mixpanel monday.com mux.com nasa netcore nethunt newsapi nexmo nftport nytimes okta omise
-onelogin onesignal opencage opsgenie pagerduty papertrail paypal pendo percy pingdom pipedream pipedrive plaid
-planyo plivo positionstack postmark proxycrawl pubnub pushbullet pusher qualys quandl quay.io quickbooks raygun
-razorpay rechargepayments redislabs restpack rollbar salesforce samsara sauce_labs saucelabs scrapingbee semaphore
-sendbird sendinblue sentry shodan shutterstock simplynoted slack smartsheet snowflake snyk sparkpost splunk spotify
-squarespace stormglass sumologic surveymonkey tatum telnyx textmagic ticketmaster todoist tomorrow.io tradier
-travisci trello twelvedata twilio twitch twitter typeform uclassify unsplash uploadcare urlscan userstack vimeo
-virustotal vonage weatherstack webflow wepay worldweather yandex yelp youneedabudget zendesk zenrows zenscrape
-zeplin zerobounce zipcodeapi zoom
+abuseipdb accuweather adyen aftership agora airbrake airship aiven algolia amadeus amplitude anypoint apiflash appcues
+appdynamics appfollow appsflyer assemblyai auth0 aweber baremetrics beamer binance bitbucket bitfinex bitly blogger
+braintree brandfetch browserstack bugsnag buildkite bybit calendly cexio chargebee circleci clarifai clearbit
+clickhelp clickup clockify cloudant cloudconvert cloudinary cloudsmith codacy codeclimate codecov coinapi coinbase
+coingecko confluent contentful convertkit couchbase coveralls datadog datagov dd_api dd_app deepgram deepseek
+delighted detectify disqus docusign dronahq droneci dwolla dynalist easypost elasticemail eventbrite fastly finnhub
+fixer.io fleetbase flickr flutterwave foursquare freshbooks freshdesk freshworks fullstory gemini geoapify geocodio
+getresponse ghost giphy gitter gocardless gumroad hellosign heroku hubspot hunter.io hypertrack infura intercom ipdata
+ipinfo ipstack jumpcloud kickbox kraken kucoin lastfm launchdarkly linkedin livechat lob.com locationiq loggly logzio
+mailboxlayer mailchimp mailerlite mailgun mailjet mailtrap mapbox mapquest mashape mattermost maxmind meraki
+messagebird mixpanel monday.com mux.com nasa netcore nethunt newsapi nexmo nftport nytimes okta omise onelogin
+onesignal opencage opsgenie pagerduty papertrail paypal pendo percy pingdom pipedream pipedrive plaid planyo plivo
+positionstack postmark proxycrawl pubnub pushbullet pusher qualys quandl quay.io quickbooks raygun razorpay
+rechargepayments redislabs restpack rollbar salesforce samsara sauce_labs saucelabs scrapingbee semaphore sendbird
+sendinblue sentry shodan shutterstock simplynoted slack smartsheet snowflake snyk sparkpost splunk spotify squarespace
+stormglass sumologic surveymonkey tatum telnyx textmagic ticketmaster todoist tomorrow.io tradier travisci trello
+twelvedata twilio twitch twitter typeform uclassify unsplash uploadcare urlscan userstack vimeo virustotal vonage
+weatherstack webflow wepay worldweather yandex yelp youneedabudget zendesk zenrows zenscrape zeplin zerobounce
+zipcodeapi zoom
 """
 _KEY_WORDS = r"passw(?:or)?d|api[_-]?key|secret[_-]?key|access[_-]?key"
 # What is behind it is no key: the name of a thing, of a version, of a file's contents.

@@ -24,7 +24,7 @@ _MIN_BYTES = 6  # of a decoded value
 # Words and forms of values that are no secrets, in lower case: an engine that need not look at the case is faster.
 _HARMLESS = (
     r"example|placeholder|sample|(?:change|replace)[-_ ]?(?:me|this)|(?:goes|token|key|password)[-_]?here|redacted"
-    r"|dummy|your[-_]|insert[-_]|my(?<![a-z]my)[-_]?(?:secret|token|password)[0-9]*$|(?:public|private|access|api|auth)[-_]?(?:key|token)s?$"
+    r"|dummy|your[-_]|insert[-_]|some[-_]?(?:secret|pass|token|key)|my(?<![a-z]my)[-_]?(?:secret|token|password)[0-9]*$|(?:public|private|access|api|auth)[-_]?(?:key|token)s?$"
     r"|[|](?:min|max)|here$|username|\#{4}|\.\*|abcdefghijklm"
     r"|(?:^|[-_])(?:fake|mock|quickstart)[-_]"
     r"|x{4}|\*{3}|\.{3}|\u2026|0{6}|1{6}"

@@ -78,9 +78,9 @@ def exceeding(text: str, findings: Sequence[Secret], old: str, others: str = "")
     A finding on a line that is no more frequent than in the `old` text is not new; the value may have been added on
     another line, where it is allowed.
     """
-    lines, ends = text.split("\n"), [each.start() for each in re.finditer("\n", text)]
+    lines, ends = re.split(_LINE_END, text), [each.start() for each in re.finditer(_LINE_END, text)]
     new_lines = Counter(lines)
-    new_lines.subtract(old.split("\n"))
+    new_lines.subtract(re.split(_LINE_END, old))
     by_value: dict[str, list[Secret]] = {}
     for each in findings:
         value = each.span.of(text)
@@ -191,6 +191,7 @@ def changed_parts(old: str, new: str) -> tuple[Span, ...]:
     return head, Span(ends[1] + body.start, ends[1] + body.end)
 
 
+_LINE_END = r"\r\n?|\n"
 _HEAD_END = "\n---"
 
 

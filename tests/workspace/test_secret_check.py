@@ -11,8 +11,9 @@ from taskstate.formatting.format_files import format_file
 from taskstate.storage import journal
 from taskstate.syntax.document import parse
 from taskstate.tasks import checklist, create
+from taskstate.validation import secrets
 from taskstate.workspace.change import Change
-from taskstate.workspace.secret_check import changed_parts, new_secrets_in_plan
+from taskstate.workspace.secret_check import changed_parts, exceeding, new_secrets_in_plan
 from taskstate.workspace.writer import change, change_at
 from tests.support.place import TASK, Place, refusal, tree
 
@@ -269,3 +270,11 @@ def test_hidden_text_that_stood_there_is_not_in_the_way(place: Place) -> None:
     place.text = place.text.replace("## Notes", f"## Notes\n\nBy hand{HIDDEN}", 1)
     place.add("done, with a family \U0001f468\u200d\U0001f469\u200d\U0001f467")
     assert "done, with a family" in place.text
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_an_unchanged_line_holds_no_new_secret(newline: str) -> None:
+    """What stands on a line that was there before is not new, whatever ends the lines."""
+    old = f"{TOKEN}{newline}{TOKEN}"
+    found = exceeding(f"{TOKEN}{old}", secrets.find(f"{TOKEN}{old}"), old)
+    assert [each.span.start for each in found] == [0]
