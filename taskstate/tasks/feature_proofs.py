@@ -42,7 +42,7 @@ def proved_by_commit(workspace: Workspace, feature_id: str, commit: str) -> Feat
     try:
         return FeatureResult(passes=True, evidence={"commit": git.resolve_commit(workspace.root, name)})
     except GitFailed as error:
-        if error.code != "no-commit":
+        if error.code != "no-commit" and git.toplevel(workspace.root):
             raise
         message = f"there is no commit {name} here, so feature {feature_id} is not recorded as passing"
         raise TaskstateError(message, help="name one that `git log` shows", code="no-commit") from error

@@ -216,7 +216,7 @@ def merge_heads(root: Path) -> tuple[str, ...]:
         data = None
     if data is not None:
         return tuple(line for line in data.decode("ascii", "replace").split() if re.fullmatch(_OBJECT_ID, line))
-    if top is None or not index_of_commit(top):
+    if top is None or "GIT_INDEX_FILE" in foreign_variables(top):  # set for hooks, not for a merge driver
         return ()
     named = (name.removeprefix(_MERGE_HEAD) for name in sorted(os.environ) if name.startswith(_MERGE_HEAD))
     return tuple(name for name in named if re.fullmatch(_OBJECT_ID, name) and _has_commit(top, name))

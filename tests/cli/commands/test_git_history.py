@@ -48,4 +48,4 @@ def test_dry_run_and_what_is_refused(cli: Cli, place: Place) -> None:
     assert "go on" in shown
     assert "begin" not in shown
     assert place.text == first
-    assert "failed" in cli.refused("git-history", "sync", "101", "--since", "nowhere")
+    assert "no commit nowhere here" in cli.refused("git-history", "sync", "101", "--since", "nowhere")

@@ -126,13 +126,14 @@ def test_index_of_a_hook_is_not_that_of_another_working_tree(
 def test_merge_that_the_environment_names_may_be_anothers(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The commit that a merge hook brings counts where this repository has it, and its index is the hook's."""
+    """The commit that a merge brings counts where this repository has it, in a hook only if the index is its own, too."""
     here = commit(repository)
     call(repository, "worktree", "add", "-q", str(tmp_path / "worktree"))
     other = tmp_path / "other"
     call(tmp_path, "init", "--quiet", str(other))
     monkeypatch.setenv(f"GITHEAD_{here}", "main")
-    assert git.merge_heads(repository) == ()
+    assert git.merge_heads(repository) == (here,)  # as a merge driver sees it
+    assert git.merge_heads(other) == ()
     monkeypatch.setenv("GIT_INDEX_FILE", ".git/index")
     assert git.merge_heads(repository) == (here,)
     assert git.merge_heads(other) == git.merge_heads(tmp_path / "worktree") == ()
