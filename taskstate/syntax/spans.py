@@ -119,7 +119,8 @@ def printable(text: str) -> str:
 
 def without_commands(text: str) -> str:
     r"""Return text for people without what a CI system would obey in the log of a job: `\x3a:error::` stays text."""
-    if "::" not in text and "##" not in text:
+    lowered = text.lower()
+    if not any(mark in lowered for mark in ("::", "##[", "##vso[", "##teamcity[")):  # else the pattern is compiled
         return text
     return re.compile(_CI_COMMAND).sub(lambda match: r"#\x23" if match[2] else rf"{match[1]}\x3a", text)
 

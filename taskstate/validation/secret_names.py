@@ -76,23 +76,26 @@ _LONG, _DIGITS, _UUID_LENGTH = 12, 16, 36
 _OF_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 _MAX_WORD, _MAX_REST, _MAX_BEFORE = 24, 48, 72  # characters before a name's word: of another one, of the name, of both
 
-# Names whose keys and tokens are no secrets: of databases, caches, parsers, pages, what is public.
-_HARMLESS_NAMES = (
-    r"(?:\b|(?<=_)|(?<=[a-z])(?=[A-Z]))(?i:public|pub|publishable|primary|foreign|cach(?:e|ing)|sort|partition|row"
-    r"|idempotency|dedupe?|object|unique|composite|index|hash|map|group|lookup|query|route|translation|i18n|label|message"
-    r"|hot|shortcut|short|arrow|shift|ctrl|meta|search|data|json|s3|file|asset|state|store|event|job|task|lock|resource"
-    r"|entity|item|record|known|gpg|pgp|content|registry|parent|child|node|edge|tree|block|property|field|column|setting"
-    r"|feature|flag|issue|thread|cursor|snapshot|build|bucket|image|upload|download|document|page|next|prev(?:ious)?"
-    r"|sync|continu[a-z]{1,8}|end|start|eos|bos|pad|cancel[a-z]{0,8}|special|stop|unk|mask|max|min|num|id|selector"
-    r"|dict|reverse|react|range|version|commit|checksum|digest|under|over|by|com|tres|sur|mon|don|hoc|tur|jo|whis)"
-    r"[_.-]?(?i:(?:api|key)[_-]?)?\Z"
-)
+# Names whose keys and tokens are no secrets: of databases, caches, parsers, pages, what is public. As words and not as
+# a pattern, since compiling one of so many takes a millisecond.
+_HARMLESS = """
+public pub publishable primary foreign cache caching sort partition row idempotency dedup dedupe object unique composite
+index hash map group lookup query route translation i18n label message hot shortcut short arrow shift ctrl meta search
+data json s3 file asset state store event job task lock resource entity item record known gpg pgp content registry
+parent child node edge tree block property field column setting feature flag issue thread cursor snapshot build bucket
+image upload download document page next prev previous sync end start eos bos pad special stop unk mask max min num id
+selector dict reverse react range version commit checksum digest under over by com tres sur mon don hoc tur jo whis
+"""
+_HARMLESS_NAMES, _HARMLESS_STEMS = frozenset(_HARMLESS.split()), ("continu", "cancel")
+# Such a name at the end of what stands before the word, and what may follow it there: `primary_api_`, `cache`.
+_LAST_NAME = r"([A-Za-z0-9]+)[_.-]?(?:(?i:api|key)[_-]?)?\Z"
 # Before `key`: what makes it the key of somebody's account or of a cipher, and not of a table or a dictionary.
-_QUALIFIED = (
-    r"(?i)(?:api|access|account|app|application|auth|client|consumer|cookie|deploy|encryption|fernet|hmac|integration"
-    r"|jwt|license|master|private|priv|secret|service|session|shared|signing|ssh|storage|webhook|unseal|security|admin"
-    r"|token|user|subscription|server|rest|write|read|ingest|personal)[ _.-]?\Z"
-)
+_ACCOUNTS = """
+api access account app application auth client consumer cookie deploy encryption fernet hmac integration jwt license
+master private priv secret service session shared signing ssh storage webhook unseal security admin token user
+subscription server rest write read ingest personal
+"""
+_QUALIFIED = tuple(_ACCOUNTS.split())
 _API = r"(?i)api[ _.-]?\Z"
 _CODE = r"[=()\[\]].*[A-Za-z0-9]"
 _CALL = r"[A-Za-z]=|=[\"']|[\w\])][(\[]"
@@ -195,15 +198,16 @@ def _is_aws(found: _Found) -> bool:
         compiled(r"[A-Za-z0-9+/]{40}").fullmatch(value) is not None
         and not is_harmless(value)
         and is_mixed(value)
-        and compiled(_HARMLESS_NAMES).search(found.before) is None
-        and (found.word != "key" or compiled(_QUALIFIED).search(found.before) is not None)
+        and not _is_harmless_name(found.before)
+        and (found.word != "key" or _is_qualified(found.before))
     )
 
 
 def _is_secret(text: str, match: re.Match[str], found: _Found) -> bool:
     """Return whether a value is secret, by its name first: not all keys and tokens are, and few UUIDs."""
-    harmless = _PUBLIC_NAME if found.word == "password" else _HARMLESS_NAMES
-    if compiled(harmless).search(found.before) or _is_code(match, found) or _is_filled_in(found.value):
+    is_password = found.word == "password"
+    is_harmless_name = compiled(_PUBLIC_NAME).search(found.before) if is_password else _is_harmless_name(found.before)
+    if is_harmless_name or _is_code(match, found) or _is_filled_in(found.value):
         return False
     if match["auth"] is not None:
         return found.joint == "sign" and compiled("[0-9a-f]{32,64}").fullmatch(found.value) is not None
@@ -211,7 +215,7 @@ def _is_secret(text: str, match: re.Match[str], found: _Found) -> bool:
         return ("/" not in found.value and _nobody_wrote(found.value)) or has_slash(found.value)
     if len(found.value) == _UUID_LENGTH and compiled(UUID).fullmatch(found.value):
         return _may_be_uuid(found)
-    if found.word == "key" and not compiled(_QUALIFIED).search(found.before):
+    if found.word == "key" and not _is_qualified(found.before):
         is_key = _has_prefix(found) or found.in_front in _QUERY or (found.joint == "sign" and is_opaque(found.value))
         return is_key and _nobody_wrote(found.value)
     if found.value.isdecimal() and len(found.value) >= _DIGITS:
@@ -221,6 +225,27 @@ def _is_secret(text: str, match: re.Match[str], found: _Found) -> bool:
             return True
         return found.joint != "blank" and len(found.value) >= _LONG and is_unpronounceable(found.value)
     return is_machine_made(found.value) or _is_bare(text, match, found)
+
+
+def _is_harmless_name(before: str) -> bool:
+    """Return whether a name ends with a harmless one: behind a sign, a blank, or a small letter before a capital."""
+    found = compiled(_LAST_NAME).search(before)
+    if found is None:
+        return False
+    name = found[1]
+    names = (name, name[:-3]) if name[-3:].lower() in {"api", "key"} else (name,)
+    return any(
+        word in _HARMLESS_NAMES or word.startswith(_HARMLESS_STEMS)
+        for each in names
+        for at in range(len(each))
+        if (at == 0 or (each[at - 1].islower() and each[at].isupper())) and (word := each[at:].lower())
+    )
+
+
+def _is_qualified(before: str) -> bool:
+    """Return whether a name says whose key it is, such as that of an account."""
+    name = before[:-1] if before.endswith((" ", "_", ".", "-")) else before
+    return name.lower().endswith(_QUALIFIED)
 
 
 def _is_filled_in(value: str) -> bool:

@@ -126,7 +126,7 @@ def test_index_of_a_hook_is_not_that_of_another_working_tree(
 def test_merge_that_the_environment_names_may_be_anothers(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The commit that a merge brings counts where this repository has it, in a hook only if the index is its own, too."""
+    """The commit that a merge brings counts where this repository has it, in a hook only if the index is its own."""
     here = commit(repository)
     call(repository, "worktree", "add", "-q", str(tmp_path / "worktree"))
     other = tmp_path / "other"
