@@ -16,18 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 # How the value of a place is judged: as a password that somebody chose, as random, or as the base64 of something.
-CHOSEN, RANDOM, LOGIN, KEY_TEXT, ANY_TEXT, FIXED, TOKEN, GIVEN, TOLD, UNBALANCED = (
-    "chosen",
-    "random",
-    "login",
-    "key",
-    "text",
-    "fixed",
-    "token",
-    "given",
-    "told",
-    "unbalanced",
-)
+CHOSEN, RANDOM, LOGIN, KEY_TEXT, ANY_TEXT, FIXED = "chosen", "random", "login", "key", "text", "fixed"
+TOKEN, GIVEN, TOLD, UNBALANCED = "token", "given", "told", "unbalanced"
 
 
 class Place(NamedTuple):
@@ -368,14 +358,24 @@ def _searches() -> tuple[tuple[str, re.Pattern[str], tuple[str, ...]], ...]:
 
 
 def _search(char: str, words: Sequence[str]) -> re.Pattern[str]:
-    """Return a search for words by a character; those that begin alike are told apart only where they begin."""
-    beginnings: dict[str, list[str]] = {}
+    """Return a search for words by a character; by what stands before it, nearly everywhere one look decides."""
+    by_last: dict[str, dict[str, list[str]]] = {}
     for word in words:
         before, _, behind = word.partition(char)
-        beginnings.setdefault(re.escape(before + char), []).append(re.escape(behind))
-    # What is short to write is compiled in half the time: the ends are left out where there are none.
-    each = (f"(?<={begin})" + (f"(?:{'|'.join(ends)})" if any(ends) else "") for begin, ends in beginnings.items())
-    return re.compile(f"{re.escape(char)}(?:{'|'.join(each)})")
+        by_last.setdefault(before[-1:], {}).setdefault(before, []).append(re.escape(behind))
+    groups = (
+        f"{_before(last + char)}(?:{'|'.join(_one_of(begin + char, ends) for begin, ends in beginnings.items())})"
+        for last, beginnings in by_last.items()
+    )
+    return re.compile(f"{re.escape(char)}(?:{'|'.join(groups)})")
+
+
+def _one_of(begin: str, ends: Sequence[str]) -> str:
+    return _before(begin) + (f"(?:{'|'.join(ends)})" if any(ends) else "")
+
+
+def _before(text: str) -> str:
+    return f"(?<={re.escape(text)})"
 
 
 @cache

@@ -40,13 +40,14 @@ def positions_in(text: str) -> tuple[list[int], list[int]]:
             before, goes_on = _FOUND[match[0]]
             start, end = match.span()
             behind = text[end : end + 1]
-            is_usual = search[0] != "p" or text.startswith("word = ", end)  # then no note need be looked for
-            if not is_usual and (is_noted(text, end) or text.endswith("is the ", 0, start)):
+            may_go_on = not behind.islower() or behind in goes_on
+            may_be_noted = search[0] == "p" and may_go_on and not text.startswith("word = ", end)
+            if may_be_noted and (is_noted(text, end) or text.endswith("is the ", 0, start)):
                 noted.append(start)
             if behind in _BLANKS:
                 if not is_prose(text, end):
                     positions.append(start - before)
-            elif behind not in _NEVER and (not behind.islower() or behind in goes_on) and not _ends(text, end, behind):
+            elif behind not in _NEVER and may_go_on and not _ends(text, end, behind):
                 positions.append(start - before)
     return sorted(positions), noted
 
