@@ -290,7 +290,7 @@ def end_started(*, everywhere: bool = False) -> None:
 
     It may be writing, or be waiting for a file that says nothing.
     """
-    from threading import get_ident
+    from _thread import get_ident  # that of `threading`, which most commands need not import
 
     for ended, (started_by, begun) in [*_awaited.items()]:
         if everywhere or started_by == get_ident():
