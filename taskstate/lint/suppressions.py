@@ -9,8 +9,8 @@ In the body a directive is an HTML comment on a line of its own, in the front ma
 
 Above the first key `# taskstate: ignore` applies to the first line, too, where findings about the file as a whole are
 reported. A directive inside a code fence is an example, one inside an item of a list the item's text: both are ignored.
-Rules are identified by their codes only. A
-comment that looks like a directive and is none is returned with its fault, so that nobody takes it for one.
+Rules are identified by their codes only. A comment that looks like a directive and is none is returned with its fault,
+so that nobody takes it for one.
 """
 
 from __future__ import annotations

@@ -245,7 +245,9 @@ def test_hidden_text_is_refused_in_every_field(place: Place, field: str, char: s
 )
 def test_what_is_not_hidden_is_written_in_every_field(place: Place, field: str, text: str) -> None:
     """An escape that is the text itself, and what a script needs, are no hidden text."""
+    before = tree(place.root)
     FIELDS[field](place, text, place.request())
+    assert tree(place.root) != before
 
 
 def test_an_escape_in_json_stays_one(place: Place) -> None:
