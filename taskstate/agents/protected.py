@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from taskstate.agents.patches import Edit
     from taskstate.model.tool_blocks import ToolBlocks
+    from taskstate.syntax.document import Document
     from taskstate.workspace.workspace import Workspace
 
 # The commands that write a block of the front matter.
@@ -52,11 +53,10 @@ def refusal(workspace: Workspace, path: Path, edit: Edit) -> str:
         return ""
     if edit.goes or not new.strip():
         return f"{relative} holds the record of task {own.id}: `taskstate drop {own.id} --note WHY` gives it up"
-    return _changed_part(relative, own.id, text, new)
+    return _changed_part(relative, own.id, parse(text, workspace.kinds), parse(new, workspace.kinds))
 
 
-def _changed_part(relative: str, task_id: str, text: str, new: str) -> str:
-    before, after = parse(text), parse(new)
+def _changed_part(relative: str, task_id: str, before: Document, after: Document) -> str:
     old_blocks, new_blocks = blocks_of(before), blocks_of(after)
     changed = [key for key in (*SEALED_KEYS, "audit") if _differs(key, old_blocks, new_blocks)]
     if changed:

@@ -117,7 +117,7 @@ def plan_archive(  # noqa: PLR0913 - what, where, when, how much, why, by which 
     summarizing: Summarizing = BUILT_IN,
 ) -> Change:
     """Return the change that moves all but the newest `keep` sessions of the state file `text` into the archive."""
-    state = read_state(parse(text))
+    state = read_state(parse(text, workspace.kinds))
     archived = state.sessions[:-keep] if keep else state.sessions
     if not archived:
         return Change(text=text, notes=(nothing_to_archive(state, workspace.config, keep),))
@@ -142,7 +142,7 @@ def plan_archive(  # noqa: PLR0913 - what, where, when, how much, why, by which 
         summary, warnings = summarise(state, archived, link), summarizing.notes
     remaining = _without(state, archived, summary)
     archive_path = workspace.archive_path(state.id)
-    remaining = apply(remaining, set_front_matter(parse(remaining), "archive_path", archive_path))
+    remaining = apply(remaining, set_front_matter(parse(remaining, workspace.kinds), "archive_path", archive_path))
     _require_complete(state, archived, remaining, entries)
     head = newline if archive.size else f"# Task #{state.id} Archive - Full Session History{newline}{newline}"
     data = (head + batch).encode()
@@ -153,7 +153,7 @@ def plan_archive(  # noqa: PLR0913 - what, where, when, how much, why, by which 
     return Change(
         text=remaining,
         before=(operation,),
-        notes=(note, *warnings, *_still_over(read_state(parse(remaining)), workspace.config)),
+        notes=(note, *warnings, *_still_over(read_state(parse(remaining, workspace.kinds)), workspace.config)),
     )
 
 
@@ -262,7 +262,7 @@ def _require_complete(state: TaskState, archived: tuple[Session, ...], remaining
         if section.level == ENTRY_LEVEL
     ]
     expected = [(session.number, session.entry) for session in state.sessions[len(archived) :]]
-    after = read_state(parse(remaining))
+    after = read_state(state.document.with_text(remaining))
     stays = after.summary is not None and [(session.number, session.entry) for session in after.sessions] == expected
     if not stays or [entry.replace("##", "###", 1) for entry in in_archive] != before:
         raise TaskstateError(

@@ -20,7 +20,6 @@ from taskstate.model.document_kinds import kind_of
 from taskstate.model.static_context import SEALED_VALUES, STANDARDS, context_seal, read_static
 from taskstate.model.task_state import SECTION_LEVEL, read_state
 from taskstate.model.write_metadata import blocks_of, front_matter_values, set_front_matter
-from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -183,20 +182,20 @@ def with_captured_values(document: Document, values: Mapping[str, str]) -> Docum
     state = read_state(document)
     for key in values:
         if values[key] and state.text(key) != values[key]:
-            document = parse(apply(document.text, set_front_matter(document, key, values[key])))
-    spec = kind_of(state.kind)
+            document = document.with_text(apply(document.text, set_front_matter(document, key, values[key])))
+    spec = kind_of(state.document)
     line = next((each for each in document.sections if each.level == _TITLE_LEVEL), None)
     old_title = spec.title_line(task_id=state.id, title=state.title).removeprefix("# ")
     if line is None or state.title == values["title"] or line.title != old_title:
         return document
     new_title = spec.title_line(task_id=state.id, title=values["title"])
-    return parse(apply(document.text, [Edit(*line.heading, new_title)]))
+    return document.with_text(apply(document.text, [Edit(*line.heading, new_title)]))
 
 
 def with_checked_criteria(text: str, state: TaskState) -> str:
     """Return the text with each criterion checked that was checked, in the same words, in `state` before."""
     checked = {" ".join(each.text.split()) for each in state.criteria if each.checked}
-    criteria = read_state(parse(text)).criteria
+    criteria = read_state(state.document.with_text(text)).criteria
     edits = [Edit(*each.mark, "x") for each in criteria if not each.checked and " ".join(each.text.split()) in checked]
     return apply(text, edits) if edits else text
 
@@ -207,7 +206,7 @@ def require_as_captured(loaded: Loaded, text: str, captured: CapturedContext, se
     Raises:
         TaskstateError: code "unsafe".
     """
-    document = parse(text)
+    document = loaded.document.with_text(text)
     if (
         _content(read_static(read_state(document))) == _content(captured.static)
         and context_seal(document, front_matter_values(document)) == seal

@@ -149,7 +149,8 @@ def _value(value: object) -> str:
 def _rebuilt_version(workspace: Workspace, loaded: Loaded, seal: str) -> SealedVersion | None:
     """Return the sealed version if a rebuild from the present sources reproduces it."""
     try:
-        return version_with_seal(plan_capture(workspace, loaded, CaptureRequest(), rebuild=True).text.encode(), seal)
+        rebuilt = plan_capture(workspace, loaded, CaptureRequest(), rebuild=True)
+        return version_with_seal(loaded.document.with_text(rebuilt.text), seal)
     except TaskstateError:
         return None
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from taskstate.model.task_state import TaskState
+    from taskstate.syntax.document import Document
     from taskstate.workspace.workspace import Workspace
 
 _TITLE_LEVEL = 1
@@ -38,13 +39,15 @@ class SealedVersion(NamedTuple):
 
 def find_sealed_version(workspace: Workspace, relative: str, seal: str) -> SealedVersion | None:
     """Return the earlier version of a state file that has this seal, or None where none is found."""
-    versions = (version_with_seal(data, seal) for data in earlier_versions(workspace, relative))
+    versions = (
+        version_with_seal(parse(data.decode("utf-8", "replace"), workspace.kinds), seal)
+        for data in earlier_versions(workspace, relative)
+    )
     return next(filter(None, versions), None)
 
 
-def version_with_seal(data: bytes, seal: str) -> SealedVersion | None:
-    """Return the sealed values in the bytes of a state file if they have this seal."""
-    document = parse(data.decode("utf-8", "replace"))
+def version_with_seal(document: Document, seal: str) -> SealedVersion | None:
+    """Return the sealed values in a version of a state file if they have this seal."""
     text, values = static_text(document), front_matter_values(document)
     return SealedVersion(values, text) if text is not None and seal_of(values, text) == seal else None
 
@@ -55,7 +58,7 @@ def guess_sealed_version(state: TaskState, values: Mapping[str, object], text: s
     A file edited by hand often has the old title in its title line still, and there are few priorities to try.
     """
     title_line = next((each.title for each in state.document.sections if each.level == _TITLE_LEVEL), "")
-    affixes = kind_of(state.kind).title_line(task_id=state.id, title="\0").removeprefix("# ").split("\0")
+    affixes = kind_of(state.document).title_line(task_id=state.id, title="\0").removeprefix("# ").split("\0")
     title_in_line = title_line.removeprefix(affixes[0]).removesuffix(affixes[-1])
     for title in dict.fromkeys((values.get("title"), title_in_line)):
         for priority in dict.fromkeys((values.get("priority"), *_PRIORITIES)):

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from taskstate.context.sources import Sources
     from taskstate.context.task_file import TaskFile
     from taskstate.model.task_state import TaskState
+    from taskstate.syntax.document import Document
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
@@ -167,9 +168,9 @@ def _plan(
     workspace: Workspace, loaded: Loaded, capture_request: CaptureRequest, request: Request, *, rebuild: bool
 ) -> _SealPlan:
     text, captured, sources, task_file, change_notes = plan_capture(workspace, loaded, capture_request, rebuild=rebuild)
-    recorded = blocks_of(loaded.document).context.values
-    context = _context_block(text, recorded, sources, task_file, request)
-    text = apply(text, set_front_matter(parse(text), "context", context))
+    document, recorded = loaded.document.with_text(text), blocks_of(loaded.document).context.values
+    context = _context_block(document, recorded, sources, task_file, request)
+    text = apply(text, set_front_matter(document, "context", context))
     require_as_captured(loaded, text, captured, context["seal"])
     notes = (
         *change_notes,
@@ -185,10 +186,9 @@ def _plan(
 
 
 def _context_block(
-    text: str, recorded: Mapping[str, object], sources: Sources, task_file: TaskFile | None, request: Request
+    document: Document, recorded: Mapping[str, object], sources: Sources, task_file: TaskFile | None, request: Request
 ) -> dict[str, Any]:
     """Return the `context` block; time and actor stay as recorded where nothing else differs."""
-    document = parse(text)
     context: dict[str, Any] = {
         "sealed_at": timestamp(request.metadata.now),
         "sealed_by": request.metadata.actor,

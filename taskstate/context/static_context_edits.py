@@ -50,7 +50,7 @@ def with_parts(document: Document, bodies: Mapping[str, str], *, name: str = "")
     A part that is missing is added in the order that the kind declares. Every other byte of the section stays, but for
     a blank line before a new part.
     """
-    kind = kind_of(document.front_matter.get("kind"))
+    kind = kind_of(document)
     spec = kind.section(name) if name else kind.sections[0]
     section = section_of(document, spec.name) if spec else None
     if spec is None or section is None or not bodies:

@@ -18,18 +18,23 @@ from taskstate.syntax.spans import with_newlines
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from taskstate.syntax.document import Document
+
+    Formatted: TypeAlias = dict[tuple[str, str], str]  # the formatted text of a JSON text with a schema
 
 # What is nested deep gets much larger by its indentation: left as it is beyond this many times its size, and some.
 _MOST_GROWTH, _ROOM = 10, 10_000
 
 
-def fence_edits(document: Document) -> tuple[Edit, ...]:
+def fence_edits(document: Document, formatted: Formatted) -> tuple[Edit, ...]:
     """Return the edits that update the overall progress, or where it is right, those that format the json fences.
 
     One after the other: what is formatted takes long to format, and to compare, and the progress changes it again.
+    `formatted` is what earlier rounds have formatted, and receives what this one does.
     """
-    return _progress_edits(document) or _layout_edits(document)
+    return _progress_edits(document) or _layout_edits(document, formatted)
 
 
 def _progress_edits(document: Document) -> tuple[Edit, ...]:
@@ -43,40 +48,29 @@ def _progress_edits(document: Document) -> tuple[Edit, ...]:
         return ()
 
 
-def _layout_edits(document: Document) -> tuple[Edit, ...]:
+def _layout_edits(document: Document, known: Formatted) -> tuple[Edit, ...]:
     edits = []
     for part in body_parts(document):
         fence = json_fence(document, part.section.own) if part.schema else None
         root = document.json(fence) if fence else None
         if fence is None or root is None or isinstance(root, Fault):
             continue
-        formatted = with_newlines(_formatted(root.span.of(document.text), part.schema), document.newline)
+        formatted = with_newlines(_formatted(root.span.of(document.text), part.schema, known), document.newline)
         if formatted and formatted + document.newline != fence.content.of(document.text):
             edits.append(Edit(*fence.content, formatted + document.newline))
     return tuple(edits)
 
 
-def _formatted(source: str, schema: str) -> str:
+def _formatted(source: str, schema: str, known: Formatted) -> str:
     """Return sound JSON formatted, or "" where it cannot be written without changing a value.
 
-    Each round of passes asks again, and what was formatted is formatted still: the last few are remembered.
+    Each round of passes asks again, and what was formatted is formatted still.
     """
-    if (source, schema) not in _remembered:
-        if len(_remembered) >= _MOST_REMEMBERED:
-            _remembered.clear()
+    if (source, schema) not in known:
         text = _format(source, schema)
-        _remembered[source, schema] = text
-        _remembered[text, schema] = text
-    return _remembered[source, schema]
-
-
-_remembered: dict[tuple[str, str], str] = {}
-_MOST_REMEMBERED = 16
-
-
-def forget_formatted() -> None:
-    """Forget what was formatted: what is measured in one process starts as a new one does."""
-    _remembered.clear()
+        known[source, schema] = text
+        known[text, schema] = text
+    return known[source, schema]
 
 
 def _format(source: str, schema: str) -> str:

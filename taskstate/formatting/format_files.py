@@ -21,6 +21,7 @@ from taskstate.workspace.writer import change_at
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from taskstate.model.document_kinds import Kinds
     from taskstate.syntax.document import Document
     from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Loaded, Workspace
@@ -38,14 +39,16 @@ class Formatted(NamedTuple):
         return self.before != self.after
 
 
-def format_bytes(data: bytes, name: str) -> Formatted:
+def format_bytes(data: bytes, name: str, kinds: Kinds = ()) -> Formatted:
     """Return the text of a state file and its formatted text; any other file is left as it is.
+
+    `kinds` are those that its repository declares.
 
     Raises:
         TaskstateError: code "not-utf8" or "unreadable": a part cannot be read, so that nothing is changed.
     """
     text = decoded(data, name)
-    return Formatted(text, _formatted_text(parse(text), name))
+    return Formatted(text, _formatted_text(parse(text, kinds), name))
 
 
 def format_file(workspace: Workspace, path: Path, request: Request) -> Outcome:
@@ -55,7 +58,7 @@ def format_file(workspace: Workspace, path: Path, request: Request) -> Outcome:
         TaskstateError: as `format_bytes`, or the file cannot be written.
     """
     # First without the lock, which costs time.
-    first = format_bytes(files.read(path), workspace.relative(path))
+    first = format_bytes(files.read(path), workspace.relative(path), workspace.kinds)
 
     def job(loaded: Loaded) -> Change:
         if is_formattable(path):

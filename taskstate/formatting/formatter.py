@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from taskstate.errors import CannotEdit
 from taskstate.formatting.equivalence import same_meaning
@@ -22,21 +23,25 @@ from taskstate.syntax.spans import CONTROLS, Span
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from taskstate.formatting.fences import Formatted
+    from taskstate.model.document_kinds import Kinds
     from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Document
 
 _MOST_ROUNDS = 6  # a pass may give an earlier one something to do; usually two rounds are enough
 
 
-def format_text(text: str, name: str) -> str:
+def format_text(text: str, name: str, kinds: Kinds = ()) -> str:
     """Return the text of a file in canonical form; `name` tells its type, and only state files have such a form.
+
+    `kinds` are those that its repository declares.
 
     A text that cannot be read, or whose formatted version does not mean the same, is returned as it is.
     """
     own = own_file(name)
     if own is None or own.type != "state":
         return text
-    document = parse(text)
+    document = parse(text, kinds)
     return text if unreadable(document) else format_document(document)
 
 
@@ -106,27 +111,26 @@ def _can_be_counted(document: Document, state: TaskState) -> bool:
     )
 
 
-_PASSES = (order_edits, quoting_edits, line_edits, heading_edits, fence_edits, spacing_edits)
-
-
 def _settled(document: Document) -> Document:
     """Return the document after as many rounds of passes as it takes, or the same one where the rounds never settle."""
-    after = document
+    after, formatted = document, dict[tuple[str, str], str]()
     for _round in range(_MOST_ROUNDS):
-        text = apply(after.text, _edits(after))
+        text = apply(after.text, _edits(after, formatted))
         if text == after.text:
             return after
-        after = parse(text)
+        after = after.with_text(text)
     return document
 
 
-def _edits(document: Document) -> tuple[Edit, ...]:
+def _edits(document: Document, formatted: Formatted) -> tuple[Edit, ...]:
     """Return the edits of all passes; one whose edits touch those of an earlier pass waits for the next round.
 
-    Each text that is made must be read as a whole, so a round makes one, and not one for each pass.
+    Each text that is made must be read as a whole, so a round makes one, and not one for each pass. `formatted` is what
+    the fences were formatted to in earlier rounds.
     """
+    fences = partial(fence_edits, formatted=formatted)
     taken: tuple[Edit, ...] = ()
-    for edits_of in _PASSES:
+    for edits_of in (order_edits, quoting_edits, line_edits, heading_edits, fences, spacing_edits):
         edits = edits_of(document)
         if not touch(taken, edits):
             taken = (*taken, *edits)

@@ -42,7 +42,7 @@ class BodyPart(NamedTuple):
 
 def body_parts(document: Document, kind: Kind | None = None) -> tuple[BodyPart, ...]:
     """Return the parts of a document in order; `kind` defaults to that of its front matter."""
-    return document.derived(_parts, kind or kind_of(document.front_matter.get("kind")))
+    return document.derived(_parts, kind or kind_of(document))
 
 
 def _parts(document: Document, kind: Kind) -> tuple[BodyPart, ...]:

@@ -17,7 +17,7 @@ from taskstate.handoff.references import (
     without_mark,
     written_reference,
 )
-from taskstate.model.document_kinds import HANDOFF, kind, section_key
+from taskstate.model.document_kinds import HANDOFF, built_in, section_key
 from taskstate.model.task_state import SECTION_LEVEL
 from taskstate.model.tool_blocks import read_seen_state
 from taskstate.syntax import escaping
@@ -131,7 +131,7 @@ class HandoffReader(_Reading):
         return (
             escaping.is_blank(text)
             or _is_placeholder(text)
-            or (kind(HANDOFF).is_placeholder(text) and not escaping.is_none(text))
+            or (built_in(HANDOFF).is_placeholder(text) and not escaping.is_none(text))
         )
 
     def says_none(self, name: str) -> bool:
@@ -163,7 +163,7 @@ class HandoffReader(_Reading):
         for passage in self.passages(STATE):
             match = re.match(_LABEL, passage.text)
             value = passage.text[match.end() :].strip() if match else ""
-            if match and value and not _is_placeholder(value) and not kind(HANDOFF).is_placeholder(value):
+            if match and value and not _is_placeholder(value) and not built_in(HANDOFF).is_placeholder(value):
                 by_label.setdefault(match["label"].strip().lower(), Passage(value, passage.span))
         return by_label
 
@@ -322,8 +322,6 @@ def with_values(document: Document, values: Mapping[str, object]) -> str:
     Raises:
         TaskstateError: code "unreadable": the front matter cannot be read.
     """
-    from taskstate.syntax.document import parse
-
     order = tuple(schema.load(HANDOFF)["properties"])
     for key, value in values.items():
         root = document.front_matter.node
@@ -331,7 +329,7 @@ def with_values(document: Document, values: Mapping[str, object]) -> str:
             message = "the front matter of the handoff document cannot be read"
             raise TaskstateError(message, help="run `taskstate lint` to see why", code="unreadable")
         edits = set_key(document.text, root, key, value, order=order, newline=document.newline)
-        document = parse(apply(document.text, edits))
+        document = document.with_text(apply(document.text, edits))
     return document.text
 
 
@@ -348,7 +346,7 @@ def template_values(handoff: Handoff, created_at: str, *, file_is_new: bool = Fa
     Raises:
         TaskstateError: a text cannot be escaped.
     """
-    placeholder = kind(HANDOFF).placeholder
+    placeholder = built_in(HANDOFF).placeholder
     file_text = in_code_marks(handoff.file) if handoff.file else ""
     file_text += TO_BE_CREATED if file_is_new else ""
     file, location, goal = (

@@ -17,7 +17,6 @@ from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import timestamp
 from taskstate.storage import files
 from taskstate.syntax import escaping
-from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import json_text, update_json
 from taskstate.syntax.nodes import Fault
@@ -190,7 +189,7 @@ def with_phase(state: TaskState, value: dict[str, Any]) -> str:
     end = end_of_content(document.text, section.span)
     line_end = "" if end < len(document.text) else nl
     extended = apply(document.text, (Edit(end, end, nl * 2 + text + line_end),))
-    after = phases_in(read_state(parse(extended)))
+    after = phases_in(read_state(state.document.with_text(extended)))
     if [part.name for part in after] != [*(part.name for part in before), name] or len(after[-1].fences) != 1:
         message = f"task {state.id}: a phase cannot be added, since something in the {SECTION} never closes"
         help_ = "run `taskstate lint` and mend the fence or comment that it names"

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
     from pathlib import Path
 
+    from taskstate.model.document_kinds import Kinds
     from taskstate.syntax.document import Document
+    from taskstate.workspace.workspace import Workspace
 
 _SHA1 = 40  # digits of an object id in a repository that uses SHA-1
 _CACHED_DOCUMENTS = 8  # enough for the queries about one file, during a merge too; more would only cost memory
@@ -36,20 +38,17 @@ class RemovedFile(NamedTuple):
 
 
 class CurrentFiles:
-    """The current files in the folder `root`: on disk, in the index, or in a commit (`place` says which).
+    """The current files of a workspace: on disk, in the index, or in a commit (`place` says which).
 
-    `ids` are the object ids of our own files in the index or the commit; `is_listed` returns whether a file at a path
-    from the root counts as one of taskstate's own.
+    `ids` are the object ids of our own files in the index or the commit.
     """
 
-    def __init__(
-        self, root: Path, objects: git.Objects, place: str, ids: Mapping[str, str], is_listed: Callable[[str], bool]
-    ) -> None:
-        self.root = root
+    def __init__(self, workspace: Workspace, objects: git.Objects, place: str, ids: Mapping[str, str]) -> None:
+        self.workspace = workspace
+        self.root = workspace.root
         self.objects = objects
         self.place = place
         self.ids = ids
-        self.is_listed = is_listed
         self._waiting: Callable[[], frozenset[str]] | None = None
 
     @cached_property
@@ -152,7 +151,7 @@ class ComparedCommit:
         added = {each.path for each in self._changes if each.status in {"A", "R", "C"}} | self.now.untracked
         evidence = RenameEvidence(
             removed=tuple(sorted(self.removed)),
-            added=tuple(sorted(name for name in added - self.tree.keys() if self.now.is_listed(name))),
+            added=tuple(sorted(name for name in added - self.tree.keys() if self.now.workspace.lists(name))),
             git_renames={each.path: each.origin for each in self._changes if each.origin},
             created_before=lambda name: _created_at(self.now.objects.read(self.tree[name])),
             created_now=lambda name: _created_at(self.now.read(name)),
@@ -258,7 +257,7 @@ class ComparedRevision:
         if object_id not in self._documents:
             if len(self._documents) >= _CACHED_DOCUMENTS:
                 del self._documents[next(iter(self._documents))]
-            self._documents[object_id] = _parsed(self._now.objects.read(object_id))
+            self._documents[object_id] = _parsed(self._now.objects.read(object_id), self._now.workspace.kinds)
         return self._documents[object_id]
 
 
@@ -272,11 +271,11 @@ def _object_id(text: str, like: str) -> str:
     return made.hexdigest()
 
 
-def _parsed(data: bytes | None) -> Document | None:
+def _parsed(data: bytes | None, kinds: Kinds = ()) -> Document | None:
     from taskstate.syntax.document import parse
 
     try:
-        return None if data is None else parse(data.decode("utf-8"))
+        return None if data is None else parse(data.decode("utf-8"), kinds)
     except UnicodeDecodeError:
         return None
 

@@ -72,11 +72,11 @@ def findings(data: bytes, name: str, config: Config, queries: Queries = NO_QUERI
     """Return the findings in a file that holds `data`, with lines and columns; that it is not UTF-8 is one finding."""
     text = decode(data)
     if isinstance(text, Diagnostic):
-        document = parse(data.decode("utf-8", errors="replace"))
+        document = parse(data.decode("utf-8", errors="replace"), queries.kinds)
         selected = any(row.code == text.code for row in selected_rules(config.lint, name))
         shown = secrets.masked(document.text, config.secrets.allow)
         return _located(document, name, [weighted(text, config.lint)], shown) if selected else ()
-    document = parse(text)
+    document = parse(text, queries.kinds)
     queries.begin(document)
     diagnostics = _check(document, name, config, queries, most=MOST_REPORTED)
     diagnostics = _with_true_fixes(diagnostics, document, name, config, queries)
@@ -130,7 +130,7 @@ def findings_of_removed(document: Document, name: str, config: Config, queries: 
 
 def check(text: str, name: str, config: Config, queries: Queries = NO_QUERIES) -> tuple[Diagnostic, ...]:
     """Return the findings of the rules in `text`, in the order of its lines; the path `name` tells the type of file."""
-    document = parse(text)
+    document = parse(text, queries.kinds)
     found = _check(document, name, config, queries)
     document.forget_derived()
     return found

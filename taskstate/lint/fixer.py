@@ -103,7 +103,7 @@ def _pull(change: Change, work: _FixJob) -> Change:
     for task_id in work.subjects:
         for upstream in work.run.repository.upstreams_now(task_id):
             try:
-                text = with_input(text, upstream, now, work.run.config)
+                text = with_input(work.loaded.document.with_text(text), upstream, now, work.run.config)
                 notes.append(f"{verb} the output of task {upstream.id}")
             except TaskstateError as error:  # the fixes before it are kept
                 notes.append(f"not pulled: {error}")

@@ -45,7 +45,7 @@ def with_ignores(text: str, name: str, config: Config, queries: Queries, *, only
 
     The directives are checked: a text that has a finding more with them than without stays as it was.
     """
-    facts = engine.facts_of(parse(text), name, config, queries)
+    facts = engine.facts_of(parse(text, queries.kinds), name, config, queries)
     before = engine.check(text, name, config, queries)
     wanted = [each for each in before if only in (None, each) and _may_be_silenced(each, facts)]
     for places in (_own_places(wanted, facts), {}, {}):

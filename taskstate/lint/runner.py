@@ -11,7 +11,7 @@ import os
 from taskstate.errors import TaskstateError
 from taskstate.lint.cache import CachedResult, freeze, open_cache, thaw
 from taskstate.lint.queries.answers import DEPENDENCY_PATH, RepositoryQueries
-from taskstate.model import document_kinds, names
+from taskstate.model import names
 from taskstate.storage import files, folders
 from taskstate.storage.file_sources import Disk, GitFiles
 from taskstate.storage.git import client as git
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from taskstate.lint.diagnostics import Finding
     from taskstate.lint.queries.repository import Repository
     from taskstate.model.config import Config
-    from taskstate.model.document_kinds import Kind
     from taskstate.storage.cache import Cache
     from taskstate.workspace.workspace import Workspace
 
@@ -126,7 +125,7 @@ def _open_git(repository: Repository, config: Config, request: LintRequest) -> t
         repository.source = GitFiles(workspace.root, repository.objects, ids)
     if request.against == "":
         return ()
-    now = CurrentFiles(workspace.root, repository.objects, place, ids, workspace.lists)
+    now = CurrentFiles(workspace, repository.objects, place, ids)
     wanted = Wanted(request.against, config.lint.append_only, request.last_commit)
     history = open_history(now, trees, wanted)
     if isinstance(history, str):
@@ -141,7 +140,7 @@ def _open_cache(repository: Repository, config: Config, request: LintRequest) ->
         return None
     settings = {
         "config": config,
-        "kinds": document_kinds.declared(),
+        "kinds": repository.workspace.kinds,
         "answerable": sorted(repository.answerable),
         "on disk": not request.place,
     }
@@ -253,8 +252,7 @@ def _check_in_processes(paths: Sequence[Path], run: LintRun, jobs: int) -> Itera
     from taskstate.storage import programs
 
     run.repository.prepare()
-    shared = (run._replace(cache=None), document_kinds.declared())
-    with programs.workers(jobs, _init_worker, shared) as pool:
+    with programs.workers(jobs, _init_worker, (run._replace(cache=None),)) as pool:
         batches = [paths[at : at + _BATCH] for at in range(0, len(paths), _BATCH)]
         results: dict[Path, _FileResult] = {}
         for future in as_completed([pool.submit(_check_batch, batch) for batch in batches]):
@@ -277,11 +275,10 @@ def _is_on_cycle(path: Path, entry: CachedResult, run: LintRun) -> bool:
 _lint_run: LintRun  # set in a worker process
 
 
-def _init_worker(run: LintRun, kinds: dict[str, Kind]) -> None:
+def _init_worker(run: LintRun) -> None:
     global _lint_run  # noqa: PLW0603 - a pool passes what its tasks share to an initializer
     _lint_run = run
     run.repository.defers_cycles = True
-    document_kinds.declare(kinds)
 
 
 def _check_batch(paths: Sequence[Path]) -> list[tuple[Path, _FileResult]]:

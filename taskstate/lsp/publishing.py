@@ -16,7 +16,7 @@ from taskstate.lint.diagnostics import Finding
 from taskstate.lsp import watching
 from taskstate.lsp.diagnostics import of_removed, positions_of, to_diagnostic
 from taskstate.lsp.open_texts import path_of, uri_of
-from taskstate.model import document_kinds, names
+from taskstate.model import names
 from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING
@@ -140,14 +140,12 @@ class Publisher:
             self._clear(root, frozenset())
             return
         with checker.run(root, remember=True) as run:
-            kinds, gone = document_kinds.declared(), checker.removed(run)
-            paths = checker.own_files(workspace)
+            gone, paths = checker.removed(run), checker.own_files(workspace)
             for path in paths:
                 self._send(self._uri(path), self._located(path, self._findings(run, path)))
                 await asyncio.sleep(0)
                 if generation != self._generation:
                     return
-                document_kinds.declare(kinds)  # a message in between may have been about another repository
             for path, findings in gone.items():
                 self._send(self._uri(path), self._located(path, findings))
             if run.cache:

@@ -118,8 +118,8 @@ class Service:
         self.checker.require_small(path)
         positions = self._positions(path)
         span = positions.span(place) if place else None
-        self.checker.workspace(path)  # declares the kinds of its repository
-        return positions.edits(formatting.formatting_edits(positions.text, path.as_posix(), span))
+        document = parse(positions.text, self.checker.workspace(path).kinds)
+        return positions.edits(formatting.formatting_edits(document, path.as_posix(), span))
 
     # What is at a place
 
@@ -175,7 +175,7 @@ class Service:
         self.checker.require_small(path)
         workspace, positions = self.checker.workspace(path), self._positions(path)
         name = workspace.relative(path) if path.is_relative_to(workspace.root) else path.as_posix()
-        facts = engine.facts_of(parse(positions.text), name, workspace.config)
+        facts = engine.facts_of(parse(positions.text, workspace.kinds), name, workspace.config)
         return _Place(facts, positions.offset(position), positions, TaskIndex(workspace))
 
     def _links(self, place: _Place) -> Links:

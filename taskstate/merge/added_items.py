@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
     from typing import Any
 
+    from taskstate.model.document_kinds import Kinds
     from taskstate.model.items import Item
     from taskstate.syntax.document import Section
 
@@ -40,18 +41,20 @@ _SECTIONS: Mapping[str, Callable[[TaskState], Section | None]] = {
 _MAPS = {"coordination": ("coordination",), "snapshot": ("delta", "snapshots")}  # of blocks that roles have
 
 
-def with_items(ours: bytes, theirs: bytes, wanted: Collection[Item], name: str) -> bytes:
+def with_items(ours: bytes, theirs: bytes, wanted: Collection[Item], name: str, kinds: Kinds) -> bytes:
     """Return our text with the wanted items, which their text holds; line ends stay as in ours.
+
+    `kinds` are those that the repository declares.
 
     Raises:
         TaskstateError: our text is written in a form that cannot be changed safely.
     """
-    before, kept = (read_state(parse(with_newlines(each.decode(), "\n"))) for each in (ours, theirs))
+    before, kept = (read_state(parse(with_newlines(each.decode(), "\n"), kinds)) for each in (ours, theirs))
     text = _with_front_matter(before, kept, wanted)
-    text = _with_sections(read_state(parse(text)), kept, wanted)
-    text = _with_features(read_state(parse(text)), kept, wanted)
-    text = _with_checks(read_state(parse(text)), before, kept, wanted)
-    after = read_state(parse(apply(text, derived_edits(parse(text)))))
+    text = _with_sections(read_state(parse(text, kinds)), kept, wanted)
+    text = _with_features(read_state(parse(text, kinds)), kept, wanted)
+    text = _with_checks(read_state(parse(text, kinds)), before, kept, wanted)
+    after = read_state(parse(apply(text, derived_edits(parse(text, kinds))), kinds))
     base = before.document.text
     if any(item.kind == SESSION for item in wanted):
         base, text = (_with_log(*each) for each in zip((before, after), _logs(before, kept, wanted), strict=True))
@@ -69,7 +72,7 @@ def _with_front_matter(before: TaskState, kept: TaskState, wanted: Collection[It
         new = _with_value(new, theirs, path)
     for key in new:
         if key not in old or new[key] != old[key]:
-            text = apply(text, set_front_matter(parse(text), key, new[key]))
+            text = apply(text, set_front_matter(before.document.with_text(text), key, new[key]))
     added = [each.entry for each in blocks_of(kept.document).audit.events if event_item(each.entry) in wanted]
     if added:
         events = [*(each.entry for each in blocks_of(before.document).audit.events), *added]
@@ -155,7 +158,9 @@ def _logs(before: TaskState, kept: TaskState, wanted: Collection[Item]) -> tuple
     spans = [(session_item(each), each.section.span) for each in kept.sessions]
     others = [Edit(*span, standing.get(item, "")) for item, span in spans if item not in wanted]
     own = [Edit(*span, "") for item, span in spans if item in wanted]
-    states = (read_state(parse(apply(kept.document.text, edits))) for edits in ([*others, *own], others))
+    states = (
+        read_state(kept.document.with_text(apply(kept.document.text, edits))) for edits in ([*others, *own], others)
+    )
     logs = [(state.section(_LOG), state.document.text) for state in states]
     without, with_wanted = (log.span.of(text) if log else "" for log, text in logs)
     return without, with_wanted

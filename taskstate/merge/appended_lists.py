@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from taskstate.merge.lines import lines_of, merge_lines, merge_text
-from taskstate.model.document_kinds import kind
+from taskstate.model.document_kinds import built_in
 from taskstate.model.permanent import highest_level, read_version_line
 from taskstate.typed import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ def merge_commits(versions: Versions[str], prefer: Prefer) -> str:
 
 def _commits(text: str) -> list[str]:
     """Return the lines of a list of commits, without a placeholder."""
-    return [line for line in lines_of(text) if not kind("task").is_placeholder(line)]
+    return [line for line in lines_of(text) if not built_in("task").is_placeholder(line)]
 
 
 def merge_versions(versions: Versions[str], prefer: Prefer) -> str:

@@ -6,7 +6,6 @@ import re
 
 from taskstate.model.permanent import PERMANENT, change_log, decisions
 from taskstate.model.task_state import read_state
-from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -56,4 +55,4 @@ def _numbered(state: TaskState, anew: dict[int, int]) -> TaskState:
     start = document.front_matter.span.end if document.front_matter.span else 0
     head, body = document.text[:start], document.text[start:]
     body = re.compile(_NUMBER).sub(lambda match: f"AD-{anew.get(int(match[1]), match[1])}", body)
-    return read_state(parse(head + body))
+    return read_state(state.document.with_text(head + body))

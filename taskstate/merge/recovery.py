@@ -292,7 +292,7 @@ def _with_sources(task: _Task, after: TaskFiles, sources: Iterable[_Source]) -> 
             old = older_forms(task.owed, state.sessions, new)
             edits = [Edit(*each.section.span, "") for each in state.sessions if session_item(each) in old]
             ours = apply(state.document.text, edits).encode()
-            after = after._replace(state=with_items(ours, source.data, missing, task.path))
+            after = after._replace(state=with_items(ours, source.data, missing, task.path, task.workspace.kinds))
     return after
 
 

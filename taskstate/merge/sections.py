@@ -10,7 +10,7 @@ from taskstate.merge.json_fences import merge_fenced
 from taskstate.merge.lines import merge_text
 from taskstate.merge.progress_log import merge_log
 from taskstate.merge.three_way import Versions, interleave, trivial_merge
-from taskstate.model.document_kinds import kind, section_key
+from taskstate.model.document_kinds import built_in, section_key
 from taskstate.model.impact_map import link_in
 from taskstate.model.names import id_key
 from taskstate.model.permanent import CONTENT, DECISIONS, IMPACT_MAP, PERMANENT
@@ -83,7 +83,7 @@ def _texts_of(parts: Versions[Mapping[_PartKey, str]], name: _PartKey) -> Versio
 
 def repeats_sections(document: Document) -> bool:
     """Return whether a declared section occurs twice, so that it is unclear which one is meant."""
-    kinds = kind("task"), kind("permanent")
+    kinds = built_in("task"), built_in("permanent")
     titles = Counter(section_key(part.title) for part in document.sections if part.level == SECTION_LEVEL)
     return any(count > 1 and any(each.section(title) for each in kinds) for title, count in titles.items())
 
@@ -151,7 +151,7 @@ def _as_paragraphs(parts: Sequence[str]) -> str:
 def _subsections(text: str, title: str) -> Mapping[_PartKey, str]:
     """Return the parts of a section: the text before its first subsection, and the subsections."""
     document = parse(text)
-    spec = kind("task").section(title) or kind("permanent").section(title)
+    spec = built_in("task").section(title) or built_in("permanent").section(title)
     children = [section for section in document.sections if section.level == PART_LEVEL]
     return _cut(document, children, [_part_key(child.title, spec) for child in children], 0)
 

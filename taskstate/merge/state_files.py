@@ -107,7 +107,7 @@ def _taken_up(states: Versions[TaskState]) -> Versions[TaskState]:
         if side.status != DROPPED:
             return side
         text = apply(side.document.text, set_front_matter(side.document, "status", others[0].status))
-        return read_state(parse(with_event(text, event)))
+        return read_state(side.document.with_text(with_event(text, event)))
 
     return states.each(reopened)
 
@@ -158,7 +158,7 @@ def _keyed(criteria: tuple[Criterion, ...]) -> Iterator[tuple[tuple[str, int], C
 
 def _with_marks(state: TaskState, merged: Mapping[tuple[str, int], str]) -> TaskState:
     edits = [Edit(*each.mark, merged[name]) for name, each in _keyed(state.criteria) if name in merged]
-    return read_state(parse(apply(state.document.text, edits)))
+    return read_state(state.document.with_text(apply(state.document.text, edits)))
 
 
 # Derived values

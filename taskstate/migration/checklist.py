@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from taskstate.migration.facts import timestamp_in
-from taskstate.model.document_kinds import kind
+from taskstate.model.document_kinds import built_in
 from taskstate.model.task_state import is_json_fence
 from taskstate.syntax.conservation import leaf, plain_line
 from taskstate.syntax.document import parse
@@ -44,7 +44,7 @@ def read_checklist(body: str) -> Checklist:
     """Return the Feature Checklist of the present form from the text of the older one's."""
     if not body.strip():
         return Checklist(json_fence_of({"features": [], _PROGRESS: "0%"}))
-    if kind("task").is_placeholder(body):
+    if built_in("task").is_placeholder(body):
         return Checklist(body)
     document = parse(body)
     top = next((each.span.start for each in document.sections), len(body))

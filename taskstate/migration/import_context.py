@@ -47,6 +47,8 @@ def import_context(workspace: Workspace, path: Path, request: Request) -> Outcom
     data = files.read(files.inside(workspace.root, source))
     context = read_context(data, source, task_id)
     relative = workspace.relative(workspace.tasks / f"task-{task_id}-state.md")
-    text = format_text(with_context(render(workspace, context.task, request), context, source), relative)
+    text = format_text(
+        with_context(render(workspace, context.task, request), context, source), relative, workspace.kinds
+    )
     require_values(source, data, text)
     return create_file(workspace, relative, text, request)

@@ -106,8 +106,8 @@ def _create(workspace: Workspace, task: NewTask, values: list[dict[str, Any]], r
     relative = workspace.relative(workspace.tasks / f"task-{task.id}-state.md")
     text = render(workspace, task, request)
     for value in values:
-        text = with_phase(read_state(parse(text)), value)
-    return create_file(workspace, relative, format_text(text, relative), request)
+        text = with_phase(read_state(parse(text, workspace.kinds)), value)
+    return create_file(workspace, relative, format_text(text, relative, workspace.kinds), request)
 
 
 def _document(workspace: Workspace, path: Path, match: re.Match[str]) -> _Found:
@@ -140,7 +140,7 @@ def _change(
         there = {part.name.casefold() for part in phases_in(loaded.state)}
         for value in values:
             if str(value["phase"]).casefold() not in there:
-                text = with_phase(read_state(parse(text), task_id), value)
+                text = with_phase(read_state(loaded.document.with_text(text), task_id), value)
         new = sorted(_new_documents(workspace, loaded.state.id, documents), key=lambda each: each.created_at)
         if not new:
             return Change(text)

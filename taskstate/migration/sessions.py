@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from taskstate.migration.facts import Moment, find_moment
-from taskstate.model.document_kinds import kind
+from taskstate.model.document_kinds import built_in
 from taskstate.model.progress_log import is_summary, session_of
 from taskstate.model.task_state import PART_LEVEL
 from taskstate.syntax.conservation import demoted, heading_line, plain_line
@@ -91,7 +91,7 @@ def read_log(body: str) -> Log:
 
 def _without_sessions(body: str) -> Log:
     """Return a log without sessions; a placeholder may stay, other text has no place there."""
-    if not body.strip() or kind("task").is_placeholder(body):
+    if not body.strip() or built_in("task").is_placeholder(body):
         return Log(body, (), "", ())
     return Log("", (), body, ())
 

@@ -17,7 +17,7 @@ from taskstate.migration.checklist import read_checklist
 from taskstate.migration.facts import Fact, Titled, fact_lines, read_title, take_facts, value_of
 from taskstate.migration.older_form import OlderFile, Part, is_lifted, read_older
 from taskstate.migration.sessions import read_log
-from taskstate.model.document_kinds import kind, section_key
+from taskstate.model.document_kinds import built_in, section_key
 from taskstate.model.names import id_key
 from taskstate.model.older_sections import CHECKLIST, HISTORY, INPUTS, LOG, METADATA, NOTES, OUTPUT, STATIC, place_of
 from taskstate.model.statuses import CREATED, IN_PROGRESS
@@ -202,7 +202,7 @@ def _static(built: _Built, part: Part) -> None:
 
 
 def _static_part(built: _Built, title: str, text: str) -> None:
-    spec = kind("task").section(STATIC)
+    spec = built_in("task").section(STATIC)
     declared = spec.subsection(title) if spec else None
     name = declared.name if declared else _PART_NAMES.get(section_key(title), "")
     needs_fence = declared is not None and declared.fence is not None and declared.fence.required
@@ -230,7 +230,7 @@ def _with_boxes(built: _Built, text: str) -> str:
 
 def _inputs(built: _Built, part: Part) -> None:
     built.texts[INPUTS].append(part.body)
-    spec = kind("task").section(INPUTS)
+    spec = built_in("task").section(INPUTS)
     declared = spec.subsections[0] if spec else None
     titles = (each.title for each in parse(part.body).sections if each.level == PART_LEVEL)
     groups = (declared.match(title) for title in titles) if declared else ()
@@ -284,7 +284,7 @@ def _finish(built: _Built, relative: str, task_id: str) -> None:
     output = built.text(OUTPUT)
     if not output.strip():
         built.texts[OUTPUT] = [f"### {_SUMMARY}\n\n{_PLACEHOLDER}"]
-    elif not kind("task").is_placeholder(output) and not output.lstrip().startswith("#"):
+    elif not built_in("task").is_placeholder(output) and not output.lstrip().startswith("#"):
         has_summary = any(section_key(each.title) == _SUMMARY.casefold() for each in parse(output).sections)
         built.texts[OUTPUT] = [output if has_summary else f"### {_SUMMARY}\n\n{output}"]
 
@@ -308,7 +308,7 @@ def _finish_static(built: _Built) -> None:
 def _render(built: _Built, task_id: str, now: str) -> str:
     front = _front_matter(built, task_id, now)
     head = "\n".join(yaml_block(front, 0))
-    task = kind("task")
+    task = built_in("task")
     sections = []
     for name in (*_ORDER, NOTES):
         spec, text = task.section(name), built.text(name)

@@ -90,7 +90,7 @@ def is_complete(document: Document) -> bool:
 
 def output_of(document: Document) -> str:
     """Return the output in a state file; empty where there is none, or where its end is uncertain."""
-    kind = document_kinds.kind_of(document.front_matter.get("kind"))
+    kind = document_kinds.kind_of(document)
     section = section_of(document, OUTPUT)
     if section is None or kind.section(OUTPUT) is None or any(not block.closed for block in document.blocks):
         return ""
@@ -130,7 +130,7 @@ def named_inputs(document: Document) -> tuple[NamedInput, ...]:
 
 def _named_inputs(document: Document, _given: None) -> tuple[NamedInput, ...]:
     section = section_of(document, INPUTS)
-    kind = document_kinds.kind_of(document.front_matter.get("kind"))
+    kind = document_kinds.kind_of(document)
     inputs = []
     for child in document.children(section, PART_LEVEL) if section else ():
         groups = _input_heading(child.title)
@@ -163,8 +163,8 @@ def render_input(upstream: Upstream, now: str, config: Config) -> str:
     return "\n\n".join(chain_quotes.render_chain_input(upstream, now, config))
 
 
-def with_input(text: str, upstream: Upstream, now: str, config: Config) -> str:
-    """Return the state file `text` with the current output of an upstream task among its Chain Inputs.
+def with_input(document: Document, upstream: Upstream, now: str, config: Config) -> str:
+    """Return the text of a state file with the current output of an upstream task among its Chain Inputs.
 
     An input that is there is updated only if it is stale; lines that somebody added to its quote are kept below it. A
     new one is added at the end of the section, or replaces a placeholder.
@@ -172,7 +172,6 @@ def with_input(text: str, upstream: Upstream, now: str, config: Config) -> str:
     Raises:
         TaskstateError: as `render_input`; there are no Chain Inputs; or an unclosed fence or comment would contain it.
     """
-    document = parse(text)
     section = section_of(document, INPUTS)
     if section is None:
         raise TaskstateError(
@@ -186,7 +185,7 @@ def with_input(text: str, upstream: Upstream, now: str, config: Config) -> str:
         edits = [_block(document, each.span, _updated_input(document, each, upstream, new)) for each in stale]
     else:
         edits = [_added(document, section, upstream, new)]
-    after = apply(text, edits)
+    after = apply(document.text, edits)
     _require_result(document, after, upstream, count=0 if present else 1)
     return after
 
@@ -218,7 +217,7 @@ def _without_blanks(output: str) -> str:
 
 def _input_heading(title: str) -> dict[str, str] | None:
     """Return the task id and title in the heading of a Chain Input, or None where it is another heading."""
-    section = document_kinds.kind("task").section(INPUTS)
+    section = document_kinds.built_in("task").section(INPUTS)
     matches = (spec.match(title) for spec in (section.subsections if section else ()))
     return next((dict(groups) for groups in matches if groups and "task_id" in groups), None)
 
@@ -232,7 +231,7 @@ def _updated_input(document: Document, present: ChainInput, upstream: Upstream, 
 def _added(document: Document, section: Section, upstream: Upstream, rendered: RenderedInput) -> Edit:
     """Return the edit that adds an input: below its own empty heading, in place of a placeholder, or at the end."""
     heading, comment, quote = rendered
-    kind = document_kinds.kind_of(document.front_matter.get("kind"))
+    kind = document_kinds.kind_of(document)
     for named in named_inputs(document):
         if named.id.casefold() == upstream.id.casefold() and not named.is_filled:
             content = _content(document, named.section.body)
@@ -297,7 +296,7 @@ def _require_closed(document: Document, section: Section, upstream: Upstream) ->
     Raises:
         TaskstateError: code "unsafe".
     """
-    kind = document_kinds.kind_of(document.front_matter.get("kind"))
+    kind = document_kinds.kind_of(document)
     present = {document_kinds.section_key(each.title) for each in document.sections if each.level == SECTION_LEVEL}
     missing = {document_kinds.section_key(each.name) for each in kind.sections} - present
     blocks = [block for block in document.blocks if section.body.start <= block.span.start < section.body.end]
@@ -321,7 +320,7 @@ def _require_result(before: Document, text: str, upstream: Upstream, *, count: i
     Raises:
         TaskstateError: code "unsafe".
     """
-    after = parse(text)
+    after = before.with_text(text)
     key = upstream.id.casefold()
     present = [each for each in inputs_of(after) if each.id.casefold() == key]
     is_right = bool(present) and all(each.is_of(upstream) for each in present)

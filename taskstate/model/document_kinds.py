@@ -1,7 +1,8 @@
 """Describes the kinds of state files: their sections, subsections, fences and placeholders, read from JSON.
 
 The descriptions are data (`schemas/kinds/*.json`, and what a project declares, see `declared_kinds`); this module gives
-them types and matches headings against them. No document is read here.
+them types and matches headings against them. What a project declares is kept by its workspace and by the documents that
+are read there, and never here: one process works in several repositories.
 """
 
 from __future__ import annotations
@@ -18,10 +19,13 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
+    from typing import Any, TypeAlias
+
+    from taskstate.syntax.document import Document
 
     # The subsection that a title begins, and how its pattern matches; both None where it begins none.
     _Found = tuple["SubsectionSpec | None", re.Match[str] | None]
+    Kinds: TypeAlias = tuple["Kind", ...]  # those that a repository declares; its workspace and documents carry them
 
 TASK, PERMANENT = "task", "permanent"
 KINDS = (TASK, PERMANENT)
@@ -196,34 +200,21 @@ class Kind(_Kind):
         return stripped.startswith(("*", "_", "(")) and bool(re.fullmatch(f"{_EMPHASIS}|{_PARENTHESES}", stripped))
 
 
-# The kinds that the project declares in whose repository this process works, by name. They are kept here and not passed
-# on, since whatever reads a document needs its kind.
-_declared: dict[str, Kind] = {}
+def kind_of(document: Document) -> Kind:
+    """Return the kind of a document by its front matter; an ordinary task where that names none that is known here."""
+    return kind_named(document.front_matter.get("kind"), document.kinds)
 
 
-def declare(kinds: Mapping[str, Kind]) -> None:
-    """Use these kinds of a project besides the built-in ones, or in place of those of the same name."""
-    _declared.clear()
-    _declared.update(kinds)
+def kind_named(name: object, kinds: Kinds) -> Kind:
+    """Return the kind of that name: the declared one, else the built-in one, else that of an ordinary task."""
+    own = {each.name: each for each in kinds}
+    known = name if isinstance(name, str) and (name in KINDS or name in own) else TASK
+    return own.get(known) or built_in(known)
 
 
-def declared() -> dict[str, Kind]:
-    """Return the kinds that the project declares, by name."""
-    return dict(_declared)
-
-
-def kind_names() -> tuple[str, ...]:
-    """Return the names of all kinds of state files."""
-    return tuple(dict.fromkeys((*KINDS, *_declared)))
-
-
-def kind(name: str) -> Kind:
-    """Return the kind of that name.
-
-    Raises:
-        TaskstateError: code "unknown-kind".
-    """
-    return _declared.get(name) or built_in(name)
+def kind_names(kinds: Kinds) -> tuple[str, ...]:
+    """Return the names of all kinds of state files: the built-in ones and the declared."""
+    return tuple(dict.fromkeys((*KINDS, *(each.name for each in kinds))))
 
 
 @cache
@@ -235,7 +226,9 @@ def built_in(name: str) -> Kind:
     """
     if name not in (*KINDS, HANDOFF):
         raise TaskstateError(
-            f"there is no kind {name!r} of task", help=f"it is one of {', '.join(kind_names())}", code="unknown-kind"
+            f"there is no kind {name!r} of task",
+            help=f"it is one of {', '.join((*KINDS, HANDOFF))}",
+            code="unknown-kind",
         )
     return from_json(json.loads(resources.text(f"schemas/kinds/{name}.json")))
 
@@ -243,11 +236,6 @@ def built_in(name: str) -> Kind:
 def from_json(value: Mapping[str, Any]) -> Kind:
     """Return the kind that JSON declares, which meets `schemas/kind.schema.json`."""
     return Kind(name=value["kind"], **_values(value, Kind._fields))
-
-
-def kind_of(value: object) -> Kind:
-    """Return the kind for the front matter's value `kind`; an ordinary task where it is absent or unknown."""
-    return kind(value if isinstance(value, str) and (value in KINDS or value in _declared) else KINDS[0])
 
 
 @lru_cache(maxsize=_MOST_TITLES)

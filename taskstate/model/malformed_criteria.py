@@ -45,14 +45,14 @@ class MalformedCriterion(NamedTuple):
 
 def malformed_criteria(state: TaskState) -> tuple[MalformedCriterion, ...]:
     """Return what looks like an acceptance criterion of a state file and is read as none, in order."""
-    return state.document.derived(_malformed, state.kind)
+    return state.document.derived(_malformed, None)
 
 
-def _malformed(document: Document, kind: str) -> tuple[MalformedCriterion, ...]:
+def _malformed(document: Document, _given: None) -> tuple[MalformedCriterion, ...]:
     section = read_state(document).subsection("Static Context", "Acceptance Criteria")
     if section is None or _are_usual(section.body.of(document.text)):
         return ()
-    if kind_of(kind).is_placeholder(section.body.of(document.text)):
+    if kind_of(document).is_placeholder(section.body.of(document.text)):
         return ()
     parts = [section, *document.children(section)]
     return tuple(each for part in parts for each in _in_part(document, part, is_list=part is section))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from taskstate.model.document_kinds import kind, section_key
+from taskstate.model.document_kinds import built_in, section_key
 from taskstate.model.task_state import SECTION_LEVEL
 from taskstate.typed import TYPE_CHECKING
 
@@ -62,6 +62,6 @@ def is_part_title(title: str, place: str) -> bool:
 
 
 def _is_session(title: str) -> bool:
-    log = kind("task").section(LOG)
+    log = built_in("task").section(LOG)
     spec = log.subsection(title) if log else None
     return spec is not None and section_key(title) != "session"

@@ -6,7 +6,7 @@ import json
 import re
 
 from taskstate.model import document_kinds
-from taskstate.model.document_kinds import kind, section_key
+from taskstate.model.document_kinds import built_in, section_key
 from taskstate.model.loose_values import map_of
 from taskstate.model.task_state import json_fence
 from taskstate.syntax import hashes
@@ -100,7 +100,7 @@ def content_of(state: TaskState, name: str) -> str:
     """Return the text of a section without its heading; empty where there is none, or where it is a placeholder."""
     section = state.section(name)
     text = section.body.of(state.document.text) if section else ""
-    return "" if kind(PERMANENT).is_placeholder(text) else text
+    return "" if built_in(PERMANENT).is_placeholder(text) else text
 
 
 # The Change Log
@@ -149,7 +149,7 @@ def decisions(state: TaskState) -> tuple[Decision, ...]:
 
 
 def _decisions(state: TaskState) -> Iterator[Decision]:
-    section, spec = state.section(DECISIONS), kind(PERMANENT).section(DECISIONS)
+    section, spec = state.section(DECISIONS), built_in(PERMANENT).section(DECISIONS)
     if section is None or spec is None:
         return
     for child in state.document.children(section, 3):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 
 from taskstate.model.canonical_json import sha256
-from taskstate.model.document_kinds import kind
+from taskstate.model.document_kinds import kind_of
 from taskstate.model.statuses import BLOCKED, IN_PROGRESS, NOT_STARTED
 from taskstate.model.task_state import PART_LEVEL, is_json_fence
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -47,7 +47,7 @@ def phases_in_section(document: Document, spec: SectionSpec, section: Section) -
 
 def phases_in(state: TaskState) -> tuple[PhasePart, ...]:
     """Return the phases of a task, in the order of its file."""
-    sections = ((spec, state.section(spec.name)) for spec in kind(state.kind).sections)
+    sections = ((spec, state.section(spec.name)) for spec in kind_of(state.document).sections)
     return tuple(
         part for spec, section in sections if section for part in phases_in_section(state.document, spec, section)
     )

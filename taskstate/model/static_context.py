@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from taskstate.model.canonical_json import canonical_json, sha256
-from taskstate.model.document_kinds import kind, kind_of
+from taskstate.model.document_kinds import kind_of
 from taskstate.model.progress_log import field_values, labelled_fields
 from taskstate.model.task_state import json_fence, read_state, section_of
 from taskstate.syntax.edits import Edit, apply
@@ -54,7 +54,7 @@ def read_static(state: TaskState) -> StaticPart:
     cited = [each for each in standards if isinstance(each, dict)] if isinstance(standards, list) else []
     inside, outside = _scope(state)
     return StaticPart(
-        description="" if kind(state.kind).is_placeholder(description) else description,
+        description="" if kind_of(state.document).is_placeholder(description) else description,
         scope_in=inside,
         scope_out=outside,
         criteria=tuple(each.text for each in state.criteria),
@@ -106,7 +106,7 @@ def _without_backticks(items: tuple[str, ...]) -> tuple[str, ...]:
 
 def static_section(document: Document) -> Section | None:
     """Return the section that the seal covers: the first one that the kind declares."""
-    return section_of(document, kind_of(document.front_matter.get("kind")).sections[0].name)
+    return section_of(document, kind_of(document).sections[0].name)
 
 
 def static_text(document: Document, state: TaskState | None = None) -> str | None:

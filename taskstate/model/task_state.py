@@ -192,7 +192,7 @@ class TaskState(_TaskState):
 
 def read_state(document: Document, task_id: str = "") -> TaskState:
     """Return the state in `document`; `task_id` is the id in its file name, for a front matter without one."""
-    state = document.derived(_state, kind_of(document.front_matter.get("kind")).name)
+    state = document.derived(_state, kind_of(document).name)
     return state if state.id or not task_id else state._replace(id=task_id)
 
 

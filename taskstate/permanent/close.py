@@ -18,7 +18,6 @@ from taskstate.permanent.find import require
 from taskstate.permanent.update import require_open, require_writer
 from taskstate.permanent.versions import require_sound_log
 from taskstate.syntax import escaping
-from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace.change import Change
@@ -70,8 +69,10 @@ def _closed(workspace: Workspace, loaded: Loaded, request: Request, note: str) -
     version = permanent.version_of(state)
     is_filled = bool(permanent.content_of(state, USER_INTENT).strip())
     text = _with_summary(state, at, note) if is_filled else loaded.document.text
-    text = apply(text, set_front_matter(parse(text), "status", COMPLETE if is_filled else DROPPED))
-    text = apply(text, set_front_matter(parse(text), "archive_path", workspace.archive_path(state.id)))
+    text = apply(text, set_front_matter(loaded.document.with_text(text), "status", COMPLETE if is_filled else DROPPED))
+    text = apply(
+        text, set_front_matter(loaded.document.with_text(text), "archive_path", workspace.archive_path(state.id))
+    )
     text = with_event(text, {"at": at, "actor": actor, "event": EVENT, "note": note or shown_version(version)})
     item = document_item(f"{shown_version(version)}, closed {at} by {' '.join(actor.split())}", loaded.document.text)
     archived = append_to_archive(workspace, state, DOCUMENT, item)

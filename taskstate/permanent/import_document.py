@@ -117,7 +117,7 @@ def import_document(
     result = _result(workspace, task_id, source, parts, request)
     _require_conserved(source, result)
     relative = workspace.relative(workspace.tasks / f"task-{task_id}-state.md")
-    state = read_state(parse(format_text(result, relative)))
+    state = read_state(parse(format_text(result, relative, workspace.kinds), workspace.kinds))
     seal = permanent.version_seal(state, source.version)
     sealed = apply(state.document.text, set_front_matter(state.document, permanent.VERSION_SEAL, seal))
     places = tuple((part.title, part.place) for part in parts)

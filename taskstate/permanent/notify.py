@@ -89,7 +89,7 @@ def find_version(workspace: Workspace, relative: str, version: int) -> TaskState
     for data in earlier_versions(workspace, relative):
         text = data.decode("utf-8", "replace")
         if has_version.search(text):
-            state = read_state(parse(text))
+            state = read_state(parse(text, workspace.kinds))
             if permanent.version_of(state) == version and not permanent.edited_sections(state):
                 return state
     return None

@@ -12,7 +12,7 @@ from taskstate.context.past_versions import earlier_versions
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest, first_of
 from taskstate.model import permanent
-from taskstate.model.document_kinds import kind, section_key
+from taskstate.model.document_kinds import built_in, section_key
 from taskstate.model.entries import entries
 from taskstate.model.permanent import (
     ACCEPTED,
@@ -184,7 +184,7 @@ def require_section(name: str) -> str:
     Raises:
         TaskstateError: code "section": there is none, or nobody updates it.
     """
-    spec = kind(PERMANENT).section(name)
+    spec = built_in(PERMANENT).section(name)
     if spec and spec.name in CONTENT:
         return spec.name
     known = ", ".join(CONTENT)
@@ -215,7 +215,7 @@ def _stale(workspace: Workspace, task_id: str, expected: str, error: TaskstateEr
     loaded = workspace.load(workspace.locate(task_id))
     number = expected.partition("-")[0]
     texts = (data.decode("utf-8", "replace") for data in earlier_versions(workspace, loaded.relative))
-    earlier = (read_state(parse(text)) for text in texts)
+    earlier = (read_state(parse(text, workspace.kinds)) for text in texts)
     then = next((state for state in earlier if str(state.revision) == number), None)
     log = permanent.change_log(loaded.state)
     since = [each for each in log if then is None or each.number > permanent.version_of(then)]

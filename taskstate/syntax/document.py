@@ -66,13 +66,14 @@ class FrontMatter(Mapping[str, "Any"]):
     """The keys and values between the `---` lines; empty if there are none or they cannot be read.
 
     Values are resolved by the YAML 1.2 core schema. `node` is the span tree, or None; `span` includes the `---` lines,
-    `content` does not.
+    `content` does not. `problems` are the mistakes that keep it from being read.
     """
 
-    def __init__(self, span: Span | None, content: Span, node: Node | None) -> None:
+    def __init__(self, span: Span | None, content: Span, node: Node | None, problems: tuple[Problem, ...] = ()) -> None:
         self.span = span
         self.content = content
         self.node = node
+        self.problems = problems
         self._nodes = {entry.key.text: entry.value for entry in node.entries} if node else {}
 
     def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - any YAML value
@@ -96,6 +97,9 @@ class Document:
 
     `body` is the offset at which the body begins. Where it is, character by character, the body of a text that was read
     just before, as behind a front matter that was changed, `twin` is that document: what was found there, is here, too.
+
+    `kinds` are those that the document's repository declares; they are handed on here, and mean something to
+    `taskstate.model` alone.
     """
 
     def __init__(
@@ -103,14 +107,18 @@ class Document:
         text: str,
         front_matter: FrontMatter,
         body: int,
-        head_problems: tuple[Problem, ...] = (),
         twin: Document | None = None,
+        kinds: tuple[Any, ...] = (),
     ) -> None:
         self.text = text
         self.front_matter = front_matter
         self.body = body
         self.twin = twin
-        self._head_problems = head_problems
+        self.kinds = kinds
+
+    def with_text(self, text: str) -> Document:
+        """Return the document with another text, parsed: it belongs to the same repository."""
+        return parse(text, self.kinds)
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -129,7 +137,7 @@ class Document:
     @cached_property
     def problems(self) -> tuple[Problem, ...]:
         """The mistakes that keep a part of the text from being read."""
-        return (*self._head_problems, *self.in_body(_unclosed))
+        return (*self.front_matter.problems, *self.in_body(_unclosed))
 
     def in_body(self, find: Callable[[Document, None], tuple[Problem, ...]]) -> tuple[Problem, ...]:
         """Return the problems that a function finds in the body, where they are in this text."""
@@ -211,20 +219,21 @@ class Document:
         return list_items(self.text, span)
 
 
-def parse(text: str) -> Document:
+def parse(text: str, kinds: tuple[Any, ...] = ()) -> Document:
     """Parse a whole file; never raises on text that was valid UTF-8.
+
+    `kinds` are those that its repository declares (`Workspace.kinds`), besides the built-in ones.
 
     One command reads the same text several times: before and under the lock, before and after a fix. The same text is
     the same document, so the last few are kept.
     """
-    return _parsed(text)
+    return _parsed(text, kinds)
 
 
 @lru_cache(maxsize=_KEPT)
-def _parsed(text: str) -> Document:
-    problems: list[Problem] = []
-    front_matter, body = _front_matter(text, problems)
-    document = Document(text, front_matter, body, tuple(problems), _with_same_body(text, body))
+def _parsed(text: str, kinds: tuple[Any, ...]) -> Document:
+    front_matter, body = _front_matter(text)
+    document = Document(text, front_matter, body, _with_same_body(text, body), kinds)
     _newest.append(document)
     return document
 
@@ -247,14 +256,13 @@ def forget_parsed() -> None:
     _newest.clear()
 
 
-def parse_head(text: str) -> Document:
+def parse_head(text: str, kinds: tuple[Any, ...] = ()) -> Document:
     """Parse the front matter alone: a document that ends where the body of `text` would begin."""
-    problems: list[Problem] = []
-    front_matter, body = _front_matter(text, problems)
-    return Document(text[:body], front_matter, body, tuple(problems))
+    front_matter, body = _front_matter(text)
+    return Document(text[:body], front_matter, body, kinds=kinds)
 
 
-def _front_matter(text: str, problems: list[Problem]) -> tuple[FrontMatter, int]:
+def _front_matter(text: str) -> tuple[FrontMatter, int]:
     """Return the front matter and the offset at which the body begins."""
     start = 1 if text.startswith("\ufeff") else 0
     opening = _OPENING.match(text)
@@ -262,21 +270,15 @@ def _front_matter(text: str, problems: list[Problem]) -> tuple[FrontMatter, int]
     if opening is None or closing is None:
         first_line = Span(start, _end_of_line(text, start))
         message = "the front matter never closes" if opening else "the file has no front matter"
-        problems.append(
-            Problem(
-                kind="front-matter-unclosed" if opening else "front-matter-missing", message=message, span=first_line
-            )
-        )
-        return FrontMatter(None, Span(start, start), None), start
+        problem = Problem("front-matter-unclosed" if opening else "front-matter-missing", message, first_line)
+        return FrontMatter(None, Span(start, start), None, (problem,)), start
     content = Span(opening.end(), closing.start())
     result = _values(text[: closing.end()], *content)
-    node = result if isinstance(result, Node) else None
-    if not isinstance(result, Node):
-        problems += [
-            Problem(kind=f"front-matter-{fault.kind}", message=fault.message, span=fault.span, fix=fault.fix)
-            for fault in result
-        ]
-    return FrontMatter(Span(start, closing.end()), content, node), closing.end()
+    span = Span(start, closing.end())
+    if isinstance(result, Node):
+        return FrontMatter(span, content, result), closing.end()
+    problems = (Problem(f"front-matter-{fault.kind}", fault.message, fault.span, fault.fix) for fault in result)
+    return FrontMatter(span, content, None, tuple(problems)), closing.end()
 
 
 @lru_cache(maxsize=_KEPT)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from functools import cached_property
 
-from taskstate.syntax.nodes import MANY_DIGITS, Fault, MapEntry, Node, Stopped, is_encodable
+from taskstate.syntax.nodes import MANY_DIGITS, Fault, MapEntry, Node, Stopped, entries_of, is_encodable
 from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
@@ -238,7 +238,7 @@ class _Parser:
             seen.add(entry.key.text)
             entries.append(entry)
             at, more = self.next_one(entry.value.span.end, start)
-        return Node("mapping", Span(start, at + 1), "json", entries=tuple(entries))
+        return Node("mapping", Span(start, at + 1), "json", entries=entries_of(entries))
 
     def entry(self, at: int, start: int) -> MapEntry:
         """Return the key at `at` with its value; `start` is where the object begins."""

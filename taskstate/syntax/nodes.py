@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -28,8 +29,6 @@ _NUMBER = re.compile(
 )
 _MANY_KEYS = 64  # from here on a mapping is indexed
 MANY_DIGITS = 1_000  # a number has fewer: of 4,300 and more Python fails to print it, or the one after it
-_MOST_INDEXES = 8
-_indexes: dict[int, tuple[tuple[MapEntry, ...], dict[str, MapEntry]]] = {}  # each holds its mapping, so ids are unique
 _DECIMAL, _OCTAL, _HEX, _FLOAT = 1, 2, 3, 4  # groups of `_NUMBER`; the fifth is infinity or not-a-number
 
 
@@ -71,8 +70,8 @@ class Node(NamedTuple):
     def entry(self, key: str) -> MapEntry | None:
         """Return the entry with that key, the first if there are several, or None."""
         entries = self.entries
-        if len(entries) > _MANY_KEYS:
-            return _by_key(entries).get(key)
+        if isinstance(entries, _ManyEntries):
+            return entries.by_key.get(key)
         for entry in entries:
             if entry.key.text == key:
                 return entry
@@ -119,14 +118,17 @@ class MapEntry(NamedTuple):
     value: Node
 
 
-def _by_key(entries: tuple[MapEntry, ...]) -> dict[str, MapEntry]:
-    """Return the entries of a large mapping by key: a rule that asks for each of its keys takes linear time."""
-    indexed = _indexes.get(id(entries))
-    if indexed is None or indexed[0] is not entries:
-        if len(_indexes) >= _MOST_INDEXES:
-            _indexes.clear()
-        indexed = _indexes[id(entries)] = (entries, {entry.key.text: entry for entry in reversed(entries)})
-    return indexed[1]
+class _ManyEntries(tuple[MapEntry, ...]):  # noqa: SLOT001 - it holds its index
+    """The entries of a large mapping, indexed by key: a rule that asks for each of its keys takes linear time."""
+
+    @cached_property
+    def by_key(self) -> Mapping[str, MapEntry]:
+        return {entry.key.text: entry for entry in reversed(self)}
+
+
+def entries_of(entries: Sequence[MapEntry]) -> tuple[MapEntry, ...]:
+    """Return the entries as a mapping holds them."""
+    return _ManyEntries(entries) if len(entries) > _MANY_KEYS else tuple(entries)
 
 
 def duplicates(entries: Iterable[MapEntry]) -> Iterator[Fault]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from taskstate.syntax.nodes import Fault, MapEntry, Node, duplicates
+from taskstate.syntax.nodes import Fault, MapEntry, Node, duplicates, entries_of
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -165,7 +165,7 @@ def _entries(lines: list[_Line], at: int, indent: int) -> tuple[list[MapEntry], 
 
 def _block(entries: Sequence[MapEntry]) -> Node:
     span = _new(Span, (entries[0].key.span.start, entries[-1].value.span.end))
-    return _new(Node, ("mapping", span, "block", "", tuple(entries), (), ""))
+    return _new(Node, ("mapping", span, "block", "", entries_of(entries), (), ""))
 
 
 def _are_unique(entries: Sequence[MapEntry]) -> bool:
@@ -175,7 +175,7 @@ def _are_unique(entries: Sequence[MapEntry]) -> bool:
 def _unique(entries: list[MapEntry]) -> tuple[MapEntry, ...]:
     if not _are_unique(entries):
         raise _Odd
-    return tuple(entries)
+    return entries_of(entries)
 
 
 def _below(lines: list[_Line], at: int, key: Node, indent: int) -> tuple[Node, int]:

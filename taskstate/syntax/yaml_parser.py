@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from taskstate.syntax.nodes import Fault, MapEntry, Node, Stopped, duplicates, is_encodable
+from taskstate.syntax.nodes import Fault, MapEntry, Node, Stopped, duplicates, entries_of, is_encodable
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -203,7 +203,7 @@ class _Builder:
                 raise self.stopped(key.span, "a key must be a simple word, not a list or a mapping")
             entries.append(self.entry(opened, key, value))
         self.faults += duplicates(entries)
-        return tuple(entries)
+        return entries_of(entries)
 
     def entry(self, opened: _Open, key: Node, value: Node) -> MapEntry:
         """Return an entry, pinned unless it is written as `key: value`; an absent value is moved behind the colon."""

@@ -181,7 +181,9 @@ def pulling(workspace: Workspace, request: Request, *, source: str = "") -> Call
             if isinstance(upstream, str):
                 notes.append(upstream)
                 continue
-            updated = chain.with_input(text, upstream, timestamp(request.metadata.now), workspace.config)
+            updated = chain.with_input(
+                loaded.document.with_text(text), upstream, timestamp(request.metadata.now), workspace.config
+            )
             notes += _pull_notes(workspace, upstream, changed=updated != text, dry_run=request.dry_run)
             text = updated
         diff = unified_diff(loaded.relative, loaded.document.text, text)

@@ -150,7 +150,7 @@ def part_title(state: TaskState, name: str) -> str:
     Raises:
         TaskstateError: code "not-found"; code "section-missing": the task has no Chain Output.
     """
-    spec, section = kind_of(state.kind).section(chain.OUTPUT), state.section(chain.OUTPUT)
+    spec, section = kind_of(state.document).section(chain.OUTPUT), state.section(chain.OUTPUT)
     if spec is None or section is None:
         message = f"task {state.id} has no section {chain.OUTPUT}"
         help_ = f"add `{spec.heading}`" if spec else f"a task of the kind {state.kind} hands nothing down"
@@ -172,11 +172,11 @@ def with_part(state: TaskState, title: str, text: str) -> str:
         help_ = f'`taskstate reopen {state.id} --note "…"` takes it up again'
         raise TaskstateError(message, help=help_, code="complete")
     content = _without_own_heading(escaping.clean(text, what=f"the part {title!r}"), title)
-    if escaping.is_blank(content) or kind_of(state.kind).is_placeholder(content):
+    if escaping.is_blank(content) or kind_of(state.document).is_placeholder(content):
         raise TaskstateError(f"the part {title!r} says nothing", help="write what is handed down", code="empty")
     body = escaping.paragraphs(content, what=f"the part {title!r}", deepest=escaping.SUBSECTION_LEVEL)
     changed = with_parts(state.document, {title: body}, name=chain.OUTPUT)
-    after = read_state(parse(changed))
+    after = read_state(state.document.with_text(changed))
     section, is_new = after.subsection(chain.OUTPUT, title), state.subsection(chain.OUTPUT, title) is None
     written = with_newlines(section.body.of(changed), "\n").strip() if section else ""
     expected = sorted([*_structure(state), *([(PART_LEVEL, title)] if is_new else [])])
@@ -205,7 +205,7 @@ def with_output(state: TaskState, text: str) -> str:
         raise TaskstateError("the output is empty", help="write what is handed down", code="empty")
     for title, body in given:
         changed = with_part(state, part_title(state, title), body)
-        state = read_state(parse(changed), state.id)
+        state = read_state(state.document.with_text(changed), state.id)
     return state.document.text
 
 
@@ -286,7 +286,7 @@ def is_pattern(path: str) -> bool:
 
 def output_gaps(state: TaskState) -> tuple[Gap, ...]:
     """Return the parts that an output lacks before it can be handed down: its summary, and at least one other part."""
-    spec = kind_of(state.kind).section(chain.OUTPUT)
+    spec = kind_of(state.document).section(chain.OUTPUT)
     if spec is None:
         return ()
     if state.section(chain.OUTPUT) is None:
@@ -304,4 +304,4 @@ def output_gaps(state: TaskState) -> tuple[Gap, ...]:
 def _is_written(state: TaskState, name: str) -> bool:
     section = state.subsection(chain.OUTPUT, name)
     text = section.body.of(state.document.text).strip() if section else ""
-    return not escaping.is_blank(text) and not kind_of(state.kind).is_placeholder(text)
+    return not escaping.is_blank(text) and not kind_of(state.document).is_placeholder(text)

@@ -9,7 +9,6 @@ from taskstate.model.statuses import DROPPED
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import timestamp, with_event, with_write_metadata
 from taskstate.storage import folders, journal
-from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace import preconditions, secret_check, task_index
 
@@ -70,7 +69,7 @@ def _changed(
     loaded = workspace.load(workspace.root / path)
     if loaded.state.status == DROPPED:
         return None, ()
-    text = chain.with_input(loaded.document.text, upstream, timestamp(request.metadata.now), workspace.config)
+    text = chain.with_input(loaded.document, upstream, timestamp(request.metadata.now), workspace.config)
     if text == loaded.document.text:
         return None, ()
     preconditions.require_writable(loaded, "")
@@ -96,5 +95,5 @@ def _require_no_link(workspace: Workspace, path: str) -> None:
 
 def _stamped(loaded: Loaded, text: str, request: Request) -> journal.Replace:
     text = with_write_metadata(text, request.metadata, revision=loaded.state.revision + 1)
-    preconditions.require_sound(loaded, read_state(parse(text)))
+    preconditions.require_sound(loaded, read_state(loaded.document.with_text(text)))
     return journal.Replace(loaded.relative, loaded.digest, text.encode())

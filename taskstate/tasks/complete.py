@@ -144,7 +144,7 @@ def _plan(workspace: Workspace, loaded: Loaded, request: Request, note: str, wai
     elif waived:
         text, before = add_event(workspace, text, event)
     archived = _archived(workspace, loaded, text, request, busy=bool(before))
-    upstream = chain.read_upstream(parse(archived.text), loaded.relative)
+    upstream = chain.read_upstream(loaded.document.with_text(archived.text), loaded.relative)
     upstream = upstream._replace(revision=loaded.state.revision + 1)  # the one that this change gives it
     changes, propagated = propagate(workspace, upstream, request) if upstream.output else ((), ())
     return Change(

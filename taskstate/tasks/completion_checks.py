@@ -116,7 +116,7 @@ def _status_gaps(state: TaskState) -> Iterator[Gap]:
 
 def _placeholders(state: TaskState) -> Iterator[Gap]:
     """Yield the parts, the output aside, that a complete task must have written and this one has not."""
-    kind = kind_of(state.kind)
+    kind = kind_of(state.document)
     for section in kind.sections:
         for spec in section.subsections if section.name != chain.OUTPUT else ():
             if COMPLETE in spec.must_be_filled:
@@ -128,7 +128,7 @@ def _placeholders(state: TaskState) -> Iterator[Gap]:
 
 def _propagation_gaps(state: TaskState) -> Iterator[Gap]:
     """Yield what prevents a written output from being propagated."""
-    if kind_of(state.kind).section(chain.OUTPUT) is None:
+    if kind_of(state.document).section(chain.OUTPUT) is None:
         return
     output = chain.output_of(state.document)
     cause = "" if output else "a fence never closes, or a merge was not finished in it"

@@ -74,7 +74,9 @@ def create(workspace: Workspace, task: NewTask, request: Request) -> Outcome:
         require_inside(path.removeprefix("!"))
     upstreams = tuple(_upstream(workspace, upstream) for upstream in sorted(task.depends_on, key=names.id_key))
     relative = workspace.relative(workspace.tasks / f"task-{task.id}-state.md")
-    text = format_text(render(workspace, task, request, upstreams), relative)  # given texts may not be canonical
+    text = format_text(
+        render(workspace, task, request, upstreams), relative, workspace.kinds
+    )  # given texts may not be canonical
     outcome = create_file(workspace, relative, text, request)
     return outcome._replace(notes=(*outcome.notes, *task.notes), warnings=(*outcome.warnings, *task.warnings))
 

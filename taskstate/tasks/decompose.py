@@ -146,7 +146,7 @@ def _created(workspace: Workspace, loaded: Loaded, suggestion: Suggestion, reque
         relative = _path(workspace, subtask)
         task = _task(loaded, subtask, tuple(features[each] for each in subtask.features))
         text = render(workspace, task, request, (upstream,))
-        text = with_write_metadata(format_text(text, relative), request.metadata, revision=1)
+        text = with_write_metadata(format_text(text, relative, workspace.kinds), request.metadata, revision=1)
 
         _require_unchanged_features(text, subtask, task)
         created.append(journal.Create(relative, text.encode()))
@@ -193,7 +193,7 @@ def _description(loaded: Loaded, count: int) -> str:
     title = " ".join(state.title.split())
     introduction = f"A part of task {state.id}, {title}: the {count} {noun} of the checklist below."
     whole = (state.description or "").strip()
-    if not whole or document_kinds.kind_of(state.kind).is_placeholder(whole):
+    if not whole or document_kinds.kind_of(state.document).is_placeholder(whole):
         return introduction
     if size_in_bytes(whole) > _MAX_DESCRIPTION:
         return f"{introduction} What the whole is for stands in `{loaded.relative}`."
@@ -243,7 +243,7 @@ def _moved(loaded: Loaded, suggestion: Suggestion) -> str:
         moved = {"moved_to": target[each.id]}
         edits += update_json(document.text, each.node, moved, order=FEATURE_KEYS, newline=document.newline)
     text = apply(document.text, edits)
-    before, after = loaded.state.checklist, read_state(parse(text)).checklist
+    before, after = loaded.state.checklist, read_state(loaded.document.with_text(text)).checklist
     moved_to = [(each.id, target.get(each.id, each.moved_to)) for each in (before.features if before else ())]
     if after is None or [(each.id, each.moved_to) for each in after.features] != moved_to:
         message = f"{loaded.relative} cannot be changed safely: its features would not read the same afterwards"

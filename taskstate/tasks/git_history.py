@@ -11,14 +11,13 @@ import re
 from taskstate.archive.verify import archive_text
 from taskstate.errors import TaskstateError
 from taskstate.model.archive_format import rolled_items
-from taskstate.model.document_kinds import kind
+from taskstate.model.document_kinds import kind_of
 from taskstate.model.names import parse_task_id
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import set_front_matter
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
 from taskstate.syntax import escaping
-from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -115,7 +114,7 @@ def _plan(workspace: Workspace, state: TaskState, commits: Sequence[Commit], arc
     if not archived_items:
         return Change(text=text, notes=(note,))
     operation, path = append_to_archive(workspace, state, _TITLE, archived_items), workspace.archive_path(state.id)
-    text = apply(text, set_front_matter(parse(text), "archive_path", path))
+    text = apply(text, set_front_matter(state.document.with_text(text), "archive_path", path))
     notes = (note, f"{len(archived_items)} of the older ones went into {path}")
     return Change(text=text, before=(operation,), notes=notes)
 
@@ -136,13 +135,13 @@ def _with_section(state: TaskState) -> TaskState:
     if state.section(_TITLE):
         return state
     next_section = state.section(_BEFORE)
-    spec = kind(state.kind).section(_TITLE)
+    spec = kind_of(state.document).section(_TITLE)
     if next_section is None or spec is None:
         message = f"task {state.id} has no section {_TITLE}"
         raise TaskstateError(message, help=f"add `## 5. {_TITLE}`", code="section-missing")
     nl = state.document.newline
     edit = Edit(next_section.span.start, next_section.span.start, f"## {spec.number}. {_TITLE}{nl}{nl}")
-    return read_state(parse(apply(state.document.text, (edit,))))
+    return read_state(state.document.with_text(apply(state.document.text, (edit,))))
 
 
 def _listed(state: TaskState) -> tuple[list[_Line], list[str]]:
@@ -181,7 +180,7 @@ def _insertion(state: TaskState, body: Span, listed: str) -> Edit:
         return Edit(present[0].span.start, present[0].span.start, listed)
     content = body.of(text)
     stripped = content.strip()
-    if not stripped or kind(state.kind).is_placeholder(stripped):
+    if not stripped or kind_of(state.document).is_placeholder(stripped):
         tail = nl if body.end < len(text) else ""
         return Edit(body.start, body.end, nl + listed + tail)
     end = body.start + len(content.rstrip())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from taskstate.handoff import token_count
 from taskstate.messages import counted
 from taskstate.model.derived_values import session_counts
-from taskstate.model.document_kinds import kind
+from taskstate.model.document_kinds import built_in
 from taskstate.model.permanent import PERMANENT, confirmed, edited_sections, shown_version, version_of
 from taskstate.typed import TYPE_CHECKING
 
@@ -93,7 +93,7 @@ def _permanent_overview(loaded: Loaded) -> str:
 
 def _parts(state: TaskState) -> tuple[tuple[str, int], ...]:
     """Return the sections of a permanent task, each with about how many tokens it has."""
-    text, spec = state.document.text, kind(PERMANENT)
+    text, spec = state.document.text, built_in(PERMANENT)
     sections = ((each.name, state.section(each.name)) for each in spec.sections)
     return tuple((name, token_count.estimate(section.span.of(text))) for name, section in sections if section)
 

@@ -72,7 +72,10 @@ def renumber(workspace: Workspace, path: Path, new: str, request: Request) -> Ou
         notes = (*notes, f"all that names task {renaming.old} stays with the other task of that id, its archive too")
     token = f"{loaded.state.revision + 1}-{files.digest(created.data)[:8]}"
     all_notes, text = (*recovery_notes, *notes), created.data.decode()
-    return Outcome(target, token, changed=True, notes=all_notes, diff="\n".join(notes), warnings=warnings, text=text)
+    diff = "\n".join(notes)
+    return Outcome(
+        target, token, changed=True, notes=all_notes, diff=diff, warnings=warnings, text=text, kinds=workspace.kinds
+    )
 
 
 def _others(workspace: Workspace, path: Path, renaming: _Renaming, request: Request) -> tuple[journal.Operation, ...]:
@@ -114,11 +117,11 @@ def _own(loaded: Loaded, renaming: _Renaming, request: Request) -> str:
     if loaded.state.summary:
         edits.append(_edit(document.text, *loaded.state.summary.span, renaming.renamed_paths))
     text = apply(document.text, [edit for edit in edits if edit.new != document.text[edit.start : edit.end]])
-    front_matter = parse(text).front_matter.content
+    front_matter = document.with_text(text).front_matter.content
     text = apply(text, [_edit(text, *front_matter, renaming.renamed_paths)])
     event = {"at": timestamp(request.metadata.now), "actor": request.metadata.actor, "event": "renumbered"}
     text = _stamped(loaded, with_event(text, event | {"note": f"was {renaming.old}"}), request)
-    after = read_state(parse(text))
+    after = read_state(document.with_text(text))
     if after.id != renaming.new or len(after.problems) > len(loaded.state.problems):
         help_ = "run `taskstate lint` on it first"
         raise TaskstateError(f"{loaded.relative} cannot be changed safely", help=help_, code="unsafe")
@@ -144,7 +147,7 @@ def _references(workspace: Workspace, own: Path, renaming: _Renaming, request: R
             preconditions.require_writable(loaded, "")
             preconditions.require_whole(loaded)
             text = _stamped(loaded, text, request)
-            preconditions.require_sound(loaded, read_state(parse(text)))
+            preconditions.require_sound(loaded, read_state(loaded.document.with_text(text)))
             yield journal.Replace(loaded.relative, loaded.digest, text.encode())
 
 

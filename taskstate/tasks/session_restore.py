@@ -224,8 +224,8 @@ def _with_sessions(loaded: Loaded, earlier: _Earlier, sessions: Sequence[Session
     """
     before, wanted = loaded.state, {session_item(each) for each in sessions}
     ours = apply(loaded.document.text, [Edit(*each.section.span, "") for each in replaced])
-    text = with_items(ours.encode(), earlier.data, wanted, loaded.relative).decode()
-    after = read_state(parse(text))
+    text = with_items(ours.encode(), earlier.data, wanted, loaded.relative, loaded.document.kinds).decode()
+    after = read_state(loaded.document.with_text(text))
     needed = state_items(before) - Counter(map(session_item, replaced)) + Counter(dict.fromkeys(wanted, 1))
     require_conserved(needed, state_items(after), f"task {before.id}")
     return text

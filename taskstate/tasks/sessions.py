@@ -7,7 +7,7 @@ import re
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model.derived_values import is_too_large
-from taskstate.model.document_kinds import kind, section_key
+from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.model.misplaced_sessions import misplaced_sessions
 from taskstate.model.progress_log import Session, session_number
 from taskstate.model.statuses import CREATED, DROPPED, IN_PROGRESS
@@ -15,7 +15,6 @@ from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import set_front_matter, with_write_metadata
 from taskstate.storage.git import client as git
 from taskstate.syntax import escaping
-from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import end_of_content, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -223,7 +222,7 @@ def plan_add(state: TaskState, entry: NewSession, *, now: datetime, archived: in
     end = end_of_content(document.text, log.span)
     edit = Edit(end, end, nl * 2 + text + ("" if end < len(document.text) else nl))
     notes, status = _start_of_work(state)
-    appended = read_state(parse(apply(document.text, (edit, *status))))
+    appended = read_state(document.with_text(apply(document.text, (edit, *status))))
     # An unclosed fence or comment makes the new session part of the previous one.
     written = [session.entry for session in appended.sessions]
     if written != [*(session.entry for session in state.sessions), text]:
@@ -239,7 +238,7 @@ def require_none_misplaced(state: TaskState) -> None:
     Raises:
         TaskstateError: code "session-misplaced".
     """
-    misplaced = misplaced_sessions(state.document, kind(state.kind))
+    misplaced = misplaced_sessions(state.document, kind_of(state.document))
     if misplaced:
         first = misplaced[0]
         line = state.document.position(first.span.start).line + 1
@@ -273,7 +272,7 @@ def is_unfilled(state: TaskState, name: str) -> bool:
     """Return whether a part of the static context is missing, empty, or still its placeholder."""
     section = state.subsection("Static Context", name)
     text = section.body.of(state.document.text).strip() if section else ""
-    return not text or kind(state.kind).is_placeholder(text)
+    return not text or kind_of(state.document).is_placeholder(text)
 
 
 def _render(entry: NewSession, number: int, time: str) -> str:

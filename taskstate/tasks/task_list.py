@@ -7,7 +7,6 @@ second run only looks at the files and reads none. Where none has changed at all
 from __future__ import annotations
 
 from taskstate.errors import TaskstateError
-from taskstate.model import document_kinds
 from taskstate.model.document_kinds import PERMANENT, TASK
 from taskstate.model.names import id_key, own_file
 from taskstate.model.statuses import BLOCKED, CLOSED, COMPLETE
@@ -155,7 +154,7 @@ def _all_tasks(workspace: Workspace, listed: StateFiles, *, shaped: bool) -> tup
 
     Their shapes are ten times as long as all else, and lie in a cache of their own.
     """
-    kinds = repr(document_kinds.declared())
+    kinds = repr(workspace.kinds)
     rows = Cache(workspace.private.cache("list.json"), Listed._make, rests_on=f"{Listed._fields}\n{kinds}")
     place = workspace.private.cache("list-shapes.json") if shaped else None
     whole = Cache(place, _marked_shape, rests_on=kinds)

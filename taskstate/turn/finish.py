@@ -125,7 +125,7 @@ def _without_turn(workspace: Workspace, loaded: Loaded, asked: FinishRequest, re
     """Refuse a task without an open turn, and keep the words; the same `finish` again changes nothing."""
     task_id = loaded.state.id
     last = loaded.state.last_session
-    unchanged = Outcome(loaded.relative, loaded.token, changed=False, text=loaded.document.text)
+    unchanged = Outcome(loaded.relative, loaded.token, changed=False, text=loaded.document.text, read=loaded.state)
     if asked.words and sessions.says_already(loaded.state, asked.words, last - 1):
         said, undone = f"the turn has ended, and session {last} says this already", tuple(_undone(loaded, asked))
         if not undone:
@@ -168,7 +168,7 @@ def _recorded(workspace: Workspace, loaded: Loaded, turn: Turn, asked: FinishReq
         message = f"task {loaded.state.id}: nothing was recorded in this turn"
         help_ = "say what was done: --did, --state and --next, or --from FILE"
         raise TaskstateError(message, help=help_, code="no-session")
-    return Outcome(loaded.relative, loaded.token, changed=False, text=loaded.document.text)
+    return Outcome(loaded.relative, loaded.token, changed=False, text=loaded.document.text, read=loaded.state)
 
 
 # What must fit before the checks run

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from taskstate.model import chain, chain_quotes, phases
-from taskstate.model.document_kinds import kind, section_key
+from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.model.static_context import SECTION, read_static
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, json_fence
 from taskstate.syntax.nodes import Fault
@@ -108,7 +108,7 @@ def brief_sections(
     the number of newest sessions to include, `attention` what to look at first.
     """
     other = (*_other_sections(state), *_undeclared_sections(state))
-    if not _IN_OTHER_SECTIONS & {section.key for section in kind(state.kind).sections}:
+    if not _IN_OTHER_SECTIONS & {section.key for section in kind_of(state.document).sections}:
         first = next(BriefSection(row, list_units(attention)) for row in SECTION_SPECS if row.name == "attention")
         return (*((first,) if attention else ()), *other)
     static = read_static(state)
@@ -243,7 +243,7 @@ def _static_units(state: TaskState, static: StaticPart) -> dict[str, tuple[Unit,
 def _own_heading_units(state: TaskState) -> Iterator[Unit]:
     """Yield the subsections of the static part that people added under headings of their own."""
     section = state.section(SECTION)
-    spec = kind(state.kind).section(SECTION)
+    spec = kind_of(state.document).section(SECTION)
     for child in state.document.children(section, PART_LEVEL) if section and spec else ():
         if spec and spec.subsection(child.title) is None:
             yield from _filled_section_units(state, child)
@@ -270,7 +270,7 @@ def _input_units(state: TaskState) -> Iterator[Unit]:
     inputs = chain.inputs_of(document)
     section = state.section(chain.INPUTS)
     lead = section.own.of(document.text).strip() if section else ""
-    if lead not in _NOTHING and not kind(state.kind).is_placeholder(lead):
+    if lead not in _NOTHING and not kind_of(state.document).is_placeholder(lead):
         yield from units_of(lead)
     for child in document.children(section, PART_LEVEL) if section else ():
         pulled_input = next((each for each in inputs if child.span.start < each.comment.start < child.span.end), None)
@@ -294,14 +294,14 @@ def _filled_section_units(state: TaskState, section: Section, *, heading: bool =
     """Return the units of a section, with its heading or without, or none if it is empty or a placeholder."""
     text = state.document.text
     body = section.body.of(text).strip("\r\n")
-    if not body.strip() or kind(state.kind).is_placeholder(body):
+    if not body.strip() or kind_of(state.document).is_placeholder(body):
         return ()
     return units_of(trimmed(text, section.span).of(text) if heading else body)
 
 
 def _other_sections(state: TaskState) -> Iterator[BriefSection]:
     """Yield a section of the brief for each section that the kind declares and the table does not cover."""
-    for spec in kind(state.kind).sections:
+    for spec in kind_of(state.document).sections:
         section = None if spec.key in _IN_OTHER_SECTIONS | _NOT_SHOWN else state.section(spec.name)
         units = _section_units(state, section, spec.key) if section else ()
         if units:
@@ -311,7 +311,7 @@ def _other_sections(state: TaskState) -> Iterator[BriefSection]:
 
 def _undeclared_sections(state: TaskState) -> Iterator[BriefSection]:
     """Yield a section for each part that people added: lines above a subsection, subsections, and whole sections."""
-    document, spec = state.document, kind(state.kind)
+    document, spec = state.document, kind_of(state.document)
     for section in document.sections:
         key = section_key(section.title)
         if section.level < SECTION_LEVEL:
@@ -332,7 +332,7 @@ def _undeclared_sections(state: TaskState) -> Iterator[BriefSection]:
 
 def _is_own(state: TaskState, key: str, child: Section) -> bool:
     """Return whether people added a subsection of a declared section, and the table does not cover it."""
-    spec = kind(state.kind).section(key)
+    spec = kind_of(state.document).section(key)
     return key != section_key(SECTION) and spec is not None and spec.subsection(child.title) is None
 
 
@@ -340,12 +340,12 @@ def _lead_units(state: TaskState, section: Section) -> tuple[Unit, ...]:
     """Return the lines between a heading and the next one, without the json fence of a declared section."""
     text, lead = state.document.text, section.own
     fence = json_fence(state.document, lead)
-    spec = kind(state.kind).section(section.title)
+    spec = kind_of(state.document).section(section.title)
     if fence and spec and spec.fence:
         lines = text[lead.start : fence.span.start].rstrip() + "\n\n" + text[fence.span.end : lead.end].lstrip("\r\n")
     else:
         lines = lead.of(text)
-    return () if not lines.strip() or kind(state.kind).is_placeholder(lines) else units_of(lines.strip("\r\n"))
+    return () if not lines.strip() or kind_of(state.document).is_placeholder(lines) else units_of(lines.strip("\r\n"))
 
 
 def _section_units(state: TaskState, section: Section, key: str) -> tuple[Unit, ...]:
@@ -353,7 +353,7 @@ def _section_units(state: TaskState, section: Section, key: str) -> tuple[Unit, 
     lead_end = children[0].span.start if children else section.body.end
     lead = state.document.text[section.body.start : lead_end].strip("\r\n")
     if not children:
-        return () if not lead or kind(state.kind).is_placeholder(lead) else units_of(lead)
+        return () if not lead or kind_of(state.document).is_placeholder(lead) else units_of(lead)
     ordered = reversed(children) if key in _NEWEST_LAST else children
     return (
         *(units_of(lead) if lead else ()),

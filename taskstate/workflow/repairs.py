@@ -98,7 +98,10 @@ def _sessions_location(workspace: Workspace, done: journal.Plan, open_: journal.
         if section.level == archive_format.ENTRY_LEVEL and "session" in section.title.casefold()[:8]
     }
     text = files.read(files.inside(workspace.root, changed[0].path)).decode("utf-8", "replace")
-    in_state_file = {archive_format.entry_hash(each.section.span.of(text)) for each in read_state(parse(text)).sessions}
+    in_state_file = {
+        archive_format.entry_hash(each.section.span.of(text))
+        for each in read_state(parse(text, workspace.kinds)).sessions
+    }
     if not archived or not (archived <= in_state_file or archived.isdisjoint(in_state_file)):
         return ""
     return "both" if archived <= in_state_file else "moved"
@@ -158,7 +161,11 @@ def _accepted(workspace: Workspace, loaded: Loaded) -> Change[None]:
     text = loaded.document.text
     if loaded.state.archived and read_archive(workspace, loaded.state.id).size is None:
         text = apply(text, set_front_matter(loaded.document, "archive_path", None))
-    return Change(text=apply(text, derived_edits(parse(text))), revision_above=loaded.state.revision, must_write=True)
+    return Change(
+        text=apply(text, derived_edits(loaded.document.with_text(text))),
+        revision_above=loaded.state.revision,
+        must_write=True,
+    )
 
 
 def reseal(workspace: Workspace, task_id: str, note: str, request: Request) -> Outcome:

@@ -10,6 +10,7 @@ from taskstate.typed import TYPE_CHECKING, Generic, NamedTuple
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
 
+    from taskstate.model.document_kinds import Kinds
     from taskstate.model.task_state import TaskState
     from taskstate.model.write_metadata import WriteMetadata
     from taskstate.storage import journal
@@ -77,6 +78,7 @@ class _Outcome(NamedTuple, Generic[T_co]):
     text: str = ""
     result: T_co = None  # type: ignore[assignment]  # the result of the `Change`
     read: TaskState | None = None  # the task's state after the write, where it has been read already
+    kinds: Kinds = ()  # that the repository declares, for the state that is still to be read
 
 
 class Outcome(_Outcome[T_co]):
@@ -96,4 +98,4 @@ class Outcome(_Outcome[T_co]):
         from taskstate.syntax.document import parse
 
         own = names.own_file(self.path)
-        return read_state(parse(self.text), (own and own.id) or "")
+        return read_state(parse(self.text, self.kinds), (own and own.id) or "")

@@ -194,11 +194,11 @@ def _counted(loaded: Loaded) -> int:
 
 def _without_heading(loaded: Loaded) -> Iterator[str]:
     """Yield which required sections stand there under another heading, or under none."""
-    if all(spec.key in loaded.state.parts for spec in kind_of(loaded.state.kind).sections if spec.required):
+    if all(spec.key in loaded.state.parts for spec in kind_of(loaded.document).sections if spec.required):
         return
     from taskstate.model.lost_headings import lost_contents
 
-    for each in lost_contents(loaded.document, kind_of(loaded.state.kind)):
+    for each in lost_contents(loaded.document, kind_of(loaded.document)):
         at = each.section.span.start if each.is_renamed else each.at
         what = f"{each.spec.name} is missing, and what it holds is in {each.section.title!r}"
         yield f"line {loaded.document.position(at).line + 1}: the section {what}"
@@ -297,15 +297,16 @@ def _sections_only_in_head(workspace: Workspace, loaded: Loaded, stamp: str) -> 
     """Return the required sections that HEAD has after the same write, where no command has written here yet."""
     from taskstate.model.task_state import read_state
     from taskstate.storage.git import client as git
-    from taskstate.syntax.document import parse
     from taskstate.workspace.ledger import stamp_of
 
     state = loaded.state
-    required = (each.key for each in kind_of(state.kind).sections if each.required)
+    required = (each.key for each in kind_of(state.document).sections if each.required)
     gone = [key for key in required if key not in state.parts]
     if not gone:
         return []
     with suppress(GitFailed), closing(git.Objects(workspace.root)) as objects:
-        before = read_state(parse((objects.read(f"HEAD:./{loaded.relative}") or b"").decode("utf-8", "replace")))
+        before = read_state(
+            loaded.document.with_text((objects.read(f"HEAD:./{loaded.relative}") or b"").decode("utf-8", "replace"))
+        )
         return [key for key in gone if key in before.parts and stamp_of(before) == stamp]
     return []

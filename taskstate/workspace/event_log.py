@@ -31,12 +31,12 @@ def with_oldest_moved(workspace: Workspace, text: str) -> tuple[str, journal.Pla
 
     A change that adds several events calls it once, at the end: a plan touches the archive file once.
     """
-    events = [each.entry for each in write_metadata.blocks_of(parse(text)).audit.events]
+    events = [each.entry for each in write_metadata.blocks_of(parse(text, workspace.kinds)).audit.events]
     oldest = events[:-EVENTS_KEPT]
     if not oldest:
         return text, ()
     shorter = write_metadata.with_events(text, events[-EVENTS_KEPT:])
-    state = read_state(parse(shorter))
+    state = read_state(parse(shorter, workspace.kinds))
     shorter = apply(shorter, set_front_matter(state.document, "archive_path", workspace.archive_path(state.id)))
     lines = [f"- {event_line(each)}" for each in oldest]
     return shorter, (append_to_archive(workspace, state, _ARCHIVE_HEADING, lines),)

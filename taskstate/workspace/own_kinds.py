@@ -12,15 +12,17 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.model.document_kinds import Kind
+    from taskstate.model.document_kinds import Kind, Kinds
 
 _ENDING = ".json"
 _MAX_FILES = 50
 _MAX_BYTES = 100_000
 
 
-def read_kinds(root: Path, folder: str) -> dict[str, Kind]:
-    """Return the kinds of the files `<kind>.json` in a folder of the repository, by name; other files are not read.
+def read_kinds(root: Path, folder: str) -> Kinds:
+    """Return the kinds of the files `<kind>.json` in a folder of the repository, in the order of their names.
+
+    Other files are not read.
 
     Raises:
         TaskstateError: code "kind": a declaration is wrong; "path-escapes": it, or its folder, lies outside of the
@@ -29,7 +31,7 @@ def read_kinds(root: Path, folder: str) -> dict[str, Kind]:
     names = [name for name in files.names(files.inside(root, folder)) if name.endswith(_ENDING)]
     if len(names) > _MAX_FILES:
         raise TaskstateError(f"{folder} holds more than {_MAX_FILES} kinds", help="take some away", code="kind")
-    return {name.removesuffix(_ENDING): _read(root, f"{folder}/{name}") for name in names}
+    return tuple(_read(root, f"{folder}/{name}") for name in sorted(names))
 
 
 def _read(root: Path, relative: str) -> Kind:

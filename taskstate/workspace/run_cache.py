@@ -148,8 +148,8 @@ class RunCache:
         text = self._text(path)
         if text is None:
             return None
-        head = parse_head(text)
-        document = parse(text) if is_complete(head) else head
+        head = parse_head(text, self.workspace.kinds)
+        document = parse(text, self.workspace.kinds) if is_complete(head) else head
         upstream = read_upstream(document, self.workspace.relative(path))
         document.forget_derived()
         return upstream
@@ -194,7 +194,7 @@ class RunCache:
         from taskstate.syntax.document import parse
 
         text = self._text(path)
-        return None if text is None else parse(text)
+        return None if text is None else parse(text, self.workspace.kinds)
 
     def _text(self, path: Path) -> str | None:
         try:

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
-from taskstate.model import document_kinds
 from taskstate.model.document_kinds import PERMANENT
 from taskstate.model.statuses import CLOSED
 from taskstate.storage import folders
@@ -24,6 +23,7 @@ from taskstate.workspace import listing, permanent_paths
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from taskstate.model.document_kinds import Kinds
     from taskstate.workspace.workspace import Workspace
 
 _SUFFIX = "-state.md"
@@ -60,17 +60,18 @@ class StateFiles(NamedTuple):
     """The state files of a repository, by path from its root, with the mark of each (`file_sources.mark_of`).
 
     They were looked at from the time `began` on, in nanoseconds. Those that are `unsettled` may change again without
-    getting another mark.
+    getting another mark. They are read with the `kinds` that the repository declares.
     """
 
     began: int
     marks: dict[str, str]
     unsettled: frozenset[str]
+    kinds: Kinds
 
     def mark(self) -> str:
         """Return a short text that identifies the content of all files, if none is `unsettled`."""
         marks = "\n".join(map(" ".join, self.marks.items()))
-        return hashes.fingerprint(f"{document_kinds.declared()}\n{marks}".encode("utf-8", "surrogateescape"))
+        return hashes.fingerprint(f"{self.kinds}\n{marks}".encode("utf-8", "surrogateescape"))
 
 
 def all_tasks(workspace: Workspace, listed: StateFiles | None = None) -> tuple[IndexedTask, ...]:
@@ -78,7 +79,7 @@ def all_tasks(workspace: Workspace, listed: StateFiles | None = None) -> tuple[I
 
     `listed` are the `state_files`, where the caller has them already.
     """
-    kinds = " ".join(document_kinds.declared())
+    kinds = " ".join(each.name for each in workspace.kinds)
     cache = Cache(workspace.private.cache("tasks.json"), IndexedTask._make, rests_on=kinds)
     known, listed = cache.all(), listed or state_files(workspace)
     tasks: list[IndexedTask] = []
@@ -123,7 +124,7 @@ def state_files(workspace: Workspace) -> StateFiles:
             marks[path] = mark_of(status)
             if status.st_mtime_ns > settled or status.st_ctime_ns > settled:
                 unsettled.add(path)
-    return StateFiles(began, marks, frozenset(unsettled))
+    return StateFiles(began, marks, frozenset(unsettled), workspace.kinds)
 
 
 def _is_state_file(path: str) -> bool:
@@ -139,19 +140,19 @@ def _read(workspace: Workspace, relative: str, mark: str) -> IndexedTask:
     """Read a file's front matter into an entry; each value becomes one line without tabs."""
     problem, values = "", [""] * (len(IndexedTask._fields) - 4)
     try:
-        values = _values(decoded(workspace.read(workspace.root / relative), relative), relative)
+        values = _values(workspace, decoded(workspace.read(workspace.root / relative), relative), relative)
     except TaskstateError as error:
         problem = error.message
     lines = (" ".join(each.split()) for each in (*values, problem))
     return IndexedTask._make((mark, relative, id_in(relative), *lines))
 
 
-def _values(text: str, relative: str) -> list[str]:
+def _values(workspace: Workspace, text: str, relative: str) -> list[str]:
     """Return the fields of an entry from `title` to `upstream`."""
     from taskstate.model.task_state import read_state
     from taskstate.syntax.document import parse_head
 
-    document = parse_head(text)
+    document = parse_head(text, workspace.kinds)
     if document.problems:
         first = document.problems[0]
         line = document.position(first.span.start).line + 1

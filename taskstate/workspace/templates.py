@@ -65,7 +65,7 @@ def require_complete(workspace: Workspace, name: str, text: str) -> None:
     from taskstate.model.task_state import read_state
     from taskstate.syntax.document import parse
 
-    missing = [*_missing_parts(read_state(parse(text)))]
+    missing = [*_missing_parts(read_state(parse(text, workspace.kinds)))]
     if missing:
         message = f"the template {workspace.relative(where)} lacks {', '.join(f'`{part}`' for part in missing)}"
         raise TaskstateError(message, help="add what is missing, or delete the template", code="template")
@@ -73,7 +73,7 @@ def require_complete(workspace: Workspace, name: str, text: str) -> None:
 
 def _missing_parts(state: TaskState) -> Iterator[str]:
     document = state.document
-    for spec in kind_of(state.kind).sections:
+    for spec in kind_of(state.document).sections:
         section = state.section(spec.name)
         if section is None:
             yield from [spec.heading] if spec.required else []

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
-from taskstate.model import document_kinds, names
+from taskstate.model import names
 from taskstate.model.config import Config, matches
 from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
@@ -24,6 +24,7 @@ from taskstate.workspace import listing
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from taskstate.model.document_kinds import Kinds
     from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Document
 
@@ -62,9 +63,8 @@ class Loaded(_Loaded):
     def with_text(self, text: str) -> Loaded:
         """Return the file as if this text had been read from it."""
         from taskstate.model.task_state import read_state
-        from taskstate.syntax.document import parse
 
-        document = parse(text)
+        document = self.document.with_text(text)
         return Loaded(self.relative, text.encode(), document, read_state(document, self.state.id))
 
 
@@ -72,6 +72,7 @@ class _Workspace(NamedTuple):
     root: Path
     config: Config
     is_repository: bool = True
+    kinds: Kinds = ()
 
 
 def no_task(task_id: str) -> TaskstateError:
@@ -85,6 +86,7 @@ class Workspace(_Workspace):
     """A repository with its configuration; `root` is the folder that contains the configuration file.
 
     Where there is neither git nor anything of taskstate's, it is any folder and no repository (`is_repository`).
+    `kinds` are the kinds of state files that it declares, besides the built-in ones.
     """
 
     @cached_property
@@ -191,7 +193,7 @@ class Workspace(_Workspace):
 
         data, relative = self.read(path), self.relative(path)
         try:
-            document = parse(decoded(data, relative))
+            document = parse(decoded(data, relative), self.kinds)
         except TaskstateError as error:
             help_ = "convert it to UTF-8, or run `taskstate doctor --fix`, which brings the last good text back"
             raise TaskstateError(f"{error.message}, so it is damaged", help=help_, code=error.code) from error
@@ -235,8 +237,6 @@ def find_workspace(start: Path, *, root: str = "", config_file: str = "") -> Wor
     Its root is the nearest folder upwards with a configuration or a state folder, but none above the root of the git
     repository; else that root, else `start`.
 
-    The kinds of state files that the repository declares are used from then on.
-
     Raises:
         TaskstateError: a given folder or file does not exist, or the configuration or a declaration of a kind is wrong.
     """
@@ -245,9 +245,7 @@ def find_workspace(start: Path, *, root: str = "", config_file: str = "") -> Wor
     if folders.exists(workspace.root / folder):  # a link is refused when it is read
         from taskstate.workspace.own_kinds import read_kinds
 
-        document_kinds.declare(read_kinds(workspace.root, folder))
-    else:
-        document_kinds.declare({})
+        return workspace._replace(kinds=read_kinds(workspace.root, folder))
     return workspace
 
 

@@ -15,7 +15,6 @@ from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import check_seal, has_write_metadata, with_event, with_write_metadata
 from taskstate.storage import files, journal
 from taskstate.storage.transaction import paths_of
-from taskstate.syntax.document import parse
 from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import secrets
@@ -98,7 +97,13 @@ def _write(
         if not request.dry_run:
             artifacts.write_all(workspace, change.artifacts)  # one may be missing here, as in another clone
         return Outcome(
-            loaded.relative, loaded.token, changed=False, notes=notes, text=change.text, result=change.result
+            loaded.relative,
+            loaded.token,
+            changed=False,
+            notes=notes,
+            text=change.text,
+            result=change.result,
+            read=loaded.state,
         )
     planned = _plan_write(loaded, change, request)
     secrets_found = secret_check.new_secrets_in_plan(workspace, planned.plan, loaded.relative, loaded.document.text)
@@ -163,7 +168,7 @@ class _PlannedWrite(NamedTuple):
 
 def _plan_write(loaded: Loaded, change: Change, request: Request) -> _PlannedWrite:
     """Set the write metadata in the new text, check it, and put it into a plan with the other files' operations."""
-    planned = change.state or read_state(parse(change.text))
+    planned = change.state or read_state(loaded.document.with_text(change.text))
     before = loaded.state if loaded.document.front_matter else _repaired_state(loaded, planned)
     revision, is_stamped = before.revision, _is_stamped(loaded, planned.document)
     if change.only_text and not has_write_metadata(planned.document):
@@ -171,7 +176,7 @@ def _plan_write(loaded: Loaded, change: Change, request: Request) -> _PlannedWri
     if is_stamped:
         revision = max(revision, change.revision_above) + 1
         text = change.final_text or with_write_metadata(change.text, request.metadata, revision=revision, state=planned)
-        planned = read_state(parse(text), loaded.state.id)
+        planned = read_state(loaded.document.with_text(text), loaded.state.id)
     preconditions.require_sound(loaded, planned)
     data = planned.document.text.encode()
     plan = (*change.before, journal.Replace(loaded.relative, loaded.digest, data), *change.after)
@@ -219,7 +224,16 @@ def create_file(workspace: Workspace, relative: str, text: str, request: Request
         if not request.dry_run:
             keeping.carry_out(workspace, (operation,))
     token = f"1-{files.digest(operation.data)[:8]}"
-    return Outcome(relative, token, changed=True, notes=messages, diff=diff, warnings=warnings, text=text)
+    return Outcome(
+        relative,
+        token,
+        changed=True,
+        notes=messages,
+        diff=diff,
+        warnings=warnings,
+        text=text,
+        kinds=workspace.kinds,
+    )
 
 
 def _diff(workspace: Workspace, operation: journal.Operation) -> str:

@@ -11,7 +11,7 @@ from taskstate.lint.compared_commits import Trees, Wanted, open_history
 from taskstate.lint.compared_revision import ComparedRevision, CurrentFiles
 from taskstate.storage.git import client as git
 from taskstate.storage.git.client import DISK, INDEX
-from taskstate.workspace.listing import is_own
+from taskstate.workspace.workspace import find_workspace
 from tests.support.place import Place
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ class Opened:
         """Return the repository at a revision, or why there is none."""
         self.objects.append(git.Objects(root))
         place, trees = INDEX if staged else DISK, Trees(root)
-        now = CurrentFiles(root, self.objects[-1], place, trees.at(place) if staged else {}, is_own)
+        workspace = find_workspace(root, root=str(root))
+        now = CurrentFiles(workspace, self.objects[-1], place, trees.at(place) if staged else {})
         history = open_history(now, trees, Wanted(revision))
         assert history is not None
         return history

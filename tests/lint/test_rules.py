@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from taskstate.lint import engine
 from taskstate.lint.queries.interface import Queries
 from taskstate.model.config import Config
-from taskstate.model.document_kinds import kind
+from taskstate.model.document_kinds import built_in
 from taskstate.syntax.document import parse
 from tests.support.lint_corpus import CLEAN, Case, cases
 from tests.support.markdown_strategies import any_text, state_files
@@ -53,7 +53,7 @@ CONTENTS = {
     "Chain Output": "### Summary\n\n*To be completed.*\n",
     "Notes": "Mine.\n",
 }
-TASK = kind("task")
+TASK = built_in("task")
 REQUIRED = [spec.name for spec in TASK.sections if spec.required]
 newlines = st.sampled_from(["\n", "\r\n", "\r"])
 

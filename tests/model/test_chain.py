@@ -43,9 +43,10 @@ def output(text: str, head: str = HEAD) -> str:
 def pulled(inputs: str, up: Upstream | None = None, kb: int = 3) -> str:
     """Return what stands between the Chain Inputs' heading and the next one after pulling."""
     text = f"{HEAD}## 2. Chain Inputs{inputs}## 3. Feature Checklist\n"
-    after = chain.with_input(text, up or upstream(), NOW, Config(chain=Chain(max_input_kb=kb)))
+    after = chain.with_input(parse(text), up or upstream(), NOW, Config(chain=Chain(max_input_kb=kb)))
     assert (
-        chain.with_input(after, up or upstream(), "2026-01-01T00:00:00Z", Config(chain=Chain(max_input_kb=kb))) == after
+        chain.with_input(parse(after), up or upstream(), "2026-01-01T00:00:00Z", Config(chain=Chain(max_input_kb=kb)))
+        == after
     )
     return after.split("## 2. Chain Inputs", 1)[1].rsplit("## 3.", 1)[0]
 
@@ -249,9 +250,9 @@ def test_heading_that_is_swallowed_ends_nothing(newline: str) -> None:
     """A fence that another one closes takes in the next section: an input would land there."""
     text = f"{HEAD}## 2. Chain Inputs\n\n```\nx\n## 3. Feature Checklist\n\n```json\n{{}}\n```\n\n## 4. Progress Log\n"
     with pytest.raises(TaskstateError, match=r"never closes before the heading '3. Feature Checklist'"):
-        chain.with_input(text.replace("\n", newline), upstream(), NOW, Config())
+        chain.with_input(parse(text.replace("\n", newline)), upstream(), NOW, Config())
     named = text.replace("```json", "```\n\n## 3. Feature Checklist\n\n```json")
-    assert "From Task #101" in chain.with_input(named.replace("\n", newline), upstream(), NOW, Config())
+    assert "From Task #101" in chain.with_input(parse(named.replace("\n", newline)), upstream(), NOW, Config())
 
 
 # Whose a quote is
@@ -262,9 +263,9 @@ def test_lines_below_the_quote_stay(newline: str) -> None:
     """What somebody wrote directly below the quote becomes a quote of its own when the output changes."""
     old = whole(upstream("### Summary\n\nOld."))
     text = f"{HEAD}## 2. Chain Inputs\n\n{old}\n> my own line\n>\n> and more\n\n## 3. Feature Checklist\n"
-    after = chain.with_input(text.replace("\n", newline), upstream(), NOW, Config()).replace(newline, "\n")
+    after = chain.with_input(parse(text.replace("\n", newline)), upstream(), NOW, Config()).replace(newline, "\n")
     assert f"{whole()}\n\n> my own line\n>\n> and more\n\n## 3." in after
-    assert chain.with_input(after, upstream("### Summary\n\nNew."), NOW, Config()).count("> my own line") == 1
+    assert chain.with_input(parse(after), upstream("### Summary\n\nNew."), NOW, Config()).count("> my own line") == 1
     assert all(chain.is_current(parse(after), each, upstream(), Config()) for each in chain.inputs_of(parse(after)))
 
 
@@ -289,11 +290,13 @@ def test_lines_below_a_cut_quote_stay() -> None:
     """A quote that was cut ends with the line that says so."""
     config = Config(chain=Chain(max_input_kb=1))
     text = f"{HEAD}## 2. Chain Inputs\n\nNone.\n\n## 3. Feature Checklist\n"
-    old = chain.with_input(text, upstream("### Summary\n\n" + "word " * 300), NOW, config)
+    old = chain.with_input(parse(text), upstream("### Summary\n\n" + "word " * 300), NOW, config)
     own = old.replace("\n\n## 3.", "\n> mine\n\n## 3.")
-    after = chain.with_input(own, upstream("### Summary\n\n" + "other " * 300), NOW, config)
+    after = chain.with_input(parse(own), upstream("### Summary\n\n" + "other " * 300), NOW, config)
     assert "101`*\n\n> mine\n\n## 3." in after
-    assert "101`*\n\n> mine\n\n## 3." in chain.with_input(own, upstream("### Summary\n\n" + "word " * 300), NOW, config)
+    assert "101`*\n\n> mine\n\n## 3." in chain.with_input(
+        parse(own), upstream("### Summary\n\n" + "word " * 300), NOW, config
+    )
 
 
 def test_structured_parts_are_kept_first() -> None:
@@ -309,7 +312,7 @@ def test_structured_parts_are_kept_first() -> None:
 def test_file_without_inputs_is_refused() -> None:
     """Where there is no such section, the help names its heading."""
     with pytest.raises(TaskstateError, match="there is no section Chain Inputs"):
-        chain.with_input(HEAD, upstream(), NOW, Config())
+        chain.with_input(parse(HEAD), upstream(), NOW, Config())
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,11 @@ import pytest
 
 from taskstate import resources
 from taskstate.errors import TaskstateError
-from taskstate.model import document_kinds
 from taskstate.model.declared_kinds import read_kind
-from taskstate.model.document_kinds import Kind, built_in
+from taskstate.model.document_kinds import KINDS, Kind, built_in, kind_named, kind_names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 TASK: dict[str, Any] = json.loads(resources.text("schemas/kinds/task.json"))
 INCIDENT: dict[str, Any] = {
@@ -31,13 +30,6 @@ INCIDENT: dict[str, Any] = {
 RISKS = {"name": "Risks", "subsections": [{"name": "Known", "required": True}]}
 
 
-@pytest.fixture(autouse=True)
-def _forget() -> Iterator[None]:
-    """Leave the kinds as they are built in."""
-    yield
-    document_kinds.declare({})
-
-
 def changed(base: dict[str, Any], change: Callable[[dict[str, Any]], object]) -> Kind:
     """Return the kind of a declaration after a change."""
     value = copy.deepcopy(base)
@@ -47,7 +39,7 @@ def changed(base: dict[str, Any], change: Callable[[dict[str, Any]], object]) ->
 
 def test_a_built_in_kind_is_what_a_project_may_begin_with() -> None:
     """The shipped files of the kinds are declarations that are taken, and give the built-in kinds."""
-    for name in document_kinds.KINDS:
+    for name in KINDS:
         value = json.loads(resources.text(f"schemas/kinds/{name}.json"))
         assert read_kind(value, name, "x") == built_in(name)
 
@@ -61,21 +53,17 @@ def test_sections_are_added_to_a_built_in_kind() -> None:
 
     declared = changed(TASK, add)
     assert [each.key for each in declared.sections][1:4] == ["chain inputs", "risks", "feature checklist"]
-    document_kinds.declare({"task": declared})
-    assert document_kinds.kind_of(None) == document_kinds.kind("task") == declared
-    assert document_kinds.kind_of("permanent") == built_in("permanent")
-    document_kinds.declare({})
-    assert document_kinds.kind_of(None) == built_in("task")
+    assert kind_named(None, (declared,)) == kind_named("task", (declared,)) == declared
+    assert kind_named("permanent", (declared,)) == built_in("permanent")
+    assert kind_named(None, ()) == built_in("task")
 
 
 def test_a_kind_of_ones_own() -> None:
     """An own kind has its own sections, and the front matter of all state files."""
-    document_kinds.declare({"incident": changed(INCIDENT, lambda _: None)})
-    assert document_kinds.kind_of("incident").title_line(task_id="1", title="T") == "# Incident 1: T"
-    assert document_kinds.kind_of("other").name == "task"
-    assert document_kinds.kind_names() == ("task", "permanent", "incident")
-    with pytest.raises(TaskstateError, match="it is one of task, permanent, incident"):
-        document_kinds.kind("other")
+    incident = changed(INCIDENT, lambda _: None)
+    assert kind_named("incident", (incident,)).title_line(task_id="1", title="T") == "# Incident 1: T"
+    assert kind_named("other", (incident,)).name == "task"
+    assert kind_names((incident,)) == ("task", "permanent", "incident")
 
 
 @pytest.mark.parametrize(

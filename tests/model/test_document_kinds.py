@@ -9,7 +9,15 @@ from jinja2 import Environment, StrictUndefined
 
 from taskstate import resources
 from taskstate.errors import TaskstateError
-from taskstate.model.document_kinds import KINDS, Kind, SectionSpec, SubsectionSpec, kind, kind_of, section_key
+from taskstate.model.document_kinds import (
+    KINDS,
+    Kind,
+    SectionSpec,
+    SubsectionSpec,
+    built_in,
+    kind_named,
+    section_key,
+)
 from taskstate.model.names import ID_PATTERN, MAX_ID, id_key, is_id, own_file, parse_feature_id, parse_task_id
 from taskstate.syntax.document import Document, parse
 from taskstate.validation import schema
@@ -55,7 +63,7 @@ def rendered(name: str, values: dict[str, Any]) -> str:
 
 def section(kind_name: str, title: str) -> SectionSpec:
     """Return a section that the kind has."""
-    found = kind(kind_name).section(title)
+    found = built_in(kind_name).section(title)
     assert found is not None
     return found
 
@@ -91,7 +99,7 @@ def test_kinds_are_data_of_a_known_form(name: str) -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_what_kinds_refer_to_is_there(name: str) -> None:
     """Every schema that a kind names exists, every pattern compiles, and every group consists of subsections."""
-    found = kind(name)
+    found = built_in(name)
     fences = [part.fence for part in parts_of(found) if part.fence]
     for wanted in [found.front_matter, *(fence.schema for fence in fences)]:
         assert schema.load(wanted)
@@ -104,7 +112,7 @@ def test_what_kinds_refer_to_is_there(name: str) -> None:
 
 def test_the_sections_of_a_task() -> None:
     """A task has the sections of the format, in their order, of which 1 to 4 and 6 are required."""
-    sections = kind("task").sections
+    sections = built_in("task").sections
     assert [each.heading for each in sections] == [
         "## 1. Static Context",
         "## 2. Chain Inputs",
@@ -123,7 +131,7 @@ def test_the_sections_of_a_task() -> None:
 
 def test_the_fences_of_a_task() -> None:
     """Each json fence stands in its own part and has its own schema."""
-    assert {part.name: part.fence.schema for part in parts_of(kind("task")) if part.fence} == {
+    assert {part.name: part.fence.schema for part in parts_of(built_in("task")) if part.fence} == {
         "Standards": "citations",
         "Validation": "validation",
         "Feature Checklist": "checklist",
@@ -133,7 +141,7 @@ def test_the_fences_of_a_task() -> None:
 
 def test_where_a_task_may_have_placeholders() -> None:
     """Work may not begin without description and criteria, nor be complete without summary and one more output part."""
-    assert {part.name: part.must_be_filled for part in parts_of(kind("task")) if part.must_be_filled} == {
+    assert {part.name: part.must_be_filled for part in parts_of(built_in("task")) if part.must_be_filled} == {
         "Task Description": ("in_progress", "blocked", "complete"),
         "Acceptance Criteria": ("in_progress", "blocked", "complete"),
         "Summary": ("complete",),
@@ -146,7 +154,7 @@ def test_where_a_task_may_have_placeholders() -> None:
 
 def test_the_sections_of_the_permanent_task() -> None:
     """The permanent task has the sections of the format, in their order."""
-    assert [each.heading for each in kind("permanent").sections] == [
+    assert [each.heading for each in built_in("permanent").sections] == [
         "## 1. User Intent",
         "## 2. Codebase Impact Map",
         "## 3. Architecture Decisions",
@@ -160,7 +168,7 @@ def test_the_sections_of_the_permanent_task() -> None:
 def test_there_is_no_other_kind() -> None:
     """A kind that does not exist is refused, with those that do."""
     with pytest.raises(TaskstateError, match="task, permanent") as caught:
-        kind("epic")
+        built_in("epic")
     assert caught.value.code == "unknown-kind"
 
 
@@ -169,15 +177,15 @@ def test_there_is_no_other_kind() -> None:
     [(None, "task"), ("task", "task"), ("permanent", "permanent"), ("epic", "task"), (1, "task"), ([], "task")],
     ids=repr,
 )
-def test_kind_of(value: object, name: str) -> None:
+def test_kind_named(value: object, name: str) -> None:
     """The front matter names the kind; where it does not, or nothing known, the file is an ordinary task."""
-    assert kind_of(value).name == name
+    assert kind_named(value, ()).name == name
 
 
 def test_title_line() -> None:
     """The title line is made of id and title, whatever characters they have."""
-    assert kind("task").title_line(task_id="101", title="a {b} {task_id}") == "# Task #101: a {b} {task_id} - State"
-    assert kind("permanent").title_line(task_id="1", title="Login") == "# [PERMANENT] Login - State"
+    assert built_in("task").title_line(task_id="101", title="a {b} {task_id}") == "# Task #101: a {b} {task_id} - State"
+    assert built_in("permanent").title_line(task_id="1", title="Login") == "# [PERMANENT] Login - State"
 
 
 @pytest.mark.parametrize(
@@ -203,7 +211,7 @@ def test_a_section_is_recognised_by_its_title(title: str) -> None:
 )
 def test_another_title_is_no_section(title: str) -> None:
     """A title that only resembles a section's begins none."""
-    assert kind("task").section(title) is None
+    assert built_in("task").section(title) is None
 
 
 @pytest.mark.parametrize(
@@ -281,7 +289,7 @@ def test_subsections_are_recognised_and_written(
 )
 def test_placeholders(text: str) -> None:
     """A part whose whole content is one line in emphasis or in parentheses is a placeholder."""
-    assert kind("task").is_placeholder(text)
+    assert built_in("task").is_placeholder(text)
 
 
 @pytest.mark.parametrize(
@@ -304,13 +312,13 @@ def test_placeholders(text: str) -> None:
 )
 def test_what_is_no_placeholder(text: str) -> None:
     """A placeholder is never a part of a text, and never more than a line."""
-    assert not kind("task").is_placeholder(text)
+    assert not built_in("task").is_placeholder(text)
 
 
 @pytest.mark.parametrize(("name", "values"), RENDERED)
 def test_templates_agree_with_their_kinds(name: str, values: dict[str, Any]) -> None:
     """A new file has the title line, the sections and the subsections that its kind declares, in their form."""
-    found, text = kind(name), rendered(name, values)
+    found, text = built_in(name), rendered(name, values)
     document = parse(text)
     assert text.splitlines()[0] == found.title_line(task_id="101", title=values["title"])
     assert headings(document, 2) == [
@@ -338,7 +346,7 @@ def test_templates_give_the_canonical_form(name: str, values: dict[str, Any]) ->
 def test_the_fences_of_templates_are_valid(name: str, values: dict[str, Any]) -> None:
     """The json fences of a new file meet their schemas."""
     text = rendered(name, values)
-    for part in parts_of(kind(name)):
+    for part in parts_of(built_in(name)):
         found = re.search(rf"^##+ [\d. ]*{re.escape(part.name)}\n\n```json\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
         if part.fence and found:
             assert schema.faults(json.loads(found[1]), part.fence.schema) == ()
@@ -346,7 +354,7 @@ def test_the_fences_of_templates_are_valid(name: str, values: dict[str, Any]) ->
 
 def test_absent_parts_of_a_new_task_have_placeholders() -> None:
     """What is not given has the kind's placeholder, optional subsections are left out, and no input is said so."""
-    text, placeholder = rendered("task", EMPTY_TASK), kind("task").placeholder
+    text, placeholder = rendered("task", EMPTY_TASK), built_in("task").placeholder
     assert text.count(f"\n\n{placeholder}\n") == 7
     assert "## 2. Chain Inputs\n\nNone.\n\n## 3." in text
     assert headings(parse(text), 3)[:3] == ["Task Description", "Acceptance Criteria", "Summary"]

@@ -54,7 +54,7 @@ def upstream(output: str, task_id: str = "101") -> Upstream:
 def pulled(text: str, up: Upstream, now: str = NOW, kb: int = 3) -> str:
     """Return the text with the output pulled; a text that cannot take it is not asked after."""
     try:
-        return chain.with_input(text, up, now, Config(chain=Chain(max_input_kb=kb)))
+        return chain.with_input(parse(text), up, now, Config(chain=Chain(max_input_kb=kb)))
     except TaskstateError as error:
         assume(error.code not in {"empty", "control-characters", "section-missing", "unsafe"})
         raise
@@ -102,7 +102,7 @@ def test_pulling_twice_changes_nothing(text: str, output: str, kb: int, newline:
 def test_every_output_can_be_pulled(output: str) -> None:
     """Only what holds nothing, or control characters, is refused: nothing in an output is structure."""
     try:
-        chain.with_input(STATE.format("None."), upstream(output), NOW, Config())
+        chain.with_input(parse(STATE.format("None.")), upstream(output), NOW, Config())
     except TaskstateError as error:
         refused = error.code
     else:

@@ -63,7 +63,7 @@ def with_markdown(draw: st.DrawFn) -> str:
 
 def frozen(document: Document) -> list[str]:
     """Return the parts that must stay byte for byte, from below their headings to their last line that is not blank."""
-    kind = kind_of(document.front_matter.get("kind"))
+    kind = kind_of(document)
     sealed = is_sealed(document.front_matter.node)
     found: list[Section] = [session.section for session in read_state(document).sessions]
     for section in document.sections:

@@ -6,7 +6,6 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from taskstate.formatting.fences import forget_formatted
 from taskstate.syntax.document import forget_parsed
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ T = TypeVar("T")
 def steps(action: Callable[[], object]) -> int:
     """Return how many lines of Python an action runs; each round of a loop is one, also in a comprehension."""
     forget_parsed()
-    forget_formatted()
     ran = [0]
 
     def trace(_frame: FrameType, event: str, _argument: object) -> TraceFunction:

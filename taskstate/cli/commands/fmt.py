@@ -89,7 +89,7 @@ def _dry_run(invocation: Invocation) -> _FormatResult:
     paths, changed, failed, diff = _paths(invocation), list[str](), list[str](), ""
     for path in paths:
         try:
-            formatted = format_bytes(files.read(path), shown(path))
+            formatted = format_bytes(files.read(path), shown(path), invocation.any_workspace.kinds)
         except TaskstateError as error:
             failed.append(str(error))
             continue

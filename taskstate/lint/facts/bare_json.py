@@ -6,7 +6,6 @@ import re
 
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.model.task_state import json_fence
-from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import Node
 from taskstate.syntax.spans import Span
@@ -27,7 +26,7 @@ def opening_of_bare_json(facts: Facts) -> Edit | None:
     if section is None or brace is None or json_fence(document, section.own):
         return None
     edit = Edit(brace.start(), brace.start(), _OPENING + document.newline)
-    after = parse(apply(document.text, (edit,)))
+    after = document.with_text(apply(document.text, (edit,)))
     fence = json_fence(after, Span(section.span.start, len(after.text)))
     is_json = fence is not None and isinstance(after.json(fence), Node)
     return edit if is_json and len(after.problems) <= len(document.problems) else None

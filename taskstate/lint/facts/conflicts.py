@@ -58,7 +58,7 @@ def _is_underline(document: Document, line: Span) -> bool:
         return False
     tops = document.derived(_top_sections, None)
     above = bisect_left(tops, document.sections[index].heading.start, key=_heading_start) - 1
-    kind = kind_of(document.front_matter.get("kind"))  # `Facts.kind` is known only once the conflicts are
+    kind = kind_of(document)  # `Facts.kind` is known only once the conflicts are
     spec = kind.section(tops[above].title) if above >= 0 else None
     return spec is None or spec.untouchable
 

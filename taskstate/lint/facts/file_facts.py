@@ -16,8 +16,7 @@ from taskstate.lint.facts.json_values import JsonValue, json_value
 from taskstate.lint.facts.outline import Outline
 from taskstate.lint.facts.phases import Phase, phases_of
 from taskstate.lint.queries.interface import NO_QUERIES, Queries
-from taskstate.model import document_kinds
-from taskstate.model.document_kinds import section_key
+from taskstate.model.document_kinds import PERMANENT, kind_named, kind_names, section_key
 from taskstate.model.static_context import is_sealed
 from taskstate.model.task_state import TaskState, json_fence, read_state
 from taskstate.model.tool_blocks import ToolBlocks, read_tool_blocks
@@ -259,7 +258,7 @@ class Facts(_Facts):
     def front_matter_faults(self) -> tuple[SchemaFault, ...]:
         """The violations of the front matter's schema, which does not know the kinds that a project declares."""
         faults = schema.faults(self.typed, self.front_matter_schema) if self.front_matter else ()
-        own = self.file_type == "state" and self.typed.get("kind") in document_kinds.kind_names()
+        own = self.file_type == "state" and self.typed.get("kind") in kind_names(self.document.kinds)
         return tuple(fault for fault in faults if not (own and fault.path == ("kind",)))
 
     def value_span(self, *path: str | int) -> Span:
@@ -312,12 +311,12 @@ class Facts(_Facts):
         make every section of a permanent task an unknown one.
         """
         node = self.front_matter.get("kind") if self.front_matter else None
-        declared = document_kinds.kind_of(node.text) if node else None
+        declared = kind_named(node.text, self.document.kinds) if node else None
         if declared and node and declared.name == node.text:
             return declared
         readable = self.front_matter is not None and node is None
         guessed = None if readable else re.compile(_PERMANENT).search(self.document.text, 0, _HEAD)
-        return document_kinds.kind_of("permanent" if guessed else None)
+        return kind_named(PERMANENT if guessed else None, self.document.kinds)
 
     @cached_property
     def outline(self) -> Outline:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from taskstate.handoff.document import HandoffReader
 from taskstate.lint.diagnostics import WARNING
 from taskstate.lint.facts.outline import Outline
-from taskstate.model.document_kinds import HANDOFF, kind
+from taskstate.model.document_kinds import HANDOFF, built_in
 from taskstate.model.names import ACCEPTED_FOLDER, HANDOFF_FOLDER
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -50,4 +50,4 @@ def handoff_facts(facts: Facts) -> HandoffFacts | None:
     unknown = facts.front_matter is None and not facts.foreign
     if unknown or facts.newer or not facts.document.text.strip("\ufeff \t\r\n"):
         return None
-    return HandoffFacts(facts, HandoffReader(facts.document), Outline(facts.document, kind(HANDOFF)))
+    return HandoffFacts(facts, HandoffReader(facts.document), Outline(facts.document, built_in(HANDOFF)))

@@ -15,7 +15,6 @@ from taskstate.model.algorithms import longest_rising, out_of_order
 from taskstate.model.document_kinds import section_key
 from taskstate.model.misplaced_sessions import LOG, misplaced_sessions
 from taskstate.model.task_state import json_fence
-from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.markdown_blocks import hidden_headings
 from taskstate.syntax.spans import Span
@@ -386,5 +385,5 @@ def verified_edits(
 
     Text that looks safe to move can change its meaning in another place, for example inside an unclosed fence.
     """
-    after = parse(apply(document.text, edits))
+    after = document.with_text(apply(document.text, edits))
     return edits if headings(after.sections) == list(expected) and len(after.problems) <= len(document.problems) else ()

@@ -60,6 +60,7 @@ class RepositoryQueries(Queries):
 
     def __init__(self, repository: Repository, path: Path) -> None:
         self.answerable = repository.answerable
+        self.kinds = repository.workspace.kinds
         self.recorded: dict[Question, str] = {}
         self.file = File(repository, path)
 

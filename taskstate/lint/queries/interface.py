@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from taskstate.context.citations import Standard
     from taskstate.handoff.document import WrittenHandoff
     from taskstate.model.chain_quotes import Upstream
+    from taskstate.model.document_kinds import Kinds
     from taskstate.syntax.document import Document
 
 # The kinds of queries that a rule may need. A rule runs only where all kinds that it needs can be answered.
@@ -25,9 +26,13 @@ CLOCK = "clock"  # the time now
 
 
 class Queries:
-    """The queries about one file; `answerable` holds the kinds that can be answered. Other answers are None."""
+    """The queries about one file; `answerable` holds the kinds that can be answered. Other answers are None.
+
+    `kinds` are the kinds of state files that the file's repository declares, with which it is parsed.
+    """
 
     answerable: frozenset[str] = frozenset()
+    kinds: Kinds = ()
 
     def begin(self, document: Document) -> None:
         """Note the file as it is checked, parsed: no answer has to parse it again."""

@@ -9,7 +9,6 @@ from taskstate.model.delta_block import with_base, with_left_tree, with_snapshot
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.storage.git.objects import leaves
 from taskstate.syntax import escaping
-from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots import base as snapshot_base
@@ -134,7 +133,7 @@ def _settled(loaded: Loaded, blocks: ToolBlocks, delta: Mapping[str, object]) ->
     document, drifted = loaded.document, roles.unresolved(blocks)
     if drifted:
         settled = roles.with_role_values(blocks, {name: {"drift_budget": 0} for name in drifted})
-        document = parse(apply(document.text, set_front_matter(document, "coordination", settled)))
+        document = document.with_text(apply(document.text, set_front_matter(document, "coordination", settled)))
     return apply(document.text, set_front_matter(document, "delta", delta))
 
 

@@ -22,7 +22,7 @@ def with_new_base(workspace: Workspace, text: str) -> str:
 
     A task without a delta block, and one outside of git, stays as it is.
     """
-    document = parse(text)
+    document = parse(text, workspace.kinds)
     delta, head = blocks_of(document).delta, git.head(workspace.root)
     if not delta.values or head is None:
         return text

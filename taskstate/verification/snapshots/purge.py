@@ -93,12 +93,12 @@ def purged_text(
     `last_events` follow those that tell of the snapshots. Call `remove` or `without_artifacts` to delete the artifacts
     themselves after that text is written.
     """
-    document = parse(text)
+    document = parse(text, workspace.kinds)
     blocks = blocks_of(document)
     unpurged = {name: snapshot for name, snapshot in blocks.delta.snapshots.items() if _is_unpurged(snapshot)}
     events = [*(_event(name, snapshot, metadata) for name, snapshot in unpurged.items()), *last_events]
     for key, value in _without_paths(blocks, unpurged).items():
-        document = parse(apply(document.text, set_front_matter(document, key, value)))
+        document = document.with_text(apply(document.text, set_front_matter(document, key, value)))
     if not events:
         return document.text, ()
     text = document.text

@@ -11,12 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.model import document_kinds
 from tests.model.test_declared_kinds import INCIDENT, RISKS, TASK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.cli.conftest import Cli
     from tests.support.place import Place
 
@@ -40,13 +37,6 @@ The lights went out.
 
 Short.
 """
-
-
-@pytest.fixture(autouse=True)
-def _forget() -> Iterator[None]:
-    """Leave the kinds as they are built in."""
-    yield
-    document_kinds.declare({})
 
 
 def declare(place: Place, value: object, name: str = "") -> Path:

@@ -39,7 +39,6 @@ from taskstate.lint.facts.wording import shown
 from taskstate.model.malformed_criteria import malformed_criteria, mended_text
 from taskstate.model.static_context import context_seal
 from taskstate.model.statuses import COMPLETE
-from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -77,5 +76,7 @@ def _sealed_help(facts: Facts) -> str:
     """Return what else is to be done where section 1 is sealed: nothing, if it was sealed with sound criteria."""
     if not facts.sealed:
         return ""
-    sealed_sound = context_seal(parse(mended_text(facts.state)), facts.values) == facts.blocks.context.seal
+    sealed_sound = (
+        context_seal(facts.document.with_text(mended_text(facts.state)), facts.values) == facts.blocks.context.seal
+    )
     return "" if sealed_sound else f", then seal it anew with `taskstate context rebuild {facts.shown_id}`"

@@ -38,7 +38,6 @@ from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.model.canonical_json import SEALED_KEYS
 from taskstate.model.malformed_criteria import mended_text
 from taskstate.model.static_context import SEALED_VALUES, context_seal, static_section
-from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     if section is None or _is_doubtful(facts) or context_seal(document, facts.values, facts.state) == seal:
         return
     mended = mended_text(facts.state)
-    if mended != document.text and context_seal(parse(mended), facts.values) == seal:
+    if mended != document.text and context_seal(document.with_text(mended), facts.values) == seal:
         return  # only the form of a criterion changed: TS310
     yield RULE.at(
         section.heading,

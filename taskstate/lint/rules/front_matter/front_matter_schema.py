@@ -73,7 +73,8 @@ def _is_reported_as_version(fault: SchemaFault, facts: Facts) -> bool:
 
 def _help(fault: SchemaFault, facts: Facts) -> str:
     if fault.path == ("kind",) and facts.file_type == "state":
-        return f"the kinds here are {', '.join(kind_names())}; a project declares its own in the state folder's kinds/"
+        known = ", ".join(kind_names(facts.document.kinds))
+        return f"the kinds here are {known}; a project declares its own in the state folder's kinds/"
     if fault.keyword == "required":
         example = {"taskstate": f"taskstate: {FORMAT}"}.get(str(fault.key), f"{fault.key}: …")
         return f"add `{example}`; `taskstate rule TS101` shows what a front matter needs"

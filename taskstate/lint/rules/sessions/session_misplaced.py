@@ -45,7 +45,6 @@ from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.model.misplaced_sessions import misplaced_sessions
 from taskstate.model.task_state import PART_LEVEL, read_state
-from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span, end_of_content, trimmed
@@ -181,7 +180,7 @@ def _heading_edits(document: Document, session: MisplacedSession) -> Iterator[Ed
 
 def _is_sound(document: Document, facts: Facts, edits: tuple[Edit, ...], count: int) -> bool:
     """Return whether the edited text has these sessions in its log, and no new problem."""
-    after = parse(apply(document.text, edits))
+    after = document.with_text(apply(document.text, edits))
     return (
         len(after.problems) <= len(document.problems)
         and len(misplaced_sessions(after, facts.kind)) <= len(facts.outline.misplaced) - count
