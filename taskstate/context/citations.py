@@ -228,21 +228,22 @@ class LineSpanRefresh(NamedTuple):
     resealed: bool = False
 
 
-def refresh_line_spans(text: str, standard_of: Callable[[str], tuple[Standard, ...] | None]) -> LineSpanRefresh:
+def refresh_line_spans(
+    document: Document, standard_of: Callable[[str], tuple[Standard, ...] | None]
+) -> LineSpanRefresh:
     """Return the text of a state file with the line spans of its citations updated.
 
     `standard_of` returns the file that a citation names, as a tuple of one, or nothing where it cannot be read.
     A seal that was broken before stays as it is, so that the change by hand stays visible.
     """
-    document = parse(text)
     moved = list(_moved_citations(document, standard_of))
     if not moved:
-        return LineSpanRefresh(text)
+        return LineSpanRefresh(document.text)
     blocks = blocks_of(document)
     seal_holds = blocks.context.seal is not None and context_seal(document, blocks.values) == blocks.context.seal
-    refreshed = apply(text, [edit for _, edit in moved])
+    refreshed = apply(document.text, [edit for _, edit in moved])
     if seal_holds:
-        after = parse(refreshed)
+        after = document.with_text(refreshed)
         context = {**blocks.context.values, "seal": context_seal(after, front_matter_values(after))}
         refreshed = apply(refreshed, set_front_matter(after, "context", context))
     return LineSpanRefresh(refreshed, tuple(section for section, _ in moved), seal_holds)

@@ -129,7 +129,7 @@ def _respan(change: Change, work: _FixJob) -> Change:
 
     repository = work.run.repository
     queries = RepositoryQueries(repository, repository.workspace.root / work.loaded.relative)
-    done = refresh_line_spans(change.text, queries.standard)
+    done = refresh_line_spans(work.loaded.document.with_text(change.text), queries.standard)
     if not done.sections:
         return change
     verb = "would bring" if work.request.dry_run else "brought"
