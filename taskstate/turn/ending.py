@@ -16,8 +16,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots import packs, purge, take
 from taskstate.workspace import open_turns
 from taskstate.workspace.change import Change, Outcome
-from taskstate.workspace.event_log import with_oldest_moved
-from taskstate.workspace.steps import joined
+from taskstate.workspace.steps import joined, moving_oldest
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
@@ -67,8 +66,9 @@ class FinishRequest(NamedTuple):
 
 
 class Ending(NamedTuple):
-    """A turn that ends: what was asked, what the checks gave, and where the working tree is."""
+    """A turn that ends: the task after its session, what was asked, what the checks gave, and where the tree is."""
 
+    loaded: Loaded
     turn: Turn
     asked: FinishRequest
     checks: Checks
@@ -83,7 +83,7 @@ def end(call: Call, ending: Ending) -> Outcome:
         TaskstateError: somebody else ended the turn meanwhile (code "turn-changed"); completion is refused.
     """
     workspace, task_id, request, _ = call
-    role, asked = ending.turn.role or "", ending.asked
+    role, asked, known = ending.turn.role or "", ending.asked, ending.loaded
 
     def job(loaded: Loaded) -> Change:
         turn = blocks_of(loaded.document).delta.turn
@@ -92,25 +92,18 @@ def end(call: Call, ending: Ending) -> Outcome:
             raise TaskstateError(message, help=f"`taskstate start {task_id}` begins another", code="turn-changed")
         steps = given_steps(call, role, asked, ending.checks)
         steps += _ending_steps(workspace, role, ending, request)
-        whole = joined(loaded, steps)
-        if not asked.complete:
-            text, moved = with_oldest_moved(workspace, whole.text)
-            return whole._replace(text=text, before=(*whole.before, *moved))
-        completed = completing(workspace, request)(loaded.with_text(whole.text))  # it moves the oldest events itself
-        return completed._replace(
-            before=(*whole.before, *completed.before),
-            notes=(*whole.notes, *completed.notes),
-            artifacts=(*whole.artifacts, *completed.artifacts),
-        )
+        # Completing moves the oldest events itself.
+        return joined(loaded, [*steps, completing(workspace, request) if asked.complete else moving_oldest(workspace)])
 
     try:
         if asked.complete and workspace.config.archive.summarizer:
             from taskstate.archive import archiver
 
             archiver.rehearse(workspace, task_id, job)
-        outcome = change(workspace, task_id, job, request)
+        outcome = change(workspace, task_id, job, request._replace(known=known))
+        known = outcome.loaded
     finally:  # after a failure too, or the artifacts of an unrecorded snapshot would stay
-        packs.sweep(workspace, task_id)
+        packs.sweep(workspace, task_id, known)
     open_turns.clear(workspace, task_id)
     return purge.without_artifacts(workspace, outcome) if asked.complete else outcome
 

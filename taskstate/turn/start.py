@@ -33,10 +33,9 @@ from taskstate.turn.tree_changes import EarlierTree, TreeChanges, left_before
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.workflow.hand_over import handoff_errors
-from taskstate.workspace import damage, open_turns, preconditions
+from taskstate.workspace import open_turns, preconditions, told
 from taskstate.workspace.change import Change, Outcome
-from taskstate.workspace.event_log import with_oldest_moved
-from taskstate.workspace.steps import joined
+from taskstate.workspace.steps import joined, moving_oldest
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
@@ -102,8 +101,11 @@ def start(call: Call, asked: StartRequest) -> Started:
     asked = asked._replace(agent=asked.agent or call.request.metadata.actor)
     plan, outcome = _begun(call, asked)
     is_real, where = not call.request.dry_run, plan.seen.where
-    baseline = take_baseline(call, where, asked.log) if is_real else ()
-    text = first_page(call.workspace, call.task_id, plan.role, asked.budget) if is_real else ""
+    baseline: tuple[str, ...] = ()
+    text = ""
+    if is_real:
+        loaded, baseline = take_baseline(call, outcome.loaded, where, asked.log)
+        text = first_page(call.workspace, loaded, plan.role, asked.budget)
     if is_real and asked.take_over:
         open_turns.clear_elsewhere(call.workspace, plan.loaded.state.id)
     who = f"task {plan.loaded.state.id}, {plan.role}" if plan.role else f"task {plan.loaded.state.id}"
@@ -138,11 +140,9 @@ def _write(workspace: Workspace, plan: _Plan, request: Request) -> Outcome:
     def job(current: Loaded) -> Change:
         if current.digest != loaded.digest:
             raise TaskstateError(f"{loaded.relative} was changed meanwhile", help="run this again", code="stale-plan")
-        whole = joined(current, plan.steps)
-        text, moved = with_oldest_moved(workspace, whole.text)
-        return whole._replace(text=text, before=(*whole.before, *moved))
+        return joined(current, (*plan.steps, moving_oldest(workspace)))
 
-    outcome = change(workspace, loaded.state.id, job, request)
+    outcome = change(workspace, loaded.state.id, job, request._replace(known=loaded))
     turn = blocks_of(outcome.state.document).delta.turn
     if turn and not request.dry_run:
         about = {"role": turn.role or "", "agent": turn.agent or "", "started_at": turn.started_at or ""}
@@ -156,7 +156,7 @@ def _write(workspace: Workspace, plan: _Plan, request: Request) -> Outcome:
 def _plan(call: Call, asked: StartRequest) -> _Plan:
     workspace, request = call.workspace, call.request
     loaded = workspace.load(workspace.locate(call.task_id))
-    damage.require_undamaged(workspace, loaded)
+    told.require_undamaged(workspace, loaded)
     preconditions.require_whole(loaded)
     preconditions.require_writable(loaded, request.expect)
     require_open(loaded.state)

@@ -16,7 +16,7 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from taskstate.lint.diagnostics import Diagnostic
     from taskstate.workspace.change import Outcome
-    from taskstate.workspace.workspace import Workspace
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 _MAX_GAPS = 8  # lines
 
@@ -33,9 +33,8 @@ def _words(diagnostic: Diagnostic) -> str:
     return f"{diagnostic.code} {diagnostic.message}: {diagnostic.help}"
 
 
-def next_lines(workspace: Workspace, task_id: str) -> tuple[str, ...]:
+def next_lines(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
     """Return the command that comes next, with what completion misses where no role is left."""
-    loaded = workspace.load(workspace.locate(task_id))
     blocks, task_id = blocks_of(loaded.document), loaded.state.id
     if loaded.state.status == COMPLETE:
         return (f"task {task_id} is complete",)
