@@ -16,7 +16,6 @@ from taskstate.turn.ending import ABANDON, DONE_ENDING, PAUSE, Ending, end, give
 from taskstate.turn.position import kept_position, require_open
 from taskstate.turn.what_next import lint_lines, next_lines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.verification.qa import record as qa_record
 from taskstate.verification.qa import trust
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.workspace import artifacts, preconditions, told
@@ -247,6 +246,8 @@ def _kept_log(workspace: Workspace, loaded: Loaded, checks: Checks) -> tuple[str
     """Keep the log of checks that hold a turn back, and return a line that says where."""
     if not checks.log or not checks.ran:
         return ()
-    log = qa_record.log_artifact(loaded.state.id, "finish", checks.log)
+    from taskstate.verification.qa.record import log_artifact
+
+    log = log_artifact(loaded.state.id, "finish", checks.log)
     artifacts.write_all(workspace, (log,))
     return (f"their output: {workspace.config.root}/{log.path}",)

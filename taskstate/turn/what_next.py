@@ -10,7 +10,6 @@ from taskstate.lint.runner import LintRequest
 from taskstate.model import roles
 from taskstate.model.statuses import COMPLETE, DONE
 from taskstate.model.write_metadata import blocks_of, timestamp
-from taskstate.tasks import completion_checks
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -42,6 +41,8 @@ def next_lines(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
         due = next((name for name in workspace.config.roles if blocks.role(name).status != DONE), "")
         if due:
             return (f"next: `taskstate start {task_id} --role {due}`",)
+    from taskstate.tasks import completion_checks  # as long as a role is left, nothing is asked of completion
+
     gaps = [each.words for each in completion_checks.gaps(workspace, loaded)]
     if not gaps:
         return (f"next: `taskstate complete {task_id}`",)
