@@ -6,11 +6,7 @@ step. The baseline comes last: it may take long, and a turn without it has begun
 
 from __future__ import annotations
 
-from taskstate.context import check as context_check
-from taskstate.context.capture_plan import CaptureRequest
-from taskstate.context.seal_context import sealing, with_rebuilt
 from taskstate.errors import TaskstateError
-from taskstate.handoff.accept import accepting
 from taskstate.handoff.document import OPEN
 from taskstate.handoff.document_files import handoff_files
 from taskstate.model import delta_block, roles
@@ -32,7 +28,6 @@ from taskstate.turn.reading import first_page
 from taskstate.turn.tree_changes import EarlierTree, TreeChanges, left_before
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots import base as snapshot_base
-from taskstate.workflow.hand_over import handoff_errors
 from taskstate.workspace import open_turns, preconditions, told
 from taskstate.workspace.change import Change, Outcome
 from taskstate.workspace.steps import joined, moving_oldest
@@ -301,6 +296,9 @@ def _require_free(workspace: Workspace, state: TaskState, turn: Turn | None, ask
 def _handoff_steps(workspace: Workspace, loaded: Loaded, asked: StartRequest, request: Request) -> Iterator[Step]:
     is_open = blocks_of(loaded.document).handoffs.open is not None
     if is_open or any(each.status == OPEN for each in handoff_files(workspace, loaded.state.id)):
+        from taskstate.handoff.accept import accepting
+        from taskstate.workflow.hand_over import handoff_errors
+
         step = accepting(workspace, asked.agent, request, errors_in=handoff_errors(workspace))
         step(loaded)  # a document that cannot be accepted is in the way
         yield step
@@ -313,13 +311,21 @@ def _context_steps(call: Call, loaded: Loaded, asked: StartRequest, obstacles: O
     if not is_sealed(loaded.document.front_matter.node):
         if not task_file and not read_static(loaded.state).standards:
             return []
+        from taskstate.context.capture_plan import CaptureRequest
+        from taskstate.context.seal_context import sealing
+
         step: Step = sealing(workspace, CaptureRequest(), request)
         step(loaded)
         return [step]
+    from taskstate.context import check as context_check
+
     findings = context_check.check(workspace, loaded.state.id).findings
     if not findings:
         return []
     if asked.accept_stale:
+        from taskstate.context.capture_plan import CaptureRequest
+        from taskstate.context.seal_context import with_rebuilt
+
         accepted = CaptureRequest(note=asked.accept_stale)
         with_rebuilt(workspace, loaded, accepted, request)
         return [lambda current: with_rebuilt(workspace, current, accepted, request)]
