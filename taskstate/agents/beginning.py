@@ -65,7 +65,7 @@ def _first_page(event: Event, found: AtHand | None) -> str:
     loaded, why = found
     turn = blocks_of(loaded.document).delta.turn
     role = (turn and turn.role) or ""
-    page = first_page(workspace, loaded.state.id, role, min(BUDGET, workspace.config.brief.budget))
+    page = first_page(workspace, loaded, role, min(BUDGET, workspace.config.brief.budget))
     return f"Task {loaded.state.id} is at hand: {why}. {_turn_words(loaded, turn)}\n\n{page}"
 
 

@@ -6,7 +6,6 @@ Otherwise a part that cannot be read would be sealed or exported as empty. Pure.
 from __future__ import annotations
 
 from taskstate.errors import TaskstateError
-from taskstate.formatting.formatter import unreadable
 from taskstate.model.static_context import SECTION, STANDARDS, VALIDATION, is_sealed
 from taskstate.model.task_state import json_fence
 from taskstate.syntax.conflict_markers import find_conflicts
@@ -84,6 +83,8 @@ def require_sealable(loaded: Loaded) -> None:
     if state.section(SECTION) is None:
         message = f"task {state.id} has no section Static Context"
         raise TaskstateError(message, help="`taskstate lint --fix` adds it", code="section-missing")
+    from taskstate.formatting.formatter import unreadable  # whoever only reads the fences does without it
+
     problem = unreadable(state.document)
     if problem:
         raise unreadable_error(loaded, problem.span, problem.message)

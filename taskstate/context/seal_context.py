@@ -100,7 +100,7 @@ def rebuild(workspace: Workspace, task_id: str, capture_request: CaptureRequest,
 
     def job(loaded: Loaded) -> Change[_SealPlan]:
         planned = with_rebuilt(workspace, loaded, capture_request, request)
-        text, moved = with_oldest_moved(workspace, planned.text)
+        text, moved = with_oldest_moved(workspace, parse(planned.text))
         return planned._replace(text=text, before=moved)
 
     return _outcome(change(workspace, task_id, job, request))

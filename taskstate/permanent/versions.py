@@ -68,7 +68,7 @@ def stamped(workspace: Workspace, loaded: Loaded, number: int, before: journal.P
     if loaded.state.status == CREATED and permanent.content_of(loaded.state, permanent.USER_INTENT).strip():
         text = apply(text, set_front_matter(loaded.with_text(text).document, "status", IN_PROGRESS))
     if not before:
-        text, before = with_oldest_moved(workspace, text)
+        text, before = with_oldest_moved(workspace, loaded.with_text(text).document)
     return Change(text=text, before=before)
 
 

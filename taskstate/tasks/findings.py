@@ -18,10 +18,11 @@ from taskstate.tasks.role_rules import clean_finding
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
-    from taskstate.model.tool_blocks import Role, ToolBlocks
+    from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.model.write_metadata import WriteMetadata
+    from taskstate.syntax.document import Document
 
 RAISED, ANSWERED, CLEARED = "finding-raised", "finding-answered", "finding-cleared"
 
@@ -39,7 +40,8 @@ def with_raised(text: str, role: str, findings: tuple[str, ...], *, by: str, wri
     Raises:
         TaskstateError: one is longer than a line or two.
     """
-    blocks = blocks_of(parse(text))
+    document = parse(text)
+    blocks = blocks_of(document)
     known, number = list(blocks.role(role).all_findings), roles.highest_finding(blocks)
     events = []
     for line in dict.fromkeys(map(clean_finding, findings)):
@@ -47,7 +49,7 @@ def with_raised(text: str, role: str, findings: tuple[str, ...], *, by: str, wri
             number += 1
             known.append(Finding(number, by, line, None, None))
             events.append({"event": RAISED, "note": line, "role": role, "finding": number, "by": by})
-    return _with_events(with_findings(text, {role: tuple(known)}, writing), events, writing)
+    return _with_findings(document, {role: tuple(known)}, events, writing)
 
 
 def with_answers(text: str, role: str, answers: Mapping[int, str], writing: Writing) -> str:
@@ -56,9 +58,10 @@ def with_answers(text: str, role: str, answers: Mapping[int, str], writing: Writ
     Raises:
         TaskstateError: code "not-found": it has no such finding; an answer is longer than a line or two.
     """
-    own = blocks_of(parse(text)).role(role)
+    document = parse(text)
+    own = blocks_of(document).role(role)
     lines = {number: clean_finding(answer, "the answer") for number, answer in answers.items()}
-    _require_numbers(text, own.findings, lines, f"{role} has no finding")
+    _require_numbers(document, own.findings, lines, f"{role} has no finding")
     after = tuple(
         each._replace(answer=lines[each.number]) if each.number in lines else each for each in own.all_findings
     )
@@ -67,7 +70,7 @@ def with_answers(text: str, role: str, answers: Mapping[int, str], writing: Writ
         {"event": ANSWERED, "note": lines[each.number], "role": role, "finding": each.number, "text": each.text}
         for each in new
     ]
-    return _with_events(with_findings(text, {role: after}, writing), events, writing)
+    return _with_findings(document, {role: after}, events, writing)
 
 
 def with_cleared(text: str, by: str, writing: Writing, *, keep: Collection[int] = ()) -> str:
@@ -76,11 +79,11 @@ def with_cleared(text: str, by: str, writing: Writing, *, keep: Collection[int] 
     Raises:
         TaskstateError: code "not-found": `by` raised no finding of a number to keep.
     """
-    blocks = blocks_of(parse(text))
-    own = [each for role in blocks.roles.values() for each in role.findings if each.by == by]
-    _require_numbers(text, own, keep, f"{by} raised no finding")
+    document = parse(text)
+    own = [each for role in blocks_of(document).roles.values() for each in role.findings if each.by == by]
+    _require_numbers(document, own, keep, f"{by} raised no finding")
     answered = {each.number for each in own if each.answer is not None} - {*keep}
-    return _without(_without_answers(text, keep, writing), answered, writing)
+    return _without(document, answered, writing, keep=keep)
 
 
 def with_withdrawn(text: str, role: str, numbers: Collection[int], writing: Writing) -> str:
@@ -89,21 +92,9 @@ def with_withdrawn(text: str, role: str, numbers: Collection[int], writing: Writ
     Raises:
         TaskstateError: code "not-found": it has no such finding.
     """
-    _require_numbers(text, blocks_of(parse(text)).role(role).findings, numbers, f"{role} has no finding")
-    return _without(text, {*numbers}, writing)
-
-
-def with_findings(text: str, findings: Mapping[str, tuple[Finding, ...]], writing: Writing) -> str:
-    """Return the text with the findings of some roles replaced; a role that none blocks any more is not blocked."""
     document = parse(text)
-    blocks = blocks_of(document)
-    changed = {name: each for name, each in findings.items() if each != blocks.role(name).all_findings}
-    if not changed:
-        return text
-    unblocked = [name for name, each in changed.items() if not any(finding.is_open for finding in each)]
-    statuses = {name: {"status": unblocked_status(blocks, name, writing.names)} for name in unblocked}
-    block = roles.with_role_values(blocks, statuses, writing.names, findings_of=changed)
-    return apply(text, set_front_matter(document, "coordination", block))
+    _require_numbers(document, blocks_of(document).role(role).findings, numbers, f"{role} has no finding")
+    return _without(document, numbers, writing)
 
 
 def unblocked_status(blocks: ToolBlocks, name: str, names: tuple[str, ...]) -> str:
@@ -118,13 +109,26 @@ def unblocked_status(blocks: ToolBlocks, name: str, names: tuple[str, ...]) -> s
 # Steps of them
 
 
-def _without(text: str, numbers: Collection[int], writing: Writing) -> str:
-    """Return the text with findings cleared, and an event for each with who raised, answered and cleared what."""
-    at = timestamp(writing.metadata.now)
-    cleared = _selected(text, numbers)
-    events = [{"event": CLEARED, "role": role.name, **_entry(each), "finding": each.number} for role, each in cleared]
-    text = _changed(text, numbers, lambda each: Finding(each.number, None, "", None, at), writing)
-    return _with_events(text, events, writing)
+def _without(document: Document, numbers: Collection[int], writing: Writing, *, keep: Collection[int] = ()) -> str:
+    """Return the text with findings cleared, and an event for each with who raised, answered and cleared what.
+
+    Those to `keep` stay, without their answer.
+    """
+    at, every = timestamp(writing.metadata.now), blocks_of(document).roles.values()
+
+    def after(each: Finding) -> Finding:
+        if each.is_cleared or each.number not in {*numbers, *keep}:
+            return each
+        return each._replace(answer=None) if each.number in keep else Finding(each.number, None, "", None, at)
+
+    events: list[dict[str, object]] = [
+        {"event": CLEARED, "role": role.name, **_entry(each), "finding": each.number}
+        for role in every
+        for each in role.findings
+        if each.number in numbers
+    ]
+    changed = {role.name: tuple(map(after, role.all_findings)) for role in every}
+    return _with_findings(document, changed, events, writing)
 
 
 def _entry(finding: Finding) -> dict[str, object]:
@@ -132,34 +136,31 @@ def _entry(finding: Finding) -> dict[str, object]:
     return {key: value for key, value in finding.values().items() if key != "id"}
 
 
-def _without_answers(text: str, numbers: Collection[int], writing: Writing) -> str:
-    return _changed(text, numbers, lambda each: each._replace(answer=None), writing)
-
-
-def _changed(text: str, numbers: Collection[int], change: Callable[[Finding], Finding], writing: Writing) -> str:
-    """Return the text with each of the findings of these numbers changed."""
-    by_role = {
-        role.name: tuple(change(each) if each.number in numbers else each for each in role.all_findings)
-        for role, _ in _selected(text, numbers)
-    }
-    return with_findings(text, by_role, writing)
-
-
-def _selected(text: str, numbers: Collection[int]) -> list[tuple[Role, Finding]]:
-    """Return the findings of these numbers that nobody has cleared, each with its role."""
-    every = blocks_of(parse(text)).roles.values()
-    return [(role, each) for role in every for each in role.findings if each.number in numbers]
-
-
-def _require_numbers(text: str, known: Collection[Finding], numbers: Collection[int], what: str) -> None:
+def _require_numbers(document: Document, known: Collection[Finding], numbers: Collection[int], what: str) -> None:
     missing = sorted({*numbers} - {each.number for each in known})
     if missing:
-        task_id = read_state(parse(text)).id
+        task_id = read_state(document).id
         hint = f"these are there: {', '.join(str(each.number) for each in known)}" if known else "there is none"
         raise TaskstateError(f"task {task_id}: {what} {missing[0]}", help=hint, code="not-found")
 
 
-def _with_events(text: str, events: list[dict[str, object]], writing: Writing) -> str:
+def _with_findings(
+    document: Document,
+    findings: Mapping[str, tuple[Finding, ...]],
+    events: Sequence[Mapping[str, object]],
+    writing: Writing,
+) -> str:
+    """Return the text with the findings of some roles replaced, and with events.
+
+    A role that none blocks any more is not blocked.
+    """
+    text, blocks = document.text, blocks_of(document)
+    changed = {name: each for name, each in findings.items() if each != blocks.role(name).all_findings}
+    if changed:
+        unblocked = [name for name, each in changed.items() if not any(finding.is_open for finding in each)]
+        statuses = {name: {"status": unblocked_status(blocks, name, writing.names)} for name in unblocked}
+        block = roles.with_role_values(blocks, statuses, writing.names, findings_of=changed)
+        text = apply(text, set_front_matter(document, "coordination", block))
     at, actor = timestamp(writing.metadata.now), writing.metadata.actor
     for event in events:
         text = with_event(text, {"at": at, "actor": actor, **event})

@@ -121,7 +121,7 @@ def block(workspace: Workspace, task_id: str, role: str, finding: str, request: 
         raised = findings.with_raised(
             text, role, (line,), by=request.metadata.actor, writing=_writing(workspace, request)
         )
-        moved, before = with_oldest_moved(workspace, raised)
+        moved, before = with_oldest_moved(workspace, parse(raised))
         return Change(text=moved, before=before, notes=role_rules.start_notes(place, BLOCKED))
 
     return _change(workspace, task_id, role, job, request)
@@ -141,7 +141,7 @@ def unblock(workspace: Workspace, task_id: str, role: str, finding: str | None, 
         text = findings.with_withdrawn(document.text, role, {each.number for each in chosen}, writing)
         if text == document.text and place.role.status == BLOCKED:  # by no finding, as a hand may leave it
             text = _with_roles(place, {role: {"status": findings.unblocked_status(place.blocks, role, place.names)}})
-        text, before = with_oldest_moved(workspace, text)
+        text, before = with_oldest_moved(workspace, parse(text))
         remaining = blocks_of(parse(text)).role(role).open_findings
         notes = (f"{role} is still blocked, by {counted(len(remaining), 'finding')}",) if remaining else ()
         return Change(text=text, before=before, notes=notes)
@@ -159,7 +159,7 @@ def reopen(workspace: Workspace, task_id: str, role: str, note: str, request: Re
 
     def job(place: RoleInTask, _: Loaded) -> Change:
         notes = tuple(f"{each.name} is pending again" for each in _begun(place.later))
-        text, before = with_oldest_moved(workspace, with_reopened(place, reason, request.metadata))
+        text, before = with_oldest_moved(workspace, parse(with_reopened(place, reason, request.metadata)))
         return Change(text=text, before=before, notes=notes)
 
     return _change(workspace, task_id, role, job, request)

@@ -12,30 +12,34 @@ from taskstate.verification.qa.record import Results, record_baseline
 if TYPE_CHECKING:
     from taskstate.turn.call import Call
     from taskstate.turn.position import Position
+    from taskstate.workspace.workspace import Loaded
 
 
-def take_baseline(call: Call, where: Position, log: bytes | None) -> tuple[str, ...]:
-    """Record the baseline where there is none yet and the tree is still that of the base; return what is to be said.
+def take_baseline(call: Call, loaded: Loaded, where: Position, log: bytes | None) -> tuple[Loaded, tuple[str, ...]]:
+    """Record the baseline where there is none yet and the tree is still that of the base.
 
-    Without it every check that fails at `finish` counts. Nothing in here keeps a turn from having begun.
+    Return the task as it is then, and what is to be said. Without a baseline every check that fails at `finish` counts.
+    Nothing in here keeps a turn from having begun.
     """
     workspace, task_id = call.workspace, call.task_id
-    loaded = workspace.load(workspace.locate(task_id))
     blocks = blocks_of(loaded.document)
     if blocks.baseline.results or not trust.validation_commands(workspace, loaded):
-        return ()
+        return loaded, ()
     if log is None and where.tree != blocks.delta.base_tree and blocks.delta.left:
-        return ()  # it was said at the first start
+        return loaded, ()  # it was said at the first start
     if log is None and where.tree != blocks.delta.base_tree:
         cure = f"if this is still before the work, `taskstate qa baseline {loaded.state.id}` takes one now"
-        return (f"no baseline: the working tree is not the base any more, so each failing check will count; {cure}",)
+        said = f"no baseline: the working tree is not the base any more, so each failing check will count; {cure}"
+        return loaded, (said,)
     try:
         checks = checks_of(call, loaded, log, instead="give a log: `start --qa-log LOG`")
         if checks.refusal:
-            return (f"no baseline: {checks.refusal}",)
-        outcome = record_baseline(workspace, task_id, Results(checks.results, checks.log or b""), call.request).outcome
+            return loaded, (f"no baseline: {checks.refusal}",)
+        request, results = call.request._replace(known=loaded), Results(checks.results, checks.log or b"")
+        outcome = record_baseline(workspace, task_id, results, request).outcome
     except TaskstateError as error:
-        return (f"no baseline: {error}",)
+        return loaded, (f"no baseline: {error}",)
     failing = [name for name, each in checks.results.items() if not each.ok]
     said = f"baseline: {len(checks.results) - len(failing)} of {len(checks.results)} checks pass"
-    return (f"{said}; failing already: {'; '.join(failing)}" if failing else said, *outcome.warnings, *checks.notes)
+    said = f"{said}; failing already: {'; '.join(failing)}" if failing else said
+    return outcome.loaded, (said, *outcome.warnings, *checks.notes)

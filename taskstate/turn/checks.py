@@ -8,10 +8,7 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.qa import trust
-from taskstate.verification.qa.log_parser import text_chunks
-from taskstate.verification.qa.record import QaRequest, results_of
 from taskstate.verification.qa.results import regressions
-from taskstate.verification.qa.run import run_commands
 from taskstate.workspace.secret_check import AcceptedText, check_text
 
 if TYPE_CHECKING:
@@ -61,18 +58,23 @@ def checks_of(call: Call, loaded: Loaded, log: bytes | None, *, instead: str) ->
         TaskstateError: the log has no results, or contains what looks like a credential; the commands cannot be read.
     """
     workspace = call.workspace
-    commands = trust.validation_commands(workspace, loaded)
     if log is not None:
+        from taskstate.verification.qa.log_parser import text_chunks
+        from taskstate.verification.qa.record import QaRequest, results_of
+
+        commands = trust.validation_commands(workspace, loaded)
         accepted = check_text(workspace, text_chunks(log), call.request, name="the log")
         return Checks(commands, results_of(workspace, QaRequest(log, {}, {})).results, log, accepted=accepted)
     try:
-        trust.require_trusted(workspace, loaded, instead=instead)
+        commands = trust.require_trusted(workspace, loaded, instead=instead)
     except TaskstateError as error:
         if error.code != "untrusted":
             raise
-        return Checks(commands, refusal=str(error))
+        return Checks(trust.validation_commands(workspace, loaded), refusal=str(error))
     if not commands:
         return Checks()
+    from taskstate.verification.qa.run import run_commands
+
     run = run_commands(workspace, commands, timeout=workspace.config.validation_run.timeout, progress=call.progress)
     return Checks(commands, run.results, run.log, ran=True, changed=run.changed, new=run.untracked)
 

@@ -7,17 +7,14 @@ from taskstate.model import delta_block, roles
 from taskstate.model.statuses import DONE, PENDING
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.syntax.edits import apply
-from taskstate.tasks import checklist, findings, role_changes
-from taskstate.tasks.chain_output import with_output
-from taskstate.tasks.complete import completing
+from taskstate.tasks import findings
 from taskstate.tasks.findings import Writing
 from taskstate.tasks.role_rules import RoleChange, role_in_task
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.verification.snapshots import packs, purge, take
+from taskstate.verification.snapshots import packs
 from taskstate.workspace import open_turns
 from taskstate.workspace.change import Change, Outcome
-from taskstate.workspace.event_log import with_oldest_moved
-from taskstate.workspace.steps import joined
+from taskstate.workspace.steps import joined, moving_oldest
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
@@ -67,8 +64,9 @@ class FinishRequest(NamedTuple):
 
 
 class Ending(NamedTuple):
-    """A turn that ends: what was asked, what the checks gave, and where the working tree is."""
+    """A turn that ends: the task after its session, what was asked, what the checks gave, and where the tree is."""
 
+    loaded: Loaded
     turn: Turn
     asked: FinishRequest
     checks: Checks
@@ -83,7 +81,7 @@ def end(call: Call, ending: Ending) -> Outcome:
         TaskstateError: somebody else ended the turn meanwhile (code "turn-changed"); completion is refused.
     """
     workspace, task_id, request, _ = call
-    role, asked = ending.turn.role or "", ending.asked
+    role, asked, known = ending.turn.role or "", ending.asked, ending.loaded
 
     def job(loaded: Loaded) -> Change:
         turn = blocks_of(loaded.document).delta.turn
@@ -92,41 +90,51 @@ def end(call: Call, ending: Ending) -> Outcome:
             raise TaskstateError(message, help=f"`taskstate start {task_id}` begins another", code="turn-changed")
         steps = given_steps(call, role, asked, ending.checks)
         steps += _ending_steps(workspace, role, ending, request)
-        whole = joined(loaded, steps)
-        if not asked.complete:
-            text, moved = with_oldest_moved(workspace, whole.text)
-            return whole._replace(text=text, before=(*whole.before, *moved))
-        completed = completing(workspace, request)(loaded.with_text(whole.text))  # it moves the oldest events itself
-        return completed._replace(
-            before=(*whole.before, *completed.before),
-            notes=(*whole.notes, *completed.notes),
-            artifacts=(*whole.artifacts, *completed.artifacts),
-        )
+        return joined(loaded, [*steps, _last_step(workspace, request, is_complete=asked.complete)])
 
     try:
         if asked.complete and workspace.config.archive.summarizer:
             from taskstate.archive import archiver
 
             archiver.rehearse(workspace, task_id, job)
-        outcome = change(workspace, task_id, job, request)
+        outcome = change(workspace, task_id, job, request._replace(known=known))
+        known = outcome.loaded
     finally:  # after a failure too, or the artifacts of an unrecorded snapshot would stay
-        packs.sweep(workspace, task_id)
+        packs.sweep(workspace, task_id, known)
     open_turns.clear(workspace, task_id)
-    return purge.without_artifacts(workspace, outcome) if asked.complete else outcome
+    if not asked.complete:
+        return outcome
+    from taskstate.verification.snapshots import purge
+
+    return purge.without_artifacts(workspace, outcome)
+
+
+def _last_step(workspace: Workspace, request: Request, *, is_complete: bool) -> Step:
+    """Return the step that moves the oldest events to the archive, which completing does itself."""
+    if not is_complete:
+        return moving_oldest(workspace)
+    from taskstate.tasks.complete import completing
+
+    return completing(workspace, request)
 
 
 def given_steps(call: Call, role: str, asked: FinishRequest, checks: Checks) -> list[Step]:
     """Return the steps for what the arguments say of features, criteria, findings and output."""
     request = call.request
-    evidence = asked.evidence or checks.evidence
-    log = None if asked.evidence else checks.log
-    result = checklist.FeatureResult(passes=True, evidence=evidence, log=log)
-    steps: list[Step] = [checklist.testing(feature, result, request) for feature in asked.passes]
-    steps += [checklist.checking(number, checked=True) for number in asked.checked]
+    steps: list[Step] = []
+    if asked.passes or asked.checked:
+        from taskstate.tasks import checklist
+
+        evidence = asked.evidence or checks.evidence
+        result = checklist.FeatureResult(passes=True, evidence=evidence, log=None if asked.evidence else checks.log)
+        steps += [checklist.testing(feature, result, request) for feature in asked.passes]
+        steps += [checklist.checking(number, checked=True) for number in asked.checked]
     if asked.answers:
         writing = Writing(call.workspace.config.roles, request.metadata)
         steps.append(lambda now: Change(findings.with_answers(now.document.text, role, asked.answers, writing)))
     if asked.output is not None:
+        from taskstate.tasks.chain_output import with_output
+
         output = asked.output
         steps.append(lambda now: Change(with_output(now.state, output)))
     return steps
@@ -135,7 +143,6 @@ def given_steps(call: Call, role: str, asked: FinishRequest, checks: Checks) -> 
 def _ending_steps(workspace: Workspace, role: str, ending: Ending, request: Request) -> Iterator[Step]:
     """Yield the steps that end a turn: role and snapshot, and the delta block with what is left."""
     asked, names = ending.asked, workspace.config.roles
-    writing = Writing(names, request.metadata)
     forced = ending.checks.accepted.event
     if forced:
         yield lambda now: Change(with_event(now.document.text, forced))
@@ -148,21 +155,35 @@ def _ending_steps(workspace: Workspace, role: str, ending: Ending, request: Requ
     elif role and asked.ending == ABANDON:
         yield lambda now: _pending_again(now, role, names)
     elif role and asked.ending == DONE_ENDING:
-        yield lambda now: Change(findings.with_cleared(now.document.text, role, writing, keep=asked.keep))
-        if ending.where.tree is None:  # as a purge says it: there is no snapshot, and none is missed
-            unwatched = {"event": purge.EVENT, "role": role, "note": "nothing watched the working tree"}
-            yield lambda now: Change(_with_event(now.document.text, unwatched, request))
-        else:
-            yield lambda now: take.planned(workspace, now, role, str(ending.where.head), request)
-        done = RoleChange(DONE, ending.checks.log, results=ending.checks.results, waived=ending.held.waived)
-        yield lambda now: role_changes.with_role_set(workspace, now, role, done, request)
+        yield from _done_steps(workspace, role, ending, request)
     yield lambda now: _closed(now, role, ending)
+
+
+def _done_steps(workspace: Workspace, role: str, ending: Ending, request: Request) -> Iterator[Step]:
+    """Yield the steps that set a role done: what it looked at again is cleared, its snapshot taken, its status set."""
+    from taskstate.tasks.role_changes import with_role_set
+
+    writing, keep = Writing(workspace.config.roles, request.metadata), ending.asked.keep
+    yield lambda now: Change(findings.with_cleared(now.document.text, role, writing, keep=keep))
+    if ending.where.tree is None:  # as a purge says it: there is no snapshot, and none is missed
+        from taskstate.verification.snapshots import purge
+
+        unwatched = {"event": purge.EVENT, "role": role, "note": "nothing watched the working tree"}
+        yield lambda now: Change(_with_event(now.document.text, unwatched, request))
+    else:
+        from taskstate.verification.snapshots import take
+
+        yield lambda now: take.planned(workspace, now, role, str(ending.where.head), request)
+    done = RoleChange(DONE, ending.checks.log, results=ending.checks.results, waived=ending.held.waived)
+    yield lambda now: with_role_set(workspace, now, role, done, request)
 
 
 def _sent_back(loaded: Loaded, role: str, asked: FinishRequest, names: tuple[str, ...], request: Request) -> Change:
     """Return the change that gives the work back to an earlier role, with what this one found."""
+    from taskstate.tasks.role_changes import with_sent_back
+
     place = role_in_task(loaded.state, asked.send_back, names)
-    sent = role_changes.with_sent_back(place, asked.found, by=role, metadata=request.metadata, keep=asked.keep)
+    sent = with_sent_back(place, asked.found, by=role, metadata=request.metadata, keep=asked.keep)
     return Change(sent)
 
 

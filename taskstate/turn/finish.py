@@ -16,10 +16,9 @@ from taskstate.turn.ending import ABANDON, DONE_ENDING, PAUSE, Ending, end, give
 from taskstate.turn.position import kept_position, require_open
 from taskstate.turn.what_next import lint_lines, next_lines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.verification.qa import record as qa_record
 from taskstate.verification.qa import trust
 from taskstate.verification.snapshots import base as snapshot_base
-from taskstate.workspace import artifacts, damage, preconditions
+from taskstate.workspace import artifacts, preconditions, told
 from taskstate.workspace.change import Outcome
 from taskstate.workspace.steps import joined
 
@@ -77,7 +76,7 @@ def finish(call: Call, asked: FinishRequest) -> Finished:
 def _ended(call: Call, turn: Turn, asked: FinishRequest, outcome: Outcome) -> Finished:
     """End a turn whose session was recorded with `outcome`, if its checks let it."""
     workspace, role = call.workspace, turn.role or ""
-    loaded = workspace.load(workspace.locate(call.task_id))
+    loaded = outcome.loaded
     _require_possible(call, loaded, role, asked)
     checks, held = Checks(), Gate((), ())
     if asked.is_done:
@@ -88,12 +87,12 @@ def _ended(call: Call, turn: Turn, asked: FinishRequest, outcome: Outcome) -> Fi
     if held.problems:
         lines = (*outcome.notes, *failing_output(checks, held.problems), *_kept_log(workspace, loaded, checks), _OPEN)
         return Finished(outcome, role, done=False, problems=held.problems, lines=lines)
-    ending = Ending(turn, asked, checks, held, kept_position(workspace, loaded))
+    ending = Ending(loaded, turn, asked, checks, held, kept_position(workspace, loaded))
     ended = end(call, ending)
     problems = lint_lines(workspace, ended)
     done = _done_lines(ended, role, asked, checks, held)
     ended = ended._replace(warnings=(*checks.accepted.warnings, *ended.warnings))
-    lines = (*outcome.notes, *ended.notes, *done, *checks.notes, *next_lines(workspace, call.task_id))
+    lines = (*outcome.notes, *ended.notes, *done, *checks.notes, *next_lines(workspace, ended.loaded))
     return Finished(ended, role, done=not problems, problems=problems, lines=lines)
 
 
@@ -107,7 +106,7 @@ def _readable(workspace: Workspace, asked: FinishRequest, call: Call) -> Loaded:
     """Return the task; where its file cannot take a session, the words are kept in a file."""
     try:
         loaded = workspace.load(workspace.locate(call.task_id))
-        damage.require_undamaged(workspace, loaded)
+        told.require_undamaged(workspace, loaded)
         preconditions.require_whole(loaded)
         preconditions.require_work(loaded.state, "turns", "`taskstate permanent update` records what changed in it")
     except TaskstateError as error:
@@ -125,11 +124,11 @@ def _without_turn(workspace: Workspace, loaded: Loaded, asked: FinishRequest, re
     """Refuse a task without an open turn, and keep the words; the same `finish` again changes nothing."""
     task_id = loaded.state.id
     last = loaded.state.last_session
-    unchanged = Outcome(loaded.relative, loaded.token, changed=False, text=loaded.document.text, read=loaded.state)
+    unchanged = _unchanged(loaded)
     if asked.words and sessions.says_already(loaded.state, asked.words, last - 1):
         said, undone = f"the turn has ended, and session {last} says this already", tuple(_undone(loaded, asked))
         if not undone:
-            return Finished(unchanged, "", done=True, problems=(), lines=(said, *next_lines(workspace, task_id)))
+            return Finished(unchanged, "", done=True, problems=(), lines=(said, *next_lines(workspace, loaded)))
         message = f"task {task_id}: {said}; not done: {first_of(undone, _NAMED)}"
         help_ = f"`taskstate start {task_id}` begins a turn; then say what was done since, with these options"
         raise TaskstateError(message, help=help_, code="no-turn")
@@ -163,11 +162,16 @@ def _recorded(workspace: Workspace, loaded: Loaded, turn: Turn, asked: FinishReq
     """
     if asked.words:
         words = asked.words._replace(agent=asked.words.agent or turn.agent or "")
-        return sessions.add(workspace, loaded.state.id, words, request, since=turn.session)
+        known = request._replace(known=loaded)
+        return sessions.add(workspace, loaded.state.id, words, known, since=turn.session)
     if asked.ending != ABANDON and not any(each.number > turn.session for each in loaded.state.sessions):
         message = f"task {loaded.state.id}: nothing was recorded in this turn"
         help_ = "say what was done: --did, --state and --next, or --from FILE"
         raise TaskstateError(message, help=help_, code="no-session")
+    return _unchanged(loaded)
+
+
+def _unchanged(loaded: Loaded) -> Outcome:
     return Outcome(loaded.relative, loaded.token, changed=False, text=loaded.document.text, read=loaded.state)
 
 
@@ -242,6 +246,8 @@ def _kept_log(workspace: Workspace, loaded: Loaded, checks: Checks) -> tuple[str
     """Keep the log of checks that hold a turn back, and return a line that says where."""
     if not checks.log or not checks.ran:
         return ()
-    log = qa_record.log_artifact(loaded.state.id, "finish", checks.log)
+    from taskstate.verification.qa.record import log_artifact
+
+    log = log_artifact(loaded.state.id, "finish", checks.log)
     artifacts.write_all(workspace, (log,))
     return (f"their output: {workspace.config.root}/{log.path}",)

@@ -15,7 +15,6 @@ from taskstate.storage.git import worktree
 from taskstate.turn.tree_changes import TreeChanges, changes
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots import base as snapshot_base
-from taskstate.verification.snapshots.take import pinned
 from taskstate.workspace.preconditions import require_work
 
 if TYPE_CHECKING:
@@ -74,6 +73,8 @@ def look(workspace: Workspace, loaded: Loaded, earlier: EarlierTree | None) -> L
     """
     if git.toplevel(workspace.root) is None:
         return Look(NOWHERE, None, TreeChanges())
+    from taskstate.verification.snapshots.take import pinned  # a turn that is paused takes no snapshot
+
     branch = git.branch(workspace.root)
     try:
         head, delta = snapshot_base.require_at_rest(workspace), blocks_of(loaded.document).delta

@@ -7,21 +7,20 @@ from taskstate.typed import TYPE_CHECKING
 from taskstate.workflow.brief import brief
 
 if TYPE_CHECKING:
-    from taskstate.workspace.workspace import Workspace
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 
-def first_page(workspace: Workspace, task_id: str, role: str, budget: int | None) -> str:
+def first_page(workspace: Workspace, loaded: Loaded, role: str, budget: int | None) -> str:
     """Return the successor prompt as long as no session has followed an accepted handoff, else the brief of the role.
 
     Raises:
-        TaskstateError: the task cannot be read, or a template of the project's own is wrong.
+        TaskstateError: a template of the project's own is wrong.
     """
-    loaded = workspace.load(workspace.locate(task_id))
     if blocks_of(loaded.document).handoffs.number:  # what handing over needs takes longer to import than all else here
         from taskstate.handoff.accept import accepted_note
         from taskstate.handoff.prompt import prompt
         from taskstate.workflow.hand_over import handoff_errors
 
         if accepted_note(workspace, loaded.state):
-            return prompt(workspace, task_id, errors_in=handoff_errors(workspace)).text
+            return prompt(workspace, loaded.state.id, errors_in=handoff_errors(workspace)).text
     return brief(workspace, loaded, role=role, budget=budget).text

@@ -6,11 +6,7 @@ step. The baseline comes last: it may take long, and a turn without it has begun
 
 from __future__ import annotations
 
-from taskstate.context import check as context_check
-from taskstate.context.capture_plan import CaptureRequest
-from taskstate.context.seal_context import sealing, with_rebuilt
 from taskstate.errors import TaskstateError
-from taskstate.handoff.accept import accepting
 from taskstate.handoff.document import OPEN
 from taskstate.handoff.document_files import handoff_files
 from taskstate.model import delta_block, roles
@@ -32,11 +28,9 @@ from taskstate.turn.reading import first_page
 from taskstate.turn.tree_changes import EarlierTree, TreeChanges, left_before
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots import base as snapshot_base
-from taskstate.workflow.hand_over import handoff_errors
-from taskstate.workspace import damage, open_turns, preconditions
+from taskstate.workspace import open_turns, preconditions, told
 from taskstate.workspace.change import Change, Outcome
-from taskstate.workspace.event_log import with_oldest_moved
-from taskstate.workspace.steps import joined
+from taskstate.workspace.steps import joined, moving_oldest
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
@@ -102,8 +96,11 @@ def start(call: Call, asked: StartRequest) -> Started:
     asked = asked._replace(agent=asked.agent or call.request.metadata.actor)
     plan, outcome = _begun(call, asked)
     is_real, where = not call.request.dry_run, plan.seen.where
-    baseline = take_baseline(call, where, asked.log) if is_real else ()
-    text = first_page(call.workspace, call.task_id, plan.role, asked.budget) if is_real else ""
+    baseline: tuple[str, ...] = ()
+    text = ""
+    if is_real:
+        loaded, baseline = take_baseline(call, outcome.loaded, where, asked.log)
+        text = first_page(call.workspace, loaded, plan.role, asked.budget)
     if is_real and asked.take_over:
         open_turns.clear_elsewhere(call.workspace, plan.loaded.state.id)
     who = f"task {plan.loaded.state.id}, {plan.role}" if plan.role else f"task {plan.loaded.state.id}"
@@ -138,11 +135,9 @@ def _write(workspace: Workspace, plan: _Plan, request: Request) -> Outcome:
     def job(current: Loaded) -> Change:
         if current.digest != loaded.digest:
             raise TaskstateError(f"{loaded.relative} was changed meanwhile", help="run this again", code="stale-plan")
-        whole = joined(current, plan.steps)
-        text, moved = with_oldest_moved(workspace, whole.text)
-        return whole._replace(text=text, before=(*whole.before, *moved))
+        return joined(current, (*plan.steps, moving_oldest(workspace)))
 
-    outcome = change(workspace, loaded.state.id, job, request)
+    outcome = change(workspace, loaded.state.id, job, request._replace(known=loaded))
     turn = blocks_of(outcome.state.document).delta.turn
     if turn and not request.dry_run:
         about = {"role": turn.role or "", "agent": turn.agent or "", "started_at": turn.started_at or ""}
@@ -156,7 +151,7 @@ def _write(workspace: Workspace, plan: _Plan, request: Request) -> Outcome:
 def _plan(call: Call, asked: StartRequest) -> _Plan:
     workspace, request = call.workspace, call.request
     loaded = workspace.load(workspace.locate(call.task_id))
-    damage.require_undamaged(workspace, loaded)
+    told.require_undamaged(workspace, loaded)
     preconditions.require_whole(loaded)
     preconditions.require_writable(loaded, request.expect)
     require_open(loaded.state)
@@ -301,6 +296,9 @@ def _require_free(workspace: Workspace, state: TaskState, turn: Turn | None, ask
 def _handoff_steps(workspace: Workspace, loaded: Loaded, asked: StartRequest, request: Request) -> Iterator[Step]:
     is_open = blocks_of(loaded.document).handoffs.open is not None
     if is_open or any(each.status == OPEN for each in handoff_files(workspace, loaded.state.id)):
+        from taskstate.handoff.accept import accepting
+        from taskstate.workflow.hand_over import handoff_errors
+
         step = accepting(workspace, asked.agent, request, errors_in=handoff_errors(workspace))
         step(loaded)  # a document that cannot be accepted is in the way
         yield step
@@ -313,13 +311,21 @@ def _context_steps(call: Call, loaded: Loaded, asked: StartRequest, obstacles: O
     if not is_sealed(loaded.document.front_matter.node):
         if not task_file and not read_static(loaded.state).standards:
             return []
+        from taskstate.context.capture_plan import CaptureRequest
+        from taskstate.context.seal_context import sealing
+
         step: Step = sealing(workspace, CaptureRequest(), request)
         step(loaded)
         return [step]
+    from taskstate.context import check as context_check
+
     findings = context_check.check(workspace, loaded.state.id).findings
     if not findings:
         return []
     if asked.accept_stale:
+        from taskstate.context.capture_plan import CaptureRequest
+        from taskstate.context.seal_context import with_rebuilt
+
         accepted = CaptureRequest(note=asked.accept_stale)
         with_rebuilt(workspace, loaded, accepted, request)
         return [lambda current: with_rebuilt(workspace, current, accepted, request)]

@@ -6,7 +6,6 @@ from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import roles
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.verification.snapshots.since import changes_since
 
 if TYPE_CHECKING:
     from taskstate.model.delta_block import Delta
@@ -83,4 +82,6 @@ def changes(current: SnapshotBase, loaded: Loaded, earlier: EarlierTree | None) 
     """Return how the working tree differs from an earlier one."""
     if earlier is None or (current.tree, current.head) == (earlier.tree, earlier.head):
         return TreeChanges()
+    from taskstate.verification.snapshots.since import changes_since  # most turns begin on the tree that was left
+
     return TreeChanges(changes_since(current, loaded, earlier.tree, earlier.head, role=earlier.role))

@@ -10,13 +10,12 @@ from taskstate.lint.runner import LintRequest
 from taskstate.model import roles
 from taskstate.model.statuses import COMPLETE, DONE
 from taskstate.model.write_metadata import blocks_of, timestamp
-from taskstate.tasks import completion_checks
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.lint.diagnostics import Diagnostic
     from taskstate.workspace.change import Outcome
-    from taskstate.workspace.workspace import Workspace
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 _MAX_GAPS = 8  # lines
 
@@ -33,9 +32,8 @@ def _words(diagnostic: Diagnostic) -> str:
     return f"{diagnostic.code} {diagnostic.message}: {diagnostic.help}"
 
 
-def next_lines(workspace: Workspace, task_id: str) -> tuple[str, ...]:
+def next_lines(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
     """Return the command that comes next, with what completion misses where no role is left."""
-    loaded = workspace.load(workspace.locate(task_id))
     blocks, task_id = blocks_of(loaded.document), loaded.state.id
     if loaded.state.status == COMPLETE:
         return (f"task {task_id} is complete",)
@@ -43,6 +41,8 @@ def next_lines(workspace: Workspace, task_id: str) -> tuple[str, ...]:
         due = next((name for name in workspace.config.roles if blocks.role(name).status != DONE), "")
         if due:
             return (f"next: `taskstate start {task_id} --role {due}`",)
+    from taskstate.tasks import completion_checks  # as long as a role is left, nothing is asked of completion
+
     gaps = [each.words for each in completion_checks.gaps(workspace, loaded)]
     if not gaps:
         return (f"next: `taskstate complete {task_id}`",)

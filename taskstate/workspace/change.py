@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from taskstate.model.write_metadata import WriteMetadata
     from taskstate.storage import journal
     from taskstate.workspace.artifacts import Artifact
+    from taskstate.workspace.workspace import Loaded
 
     # `Change` or `Outcome` without a parameter has any result. `typing.TypeVar` knows `default` only from Python 3.13.
     T_co = TypeVar("T_co", covariant=True, default=object)
@@ -28,7 +29,8 @@ class Request(NamedTuple):
     `metadata` says who makes it and when. `expect` is the revision that the file must still have; empty for any. With
     `dry_run` nothing is written. `reseal` accepts blocks owned by the tool that were edited by hand, and seals them
     again. `force_secrets` writes text that looks like a credential, with a warning and an entry in the audit.
-    `even_dropped` changes a task that was dropped, too, which is refused otherwise.
+    `even_dropped` changes a task that was dropped, too, which is refused otherwise. `known` is the file as it was read
+    before: it is read again under the lock, but parsed again only if its bytes have changed.
     """
 
     metadata: WriteMetadata
@@ -37,6 +39,7 @@ class Request(NamedTuple):
     reseal: bool = False
     force_secrets: bool = False
     even_dropped: bool = False
+    known: Loaded | None = None
 
 
 class Change(NamedTuple, Generic[T_co]):
@@ -99,3 +102,10 @@ class Outcome(_Outcome[T_co]):
 
         own = names.own_file(self.path)
         return read_state(parse(self.text, self.kinds), (own and own.id) or "")
+
+    @cached_property
+    def loaded(self) -> Loaded:
+        """The task's state file after the write, for the next step: as if it had been read again."""
+        from taskstate.workspace.workspace import Loaded
+
+        return Loaded(self.path, self.text.encode(), self.state.document, self.state)

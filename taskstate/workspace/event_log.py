@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from taskstate.model.task_state import TaskState
+    from taskstate.syntax.document import Document
     from taskstate.workspace.workspace import Workspace
 
 EVENTS_KEPT = 20
@@ -23,20 +24,20 @@ _ARCHIVE_HEADING = "Events"
 
 def add_event(workspace: Workspace, text: str, event: Mapping[str, object]) -> tuple[str, journal.Plan]:
     """Return a state file's text with one more event, and the operation that moves the oldest ones to the archive."""
-    return with_oldest_moved(workspace, with_event(text, event))
+    return with_oldest_moved(workspace, parse(with_event(text, event), workspace.kinds))
 
 
-def with_oldest_moved(workspace: Workspace, text: str) -> tuple[str, journal.Plan]:
+def with_oldest_moved(workspace: Workspace, document: Document) -> tuple[str, journal.Plan]:
     """Return a state file's text with the newest events alone, and the operation that moves the others to the archive.
 
     A change that adds several events calls it once, at the end: a plan touches the archive file once.
     """
-    events = [each.entry for each in write_metadata.blocks_of(parse(text, workspace.kinds)).audit.events]
+    events = [each.entry for each in write_metadata.blocks_of(document).audit.events]
     oldest = events[:-EVENTS_KEPT]
     if not oldest:
-        return text, ()
-    shorter = write_metadata.with_events(text, events[-EVENTS_KEPT:])
-    state = read_state(parse(shorter, workspace.kinds))
+        return document.text, ()
+    shorter = write_metadata.with_events(document.text, events[-EVENTS_KEPT:])
+    state = read_state(document.with_text(shorter))
     shorter = apply(shorter, set_front_matter(state.document, "archive_path", workspace.archive_path(state.id)))
     lines = [f"- {event_line(each)}" for each in oldest]
     return shorter, (append_to_archive(workspace, state, _ARCHIVE_HEADING, lines),)

@@ -16,7 +16,7 @@ from taskstate.model import names
 from taskstate.model.document_kinds import section_key
 from taskstate.model.items import CHECK, PROOF, SESSION, Item, items_in, session_item, state_items
 from taskstate.model.progress_log import Session, session_number
-from taskstate.model.task_state import PART_LEVEL, TaskState, read_state
+from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, TaskState, read_state
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files, journal, kept
 from taskstate.syntax.document import parse
@@ -174,9 +174,10 @@ def section_names(state: TaskState) -> tuple[str, ...]:
 
 
 def _section_names(document: Document, _given: None) -> tuple[str, ...]:
+    keys = dict.fromkeys(section_key(each.title) for each in document.sections if each.level == SECTION_LEVEL)
     parts = [each for each in document.sections if each.level == PART_LEVEL]
     last = [section_key(each.title) for each in parts[-1:] if session_number(each.title) is None]
-    return (*read_state(document).parts, *last)
+    return (*keys, *last)
 
 
 class View(NamedTuple):

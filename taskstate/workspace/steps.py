@@ -4,35 +4,38 @@ from __future__ import annotations
 
 from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace.change import Change
+from taskstate.workspace.event_log import with_oldest_moved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from taskstate.workspace.workspace import Loaded
+    from taskstate.workspace.workspace import Loaded, Workspace
 
     Step = Callable[[Loaded], Change]
 
 
-def joined(loaded: Loaded, steps: Iterable[Step]) -> Change[tuple[object, ...]]:
+def joined(loaded: Loaded, steps: Iterable[Step]) -> Change:
     """Return one change that does several steps, each planned on the text that the one before it left.
 
-    No two steps may write the same other file: events are moved to the archive by the caller, at the end. The result
-    has that of each step.
+    No two steps may write the same other file: the last one alone moves the oldest events to the archive.
     """
-    text = loaded.document.text
-    whole: Change[tuple[object, ...]] = Change(text=text, result=())
+    whole = Change(text=loaded.document.text, state=loaded.state)
     for step in steps:
         change = step(loaded)
-        if change.text != loaded.document.text:
-            loaded = loaded.with_text(change.text)
+        loaded = loaded.with_text(change.text)
         whole = Change(
             text=change.text,
+            state=loaded.state,
             before=(*whole.before, *change.before),
             notes=(*whole.notes, *change.notes),
             after=(*whole.after, *change.after),
             artifacts=(*whole.artifacts, *change.artifacts),
             obsolete_artifacts=(*whole.obsolete_artifacts, *change.obsolete_artifacts),
             must_write=whole.must_write or change.must_write,
-            result=(*whole.result, change.result),
         )
     return whole
+
+
+def moving_oldest(workspace: Workspace) -> Step:
+    """Return the step that moves the oldest events to the archive, for the end of a change."""
+    return lambda now: Change(*with_oldest_moved(workspace, now.document))

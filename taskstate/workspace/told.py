@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from taskstate.storage.kept import KeptRecord
     from taskstate.storage.transaction import Plan
-    from taskstate.workspace.workspace import Workspace
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 
 class Told(NamedTuple):
@@ -92,6 +92,18 @@ def is_quiet(workspace: Workspace, task_id: str, records: Iterable[KeptRecord] |
     own = [record for record in records if task_id in record.ids]
     answer = _cache(workspace).get(task_id) if own else None
     return answer is not None and answer.is_quiet and answer.marks == _marks(workspace, answer.paths, own)
+
+
+def require_undamaged(workspace: Workspace, loaded: Loaded) -> None:
+    """Refuse to change a damaged state file; one that was looked at, and has not changed since, is taken as it is.
+
+    Raises:
+        TaskstateError: code "damaged".
+    """
+    if not is_quiet(workspace, loaded.state.id.casefold()):
+        from taskstate.workspace import damage
+
+        damage.require_undamaged(workspace, loaded)
 
 
 def remember_quiet(workspace: Workspace, written: Mapping[str, str], plan: Plan) -> None:

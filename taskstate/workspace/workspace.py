@@ -62,6 +62,8 @@ class Loaded(_Loaded):
 
     def with_text(self, text: str) -> Loaded:
         """Return the file as if this text had been read from it."""
+        if text == self.document.text:
+            return self
         from taskstate.model.task_state import read_state
 
         document = self.document.with_text(text)
@@ -182,16 +184,18 @@ class Workspace(_Workspace):
         """
         return files.read(files.inside(self.root, self.relative(path)))
 
-    def load(self, path: Path) -> Loaded:
-        """Read and parse the state file at `path`.
+    def load(self, path: Path, known: Loaded | None = None) -> Loaded:
+        """Read and parse the state file at `path`; `known` is returned where the file still holds the bytes of that.
 
         Raises:
             TaskstateError: it cannot be read; code "not-utf8": it is not UTF-8.
         """
+        data, relative = self.read(path), self.relative(path)
+        if known and (known.relative, known.data) == (relative, data):
+            return known
         from taskstate.model.task_state import read_state
         from taskstate.syntax.document import parse
 
-        data, relative = self.read(path), self.relative(path)
         try:
             document = parse(decoded(data, relative), self.kinds)
         except TaskstateError as error:
@@ -199,7 +203,7 @@ class Workspace(_Workspace):
             raise TaskstateError(f"{error.message}, so it is damaged", help=help_, code=error.code) from error
         own = names.own_file(path.name)
         state = read_state(document, (own and own.id) or "")
-        return Loaded(relative=self.relative(path), data=data, document=document, state=state)
+        return Loaded(relative=relative, data=data, document=document, state=state)
 
     @contextmanager
     def locked(self) -> Iterator[tuple[str, ...]]:

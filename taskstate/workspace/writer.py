@@ -45,10 +45,7 @@ def change(
     """
 
     def guarded(loaded: Loaded) -> Change[T_co]:
-        if not told.is_quiet(workspace, loaded.state.id.casefold()):  # else it was looked at, and has not changed since
-            from taskstate.workspace import damage
-
-            damage.require_undamaged(workspace, loaded)
+        told.require_undamaged(workspace, loaded)
         preconditions.require_whole(loaded)
         if not request.even_dropped:
             preconditions.require_not_dropped(loaded.state)
@@ -73,7 +70,7 @@ def _change(
     for attempt in range(_ATTEMPTS):
         if attempt:
             time.sleep(_PAUSE_SECONDS)  # lets an editor that saves in place finish
-        loaded = workspace.load(path)
+        loaded = workspace.load(path, request.known)
         if not loaded.data and attempt + 1 < _ATTEMPTS:
             continue  # an editor that saves in place has truncated it and not written yet
         preconditions.require_writable(loaded, request.expect, sealed=not request.reseal)

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.workspace.workspace import Workspace
 from tests.support.place import TASK, tree
 from tests.support.turns import CHECK, FAILING, FINDING, PASSING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from taskstate.workspace.workspace import Loaded
     from tests.support.turns import Turns
 
 OUTPUT = "### Summary\n\nTokens are issued.\n\n### Files Created/Modified\n\n- `a.txt`\n"
@@ -26,6 +30,33 @@ def test_a_role_is_done_and_the_next_one_named(turns: Turns) -> None:
     assert (turns.role("implementer"), turns.turn, turns.sessions) == ("done", None, 1)
     assert turns.delta["left"]["tree"] == turns.place.snapshot()["tree"]
     assert turns.delta["left"]["branch"] == "main"
+
+
+@pytest.mark.parametrize("ending", [(), ("--pause",)])
+def test_the_file_is_parsed_once(turns: Turns, monkeypatch: pytest.MonkeyPatch, ending: tuple[str, ...]) -> None:
+    """What a step of a turn returns is what the next one takes: only the first one parses what lies on disk."""
+    parsed, load = list[bool](), Workspace.load
+
+    def counted(workspace: Workspace, path: Path, known: Loaded | None = None) -> Loaded:
+        loaded = load(workspace, path, known)
+        parsed.append(loaded is not known)
+        return loaded
+
+    monkeypatch.setattr(Workspace, "load", counted)
+    turns.start("implementer")
+    turns.cli.ok("list")  # which looks whether anything is gone
+    turns.place.write("a.txt", "built\n")
+    parsed.clear()
+    turns.finish("Built it.", *ending)
+    assert parsed.count(True) == 1
+
+
+def test_what_is_written_while_the_checks_run_stays(turns: Turns) -> None:
+    """The end of a turn is planned on the file as it is then, and not as its session left it."""
+    turns.check(f"echo '- Theirs.' >> .taskstate/tasks/task-{TASK}-state.md\n{PASSING}")
+    turns.start()  # runs them, too
+    turns.finish("Built it.")
+    assert (turns.place.text.count("- Theirs."), turns.sessions, turns.turn) == (2, 1, None)
 
 
 def test_a_turn_that_changed_nothing_ends_like_any_other(turns: Turns) -> None:

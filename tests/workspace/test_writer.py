@@ -12,13 +12,13 @@ from taskstate.storage import files, folders, journal
 from taskstate.tasks import sessions
 from taskstate.workspace.change import Change
 from taskstate.workspace.startup import recover
+from taskstate.workspace.workspace import Loaded
 from taskstate.workspace.writer import change, unified_diff
 from tests.support.crashing import leave_plan
 from tests.support.place import TASK, Place, refusal, tree
 
 if TYPE_CHECKING:
     from taskstate.workspace.change import Outcome
-    from taskstate.workspace.workspace import Loaded
 
 
 @pytest.fixture
@@ -104,6 +104,40 @@ def test_outcome_carries_the_result_of_the_plan_that_was_written(place: Place, m
     monkeypatch.setattr(journal, "write", Racing(place, 2))
     assert change(place.workspace, TASK, job, place.request()).result == 2
     assert change(place.workspace, TASK, job, place.request()).result == 2
+
+
+def test_outcome_is_the_file_as_it_is_read_again(place: Place) -> None:
+    """What a step returns is what the next one would read: the same bytes, revision and place."""
+    for job, *given in (("add",), ("check", 1), ("check", 1)):  # the last one changes nothing
+        outcome: Outcome = getattr(place, job)(*given)
+        again = place.workspace.load(place.path)
+        assert (outcome.loaded.relative, outcome.loaded.data) == (again.relative, again.data)
+        assert (outcome.loaded.token, outcome.loaded.document.text) == (again.token, again.document.text)
+
+
+# What is known of the file before
+
+
+def test_known_file_is_taken_as_it_was_read(place: Place) -> None:
+    """Where the file still holds the bytes that were read, the job gets what was read, and nothing is parsed again."""
+    known, given = place.check(1).loaded, list[Loaded]()
+
+    def job(loaded: Loaded) -> Change:
+        given.append(loaded)
+        return Change(text=loaded.document.text.replace("JWT Service", "JWT"))
+
+    assert change(place.workspace, TASK, job, place.request()._replace(known=known)).changed
+    assert given[0] is known
+
+
+def test_known_file_that_somebody_changed_is_read_anew(place: Place) -> None:
+    """A change is planned on what the file holds under the lock, and an expected revision is compared with that."""
+    known = place.check(1).loaded
+    theirs = place.add("Theirs.")
+    error = refusal(lambda: place.check(2, request=place.request(expect=known.token)._replace(known=known)))
+    assert (error.code, theirs.revision in error.message) == ("revision", True)
+    assert place.check(2, request=place.request()._replace(known=known)).changed
+    assert ("Theirs." in place.text, place.state.revision) == (True, 4)
 
 
 # Writing

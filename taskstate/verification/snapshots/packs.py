@@ -16,10 +16,11 @@ from taskstate.verification.snapshots import drift
 from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from taskstate.model.delta_block import Delta, Snapshot
-    from taskstate.workspace.workspace import Workspace
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 _TURN = "turn"  # the folder of the trees of turns
 _DIGITS = 16  # of a tree's id, in the name of its folder
@@ -73,22 +74,27 @@ def has_artifacts(workspace: Workspace, task_id: str, role: str) -> bool:
     return bool(files.names(artifacts.absolute_path(workspace, artifacts.relative_path(task_id, role))))
 
 
-def sweep(workspace: Workspace, task_id: str) -> None:
-    """Delete the folders of a task's roles and turns that its state file does not name."""
+def sweep(workspace: Workspace, task_id: str, known: Loaded | None = None) -> None:
+    """Delete the folders of a task's roles and turns that its state file does not name.
+
+    Where the file as it is `known` names all that are there, there is nothing to delete. Else the file is read again
+    under the lock, since another command may name by now what this one does not know.
+    """
+    if known and not any(_unnamed(workspace, known)):
+        return
     with suppress(LockTimeout), workspace.locked():  # the next snapshot sweeps again
-        loaded = workspace.load(workspace.locate(task_id))
-        delta, state_id = blocks_of(loaded.document).delta, loaded.state.id
-        named = set(object_folders(workspace, state_id, delta))
-        task_folder = artifacts.absolute_path(workspace, artifacts.relative_path(state_id))
-        for group in (*workspace.config.roles, _TURN):
-            for name in files.names(task_folder / group):
-                if task_folder / group / name not in named:
-                    _remove(task_folder / group / name)
+        for folder in _unnamed(workspace, workspace.load(workspace.locate(task_id), known)):
+            with suppress(OSError):
+                folders.remove_all(folder)
 
 
-def _remove(folder: Path) -> None:
-    with suppress(OSError):
-        folders.remove_all(folder)
+def _unnamed(workspace: Workspace, loaded: Loaded) -> Iterator[Path]:
+    """Yield the folders of a task's roles and turns that its state file does not name."""
+    named = set(object_folders(workspace, loaded.state.id, blocks_of(loaded.document).delta))
+    task_folder = artifacts.absolute_path(workspace, artifacts.relative_path(loaded.state.id))
+    for group in (*workspace.config.roles, _TURN):
+        found = (task_folder / group / name for name in files.names(task_folder / group))
+        yield from (folder for folder in found if folder not in named)
 
 
 def status_report_sha(workspace: Workspace, snapshot: Snapshot) -> str | None:

@@ -224,7 +224,9 @@ def _read_content(delta: Delta, current: SnapshotBase, request: SnapshotRequest)
     staged = store.changes(base, current.index_tree) if current.index_tree else ()
     # Both sides of each change are packed, so that start and end can be compared when no commit holds them any more.
     objects = {*new_objects(changes), *old_objects(changes), *new_objects(staged), base, tree}
-    objects |= {*filter(None, [current.index_tree]), *_objects_of_change(current, start)}
+    objects |= {*filter(None, [current.index_tree])}
+    if start != base:  # else they are the same
+        objects |= _objects_of_change(current, start)
     read_diff = store.diff(base, tree)
     files = changed_files(current, entries)
     stat, diff = read_diff()
