@@ -39,7 +39,7 @@ def main() -> int:
     from taskstate.cli.lean_imports import import_lean
 
     import_lean()  # as `taskstate.__main__` begins
-    from taskstate.cli.main import main as run
+    from taskstate.__main__ import main as run
 
     status = run(arguments)
     sys.setprofile(None)

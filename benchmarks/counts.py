@@ -27,7 +27,8 @@ UPDATE = "python -m benchmarks.counts --update"
 MOST = 1.3  # times what was recorded
 _SETTLED = 2.1  # seconds after which a file's times tell that it has not changed
 _FILE = ".taskstate/tasks/task-1-state.md"
-_SESSION = ("session", "add", "1", "--did", "read the header", "--state", "it works", "--next", "write the second")
+_WORDS = ("--did", "read the header", "--state", "it works", "--next", "write the second")
+_START = ("start", "1", "--role", "implementer")
 _BEGIN = '{"session_id": "1", "hook_event_name": "SessionStart", "source": "startup", "cwd": "."}'
 
 
@@ -54,8 +55,9 @@ QUESTIONS = (
     Question("brief among 300 tasks", "many", ("brief", "150"), again=True),
     Question("hook at the start of a session", "many", ("hook", "session-start"), again=True, given=_BEGIN),
     Question("snapshot verify", "changed", ("snapshot", "verify", "1", "--role", "implementer")),
-    Question("session add", "changed", _SESSION),
-    Question("start", "started", ("start", "1", "--role", "implementer"), imports_alone=True),
+    Question("session add", "changed", ("session", "add", "1", *_WORDS)),
+    Question("start", "started", _START, imports_alone=True),
+    Question("finish", "turned", ("finish", "1", "--pause", *_WORDS)),
 )
 
 
@@ -85,6 +87,7 @@ def _make_repositories(folder: Path) -> None:
     for name, which in (
         ("one", corpus.Corpus(name="counted one", files=1, least=10, most=10, total="10 KB")),
         ("changed", corpus.Corpus(name="counted one", files=1, least=10, most=10, total="10 KB")),
+        ("turned", corpus.Corpus(name="counted one", files=1, least=10, most=10, total="10 KB")),
         ("started", corpus.Corpus(name="counted one", files=1, least=10, most=10, total="10 KB")),
         ("fifty", corpus.Corpus(name="counted fifty", files=50, least=3, most=17, total="500 KB")),
         ("many", corpus.Corpus(name="counted many", files=300, least=4, most=4, total="1.2 MB")),
@@ -105,9 +108,13 @@ def _make_repositories(folder: Path) -> None:
             ("commit", "--quiet", "--message=begin"),
         ):
             subprocess.run([*git, *command], cwd=root, env=_environment(), check=True)
-    (folder / "changed" / "code.py").write_text("one = 2\n" * 100)
-    take = [sys.executable, "-m", "taskstate", "snapshot", "take", "1", "--role", "implementer", "--quiet"]
-    subprocess.run(take, cwd=folder / "changed", env=_environment(), check=True)
+    take = ("snapshot", "take", "1", "--role", "implementer")
+    for name, command in (("changed", take), ("turned", _START)):
+        if name == "changed":
+            (folder / name / "code.py").write_text("one = 2\n" * 100)
+        done = [sys.executable, "-m", "taskstate", *command, "--quiet"]
+        subprocess.run(done, cwd=folder / name, env=_environment(), check=True, stdout=subprocess.DEVNULL)
+    (folder / "turned" / "code.py").write_text("one = 2\n" * 100)
 
 
 def _environment() -> dict[str, str]:

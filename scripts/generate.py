@@ -1,4 +1,4 @@
-"""Generates the rules' pages, the package picture, the hook manifest, the entry of `init --pre-commit`, the plugin.
+"""Generates the pages of rules and commands, the package picture, the hook manifest, its entry for `init`, the plugin.
 
 `--check` writes nothing and exits with 1 if a file is outdated.
 """
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scripts import package_picture, plugin
+from scripts import command_page, package_picture, plugin
 from taskstate import resources
 from taskstate.lint import rule_pages
 from taskstate.lint.registry import RETIRED, rules
@@ -46,6 +46,8 @@ def generated() -> dict[str, str]:
     files = {f"docs/rules/{rule.RULE.code}.md": rule_pages.page(rule) for rule in rules()}
     files |= {f"docs/rules/{rule.code}.md": rule_pages.retired_page(rule) for rule in RETIRED}
     files["docs/rules/index.md"] = _index()
+    commands = "docs/commands.md"
+    files[commands] = command_page.with_reference((ROOT / commands).read_text(encoding="utf-8"))
     files["docs/packages.svg"] = package_picture.picture()
     files[".pre-commit-hooks.yaml"] = _MANIFEST_HEAD + "\n".join(_manifest(*hook) for hook in HOOKS)
     files["hooks/pre-commit.yaml"] = "  - repo: local\n    hooks:\n" + "".join(

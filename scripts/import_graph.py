@@ -25,7 +25,7 @@ ORDER = (
         "permanent",
         "migration",
     ),
-    *("lint", "workflow", "turn", "agents", "api", "lsp", "cli", "mcp_server", "__main__"),
+    *("lint", "workflow", "turn", "api", "operations", "agents", "lsp", "cli", "mcp_server", "__main__"),
 )
 PACKAGE = Path(__file__).resolve().parent.parent / "taskstate"
 TREES = {

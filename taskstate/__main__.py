@@ -8,12 +8,36 @@ import gc
 import os
 import sys
 
+from taskstate.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from taskstate.operations.index import Command
+
 # Objects that are made before the garbage collector looks for cycles. Importing makes tens of thousands that all stay,
 # and so does reading a large file: with Python's own 700 it looks at them again and again, in vain. A server sets less.
 _GARBAGE = 1_000_000
 _ENDING = (_signal.SIGTERM, _signal.SIGHUP)
 _SIGNALLED = 128  # and the signal's number are the exit status of who was ended by it
 _SOON = 0.001  # seconds
+
+# What only the command line offers, or how it shows an operation: the module of a command, and what it is for. This is
+# the one place that knows all doors.
+DOORS: Mapping[str, tuple[str, str]] = {
+    "init": ("taskstate.cli.commands.init", "set up a repository for taskstate"),
+    "decompose": (
+        "taskstate.cli.commands.decompose",
+        "suggest subtasks for a task that has grown too long, or create them",
+    ),
+    "lint": ("taskstate.cli.commands.lint", "check state files, and fix problems"),
+    "fmt": ("taskstate.cli.commands.fmt", "format state files"),
+    "lsp": ("taskstate.lsp.command", "serve an editor: findings, fixes and completion while one types"),
+    "hook": ("taskstate.agents.command", "answer a hook of an agent's client; called by the client"),
+    "mcp": ("taskstate.mcp_server.command", "serve the commands to agents as tools of the Model Context Protocol"),
+    "merge-driver": ("taskstate.cli.commands.merge_driver", "merge two versions of a state file; called by git"),
+    "demo": ("taskstate.cli.commands.demo", "run a demonstration in a temporary repository"),
+}
 
 
 def run() -> None:
@@ -60,9 +84,21 @@ def _status() -> int:
     from taskstate.cli.lean_imports import import_lean
 
     import_lean()
-    from taskstate.cli.main import main
+    return main(sys.argv[1:])
 
-    return main()
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one command of the command line, and return its exit status."""
+    from taskstate.cli.main import main as run_command_line
+
+    return run_command_line(arguments, commands())
+
+
+def commands() -> dict[str, Command]:
+    """Return the commands of the command line: the operations, and what the doors offer besides."""
+    from taskstate.operations.index import COMMANDS, Command
+
+    return {**COMMANDS, **{name: Command(*row) for name, row in DOORS.items()}}
 
 
 def _obeyed_soon(ignored: sys.UnraisableHookArgs) -> None:

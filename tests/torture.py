@@ -19,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from taskstate.cli.main import main
+from taskstate.__main__ import main
 from taskstate.tasks.sessions import all_sessions
 from taskstate.workspace.workspace import find_workspace
 from tests.support.long_run import parser_of, say

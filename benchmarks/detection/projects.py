@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.measurement import repository
-from taskstate.cli.main import main
+from taskstate.__main__ import main
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,22 +1,24 @@
-"""Runs a command inside the server: the same arguments and the same job as on the command line, without its output.
+"""Runs an operation inside the server, and keeps what it says.
 
-As there, no answer holds a control character or hidden text as it is: a model would read it like any other.
+As on the command line, no answer holds a control character or hidden text as it is: a model would read it like
+any other.
 """
 
 from __future__ import annotations
 
-from taskstate.cli.invocation import Invocation, in_one
-from taskstate.cli.main import our_fault, run_command
 from taskstate.errors import SeveralReasons, TaskstateError
+from taskstate.operations.arguments import make
+from taskstate.operations.call import Call, Conditions
+from taskstate.operations.errors import in_one, our_fault
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from taskstate.mcp_server.arguments import Place, ToolCall
 
 
 class Answer(NamedTuple):
-    """What a command answered: its JSON data, the text that people read, notes, and the exit status."""
+    """What an operation answered: its JSON data, the text that people read, notes, and the exit status."""
 
     data: object
     text: str
@@ -24,55 +26,44 @@ class Answer(NamedTuple):
     status: int
 
 
-class _Silent(Invocation):
-    """One run of a command that keeps what it would print.
+class _KeptCall(Call):
+    """A call of an operation that keeps what it says, for the answer."""
 
-    Where the command line takes a file or standard input for a text, the text itself is given here.
-    """
+    def __init__(self, place: Place, asked: ToolCall) -> None:
+        conditions = Conditions(lambda: place.root, str(place.root), place.config, expect=asked.revision)
+        super().__init__(conditions, writes=asked.operation.writes, as_data=True)
+        self.kept: list[str] = []
 
-    def __init__(self) -> None:
-        super().__init__(as_json=True)
-        self.data: object = None
-        self.text = ""
-        self.notes: list[str] = []
-
-    def print_result(self, data: object, text: str, *, status: int = 0) -> int:
-        """Keep the result, and return the exit status."""
-        self.data, self.text = data, text
-        return status
-
-    def print_problems(self, lines: tuple[str, ...]) -> None:
+    def problems(self, lines: tuple[str, ...]) -> None:
         """Keep the lines."""
-        self._said += "\n".join(lines)
-        self.notes += lines
+        self.said += "\n".join(lines)
+        self.kept += lines
 
-    def read(self, name: str) -> str:
-        """Return the text that was given in place of a file's name."""
-        return name
-
-    def text_of(self, value: str) -> str:
-        """Return the text as given."""
-        return value
+    def notes(self, lines: tuple[str, ...]) -> None:
+        """Keep the lines."""
+        self.problems(lines)
 
 
-def run(arguments: Sequence[str]) -> Answer:
-    """Run a command with arguments as on the command line, and return its answer.
+def run(asked: ToolCall, place: Place) -> Answer:
+    """Run an operation, and return its answer.
 
     Raises:
-        TaskstateError: the command refuses, or failed by a fault of its own; the message masks credentials.
+        TaskstateError: it refuses, or failed by a fault of its own; the message masks credentials.
     """
-    invocation = _Silent()
+    call = _KeptCall(place, asked)
     try:
-        status = run_command([*arguments], invocation)
-        invocation.print_told()
+        result = asked.operation.run(call, make(asked.operation, asked.given, place.read))
+        call.notes(result.warning)
+        call.tell_losses()
     except SeveralReasons as error:
         raise _masked(in_one(error)) from error
     except TaskstateError as error:
         raise _masked(error) from error
-    except Exception as error:  # the server lives on, whatever happens in a command
+    except Exception as error:  # the server lives on, whatever happens in an operation
         raise our_fault(error) from error
-    notes = tuple(printable(_without_secrets(each)) for each in invocation.notes)
-    return Answer(visible(invocation.data), printable(invocation.text), notes, status)
+    notes = tuple(printable(_without_secrets(each)) for each in call.kept)
+    status = result.status or int(call.found_damage)
+    return Answer(visible(result.data), printable(result.text), notes, status)
 
 
 def visible(value: object) -> object:

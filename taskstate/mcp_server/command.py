@@ -1,40 +1,40 @@
-"""`taskstate mcp`: serves the commands to agents over the Model Context Protocol."""
+"""`taskstate mcp`: serves the operations to agents over the Model Context Protocol."""
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import sys
 from importlib.util import find_spec
 
-from taskstate.cli.arguments import usage_error
-from taskstate.cli.invocation import collect_garbage_often
 from taskstate.errors import TaskstateError
-from taskstate.typed import TYPE_CHECKING
+from taskstate.operations.call import usage_error
+from taskstate.operations.operation import Operation, option, switch
+from taskstate.operations.result import Result
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from taskstate.cli.arguments import Parser
-    from taskstate.cli.invocation import Invocation
+    from taskstate.operations.call import Call
 
 _MOST_PORT = 65_535
+_GARBAGE_OF_A_REQUEST = 20_000  # objects; to look at them takes about a millisecond
 
 
-def configure(parser: Parser) -> None:
-    """Declare the arguments."""
-    parser.description = (
-        "Serve the commands as tools of the Model Context Protocol, on standard input and output, or with --http on "
-        "this machine. Needs the extra `taskstate[mcp]`."
-    )
-    parser.add_argument("--http", action="store_true", help="serve streamable HTTP on 127.0.0.1, with a token")
-    parser.add_argument("--port", type=int, metavar="N", help="with --http: the port (default: a free one)")
-    parser.add_common(run=run)
+class Mcp(NamedTuple):
+    """The arguments of `taskstate mcp`."""
+
+    http: bool = switch("serve streamable HTTP on 127.0.0.1, with a token")
+    port: int | None = option("N", "with --http: the port (default: a free one)")
 
 
-def run(invocation: Invocation) -> int:
-    """Serve until the client leaves, or until interrupted."""
-    args = invocation.args
-    if args.port is not None and not (args.http and 0 <= args.port <= _MOST_PORT):
-        raise usage_error(f"--port {args.port} is no port to serve on", help=f"give --http and 0 to {_MOST_PORT}")
+def serve(call: Call, asked: Mcp) -> Result:
+    """Serve the commands as tools of the Model Context Protocol, until the client leaves.
+
+    On standard input and output, or with --http on this machine. Needs the extra `taskstate[mcp]`.
+    """
+    if asked.port is not None and not (asked.http and 0 <= asked.port <= _MOST_PORT):
+        raise usage_error(f"--port {asked.port} is no port to serve on", help=f"give --http and 0 to {_MOST_PORT}")
     if find_spec("mcp") is None or find_spec("mcp_types") is None:
         message = "`taskstate mcp` needs the package mcp, version 2.3 or newer"
         raise TaskstateError(message, help="run `pip install 'taskstate[mcp]'`", code="missing-extra")
@@ -43,17 +43,17 @@ def run(invocation: Invocation) -> int:
     from taskstate.mcp_server.arguments import Place
     from taskstate.mcp_server.server import serve_stdio
 
-    collect_garbage_often()
+    gc.set_threshold(_GARBAGE_OF_A_REQUEST)  # a command puts it off, which a server must not
     _silence_libraries()
-    config = invocation.flag_value("config")
-    place = Place(invocation.workspace.root, os.path.abspath(config) if config else "")
-    if args.http:
+    config = call.conditions.config
+    place = Place(call.workspace.root, os.path.abspath(config) if config else "")
+    if asked.http:
         from taskstate.mcp_server.http import serve_http
 
-        serve_http(place, args.port or 0, _tell)
+        serve_http(place, asked.port or 0, _tell)
     else:
         anyio.run(serve_stdio, place)
-    return 0
+    return Result(None, "")
 
 
 def _silence_libraries() -> None:
@@ -68,3 +68,6 @@ def _tell(line: str) -> None:
     """Print a line about the server as it is: the one with the token is not to be masked."""
     sys.stderr.write(f"{line}\n")
     sys.stderr.flush()
+
+
+OPERATIONS = (Operation("mcp", "serve the commands to agents as tools of the Model Context Protocol", serve, Mcp),)

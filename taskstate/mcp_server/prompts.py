@@ -1,9 +1,11 @@
-"""The prompts: the protocol, what a successor reads, and what a reviewer reads; each is what a command prints."""
+"""The prompts: the protocol, what a successor reads, and what a reviewer reads; each is the text of an operation."""
 
 from __future__ import annotations
 
 from taskstate.errors import TaskstateError
 from taskstate.mcp_server import call
+from taskstate.mcp_server.arguments import ToolCall
+from taskstate.operations.index import operation
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -13,18 +15,19 @@ if TYPE_CHECKING:
 
 
 class Prompt(NamedTuple):
-    """A prompt: its name, what it is for, the words of its command, its flags, and whether it needs a task."""
+    """A prompt: its name, what it is for, the operation that writes it, for which role, and whether it needs a task."""
 
     name: str
     summary: str
-    words: tuple[str, ...]
+    operation: str
+    role: str = ""
     needs_task: bool = True
 
 
 PROMPTS = (
-    Prompt("protocol", "The rules for a session of work", ("protocol",), needs_task=False),
-    Prompt("successor", "What the next agent reads to take a phase over", ("handoff", "successor")),
-    Prompt("reviewer", "What a reviewer of a task reads", ("protocol", "--role=reviewer")),
+    Prompt("protocol", "The rules for a session of work", "protocol", needs_task=False),
+    Prompt("successor", "What the next agent reads to take a phase over", "handoff successor"),
+    Prompt("reviewer", "What a reviewer of a task reads", "protocol", "reviewer"),
 )
 
 
@@ -43,5 +46,5 @@ def text_of(name: str, given: Mapping[str, str], place: Place) -> str:
     if unknown or "/" in task or "\\" in task or (prompt.needs_task and not task):
         what = f"takes no {unknown!r}" if unknown else "needs the id of a task"
         raise TaskstateError(f"the prompt {name} {what}", help="give id, such as 101", code="usage")
-    flags = (*place.flags, "--format=json")
-    return call.run([*prompt.words, *flags, *(["--", task] if task else [])]).text
+    fields = {name: value for name, value in (("id", task), ("role", prompt.role)) if value}
+    return call.run(ToolCall(operation(prompt.operation), fields), place).text

@@ -16,7 +16,6 @@ from mcp.server.subscriptions import ListenHandler
 from mcp.shared.exceptions import MCPError
 
 from taskstate import VERSION
-from taskstate.cli.main import our_fault
 from taskstate.errors import Ended, TaskstateError, end
 from taskstate.mcp_server import call, prompts, resources
 from taskstate.mcp_server.arguments import read_call
@@ -24,6 +23,7 @@ from taskstate.mcp_server.changes import Changes, require_few, session_key
 from taskstate.mcp_server.pages import ANSWER, number_of
 from taskstate.mcp_server.results import failed, parts_of, result_of
 from taskstate.mcp_server.tools import TOOLS, Tool, schema_of
+from taskstate.operations.errors import our_fault
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING, TypeVar
 from taskstate.verification.process import given_up
@@ -175,8 +175,8 @@ class _Answers:
             return failed(error)
 
     def _called(self, tool: Tool, given: Mapping[str, Any]) -> types.CallToolResult:
-        asked = read_call(tool, given, self.place)
-        return result_of(call.run(asked.arguments), asked.page)
+        asked = read_call(tool, given)
+        return result_of(call.run(asked, self.place), asked.page)
 
     async def list_resources(
         self, ctx: Context, params: types.PaginatedRequestParams | None

@@ -1,135 +1,125 @@
-"""The tools: which command each of them calls with which fields, and the JSON Schema of those.
+"""The tools: which operations each of them offers, and the JSON Schema of their fields.
 
-The types come from the command's own parser, so a field means the same as the flag of that name.
+A tool has all fields of an operation but for those that an agent does not need: each field costs every client tokens.
 """
 
 from __future__ import annotations
 
-from taskstate.cli.main import parser_of
+from taskstate.operations.index import operation
+from taskstate.operations.operation import Field, is_required
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Mapping
     from typing import Any
 
-    from taskstate.cli.arguments import Parser
+    from taskstate.operations.operation import Operation
 
 DO, PAGE, REVISION = "do", "page", "expect_revision"
-TEXT: Mapping[str, Any] = {"type": "string"}
-_NUMBER, _FLAG = {"type": "integer"}, {"type": "boolean"}
+_PAGE = Field("page of a long answer", name=PAGE, kind="int")
+_REVISION = Field("revision that the file must have", name=REVISION)
+_TYPES = {"int": "integer", "float": "number", "bool": "boolean"}
 
 
-class Command(NamedTuple):
-    """A command that a tool calls, and the fields that it takes; `<name>` is a positional argument.
+class Offered(NamedTuple):
+    """An operation that a tool offers: its name, and the fields that it leaves out, or the only ones that it takes.
 
-    Its words are the command, its action, and a word that comes before the other positional arguments.
+    A list named by `single` is offered as one value, called `id`. A long answer `is_paged`.
     """
 
-    words: tuple[str, ...]
-    fields: tuple[str, ...]
+    name: str
+    without: str = ""
+    only: str = ""
+    single: str = ""
+    is_paged: bool = False
+
+    @property
+    def operation(self) -> Operation:
+        """The operation."""
+        return operation(self.name)
 
 
 class Tool(NamedTuple):
-    """A tool: its commands by the value of `do`, or a single one under an empty name."""
+    """A tool: its operations by the value of `do`, or a single one under an empty name."""
 
     name: str
     summary: str
-    commands: Mapping[str, Command]
+    operations: Mapping[str, Offered]
     reads: bool = False
     idempotent: bool = False
 
-
-def _writing(words: str, fields: str) -> Command:
-    return Command(tuple(words.split()), (*fields.split(), REVISION))
-
-
-def _reading(words: str, fields: str = "") -> Command:
-    return Command(tuple(words.split()), (*fields.split(), PAGE))
-
-
-_SESSION = "did issue state next commit verified"
 
 TOOLS = (
     Tool(
         "start",
         "Begin a turn on a task; returns what to read first.",
-        {"": _writing("start", "<id> role agent take_over accept_stale accept_drift")},
+        {"": Offered("start", without="budget qa_log")},
     ),
     Tool(
         "finish",
         "End the turn: records the session (did, state, next), runs the trusted checks.",
-        {
-            "": _writing(
-                "finish",
-                f"<id> {_SESSION} pass check evidence waive note pause abandon complete output send_back finding keep "
-                "answer",
-            )
-        },
+        {"": Offered("finish", without="from qa_log")},
     ),
-    Tool("brief", "Read the briefing of a task.", {"": _reading("brief", "<id> role budget")}, reads=True),
+    Tool("brief", "Read the briefing of a task.", {"": Offered("brief")}, reads=True),
     Tool(
         "session",
         "Add (did, state, next), list or show sessions of work.",
         {
-            "add": _writing("session add", f"<id> {_SESSION} agent"),
-            "list": _reading("session list", "<id>"),
-            "show": _reading("session show", "<id> <number>"),
+            "add": Offered("session add", without="from"),
+            "list": Offered("session list"),
+            "show": Offered("session show"),
         },
     ),
     Tool(
         "feature",
         "Add a feature (text); record that it passes or fails.",
         {
-            "add": _writing("feature add", "<id> <feature> <text>"),
-            "pass": _writing("feature pass", "<id> <feature> evidence commit"),
-            "fail": _writing("feature fail", "<id> <feature> evidence"),
+            "add": Offered("feature add"),
+            "pass": Offered("feature pass", without="run timeout"),  # only a person says what is run
+            "fail": Offered("feature fail"),
         },
     ),
     Tool(
         "phase",
         "Phases: add (name), set an objective's status, extend (text), tried (approach, result).",
         {
-            "show": _reading("phase show", "<id> <phase>"),
-            "add": _writing("phase add", "<id> <phase> name"),
-            "set": _writing("phase set", "<id> <phase> <objective> status note"),
-            "extend": _writing("phase extend", "<id> <phase> <text>"),
-            "tried": _writing("phase tried", "<id> <phase> approach result"),
+            "show": Offered("phase show"),
+            "add": Offered("phase add", without="objective"),
+            "set": Offered("phase set"),
+            "extend": Offered("phase extend"),
+            "tried": Offered("phase tried"),
         },
     ),
     Tool(
         "handoff",
         "Hand a phase over: new (action, file, location, goal), or read and accept.",
         {
-            "show": _reading("handoff show", "<id>"),
-            "new": _writing(
-                "handoff new",
-                "<id> phase action file location goal decision avoid context ref draft",
-            ),
-            "accept": _writing("handoff accept", "<id> agent"),
-            "list": _reading("handoff list", "<id>"),
-            "successor": _reading("handoff successor", "<id>"),
+            "show": Offered("handoff show"),
+            "new": Offered("handoff new", without="do_not_reread from force"),
+            "accept": Offered("handoff accept"),
+            "list": Offered("handoff list"),
+            "successor": Offered("handoff successor"),
         },
     ),
     Tool(
         "chain",
         "Output of a task: read, set a part (from: its text); inputs from upstream tasks: pull, status.",
         {
-            "output": _reading("chain output", "<id> part"),
-            "set": _writing("chain output set", "<id> <part> from"),
-            "pull": _writing("chain pull", "<id>"),
-            "status": _reading("chain status", "<id>"),
+            "output": Offered("chain output", without="code"),
+            "set": Offered("chain output set"),
+            "pull": Offered("chain pull", without="all from", single="ids"),
+            "status": Offered("chain status", single="ids"),
         },
     ),
     Tool(
         "role",
         "Roles of a task: show, set, block (finding), unblock, reopen (note).",
         {
-            "show": _reading("role show", "<id>"),
-            "set": _writing("role set", "<id> <role> status"),
-            "block": _writing("role block", "<id> <role> finding"),
-            "unblock": _writing("role unblock", "<id> <role> finding"),
-            "reopen": _writing("role reopen", "<id> <role> note"),
+            "show": Offered("role show"),
+            "set": Offered("role set", without="qa_log session_id"),
+            "block": Offered("role block"),
+            "unblock": Offered("role unblock", without="all"),
+            "reopen": Offered("role reopen"),
         },
     ),
     Tool(
@@ -137,28 +127,28 @@ TOOLS = (
         "The context that all agents share: status, changes since a version, ack, recover, "
         "update a section (from: text), decide.",
         {
-            "status": _reading("permanent status"),
-            "notify": _reading("permanent notify", "since agent"),
-            "ack": _writing("permanent ack", "agent version"),
-            "recover": _writing("permanent recover", "agent"),
-            "update": _writing("permanent update", "section from drop note"),
-            "decide": _writing("permanent decide", "title decision rationale accept supersedes"),
+            "status": Offered("permanent status", without="id"),
+            "notify": Offered("permanent notify", without="id lost"),
+            "ack": Offered("permanent ack", without="id"),
+            "recover": Offered("permanent recover"),
+            "update": Offered("permanent update", without="id level merge"),
+            "decide": Offered("permanent decide", without="id accepted"),
         },
     ),
     Tool(
         "lint",
         "Check the state files; fix applies safe fixes.",
-        {"": _reading("lint", "<paths> fix")},
+        {"": Offered("lint", only="paths fix", is_paged=True)},
         idempotent=True,
     ),
     Tool(
         "search",
         "Find work: next, list, show a task or section, text in all files.",
         {
-            "next": _reading("next"),
-            "list": _reading("list", "status ready"),
-            "show": _reading("show", "<id> section"),
-            "text": _reading("search", "<text> task"),
+            "next": Offered("next", without="count"),
+            "list": Offered("list", without="area blocked"),
+            "show": Offered("show"),
+            "text": Offered("search"),
         },
         reads=True,
     ),
@@ -168,61 +158,32 @@ TOOLS = (
 def schema_of(tool: Tool) -> dict[str, Any]:
     """Return the JSON Schema of a tool's fields."""
     properties: dict[str, Any] = {}
-    if "" not in tool.commands:
-        properties[DO] = {"enum": [*tool.commands]}
-    required = [{name for name, field in fields_of(each).items() if field.required} for each in tool.commands.values()]
-    for command in tool.commands.values():
-        for name, field in fields_of(command).items():
-            properties.setdefault(name, field.schema)
+    if "" not in tool.operations:
+        properties[DO] = {"enum": [*tool.operations]}
+    fields = [fields_of(each) for each in tool.operations.values()]
+    for each in fields:
+        for name, field in each.items():
+            properties.setdefault(name, type_of(field))
+    required = [{name for name, field in each.items() if is_required(field)} for each in fields]
     needed = [name for name in properties if name == DO or all(name in each for each in required)]
     return {"type": "object", "properties": properties, **({"required": needed} if needed else {})}
 
 
-class Field(NamedTuple):
-    """A field of a command: its JSON Schema, whether it must be given, and whether it is a positional argument."""
-
-    schema: Mapping[str, Any]
-    required: bool
-    positional: bool = False
-
-
-def fields_of(command: Command) -> dict[str, Field]:
-    """Return the fields of a command by their names."""
-    arguments = _parser(command).named_arguments()
-    fields = {}
-    for name in command.fields:
-        argument = arguments.get(name)
-        if name == PAGE:
-            fields[name] = Field(_NUMBER, required=False)
-        elif name.startswith("<"):
-            fields[name.strip("<>")] = _positional(argument)
-        elif argument is None:
-            raise LookupError(f"{' '.join(command.words)} has no --{name}")  # a fault in TOOLS
-        else:
-            fields[name] = Field(_schema(argument), argument.required)
-    return fields
+def fields_of(offered: Offered) -> dict[str, Field]:
+    """Return the fields of an operation that a tool offers, by their names, and with them the page or the revision."""
+    fields = {field.external: field for field in offered.operation.fields}
+    chosen = offered.only.split() or [name for name in fields if name not in offered.without.split()]
+    found = {name: fields[name] for name in chosen}
+    if offered.single:
+        one = found.pop(offered.single)._replace(flag="id", is_list=False)
+        found = {"id": one, **found}
+    last = _REVISION if offered.operation.writes and not offered.is_paged else _PAGE
+    return {**found, last.name: last}
 
 
-def _parser(command: Command) -> Parser:
-    parser = parser_of(command.words[0])
-    return parser.action_parser(command.words[1]) if len(command.words) > 1 else parser
-
-
-def _positional(argument: argparse.Action | None) -> Field:
-    """Return the field of a positional argument; a command may have one for several fields, which then are texts."""
-    if argument is None:
-        return Field(TEXT, required=True, positional=True)
-    return Field(_schema(argument), required=argument.nargs not in ("?", "*"), positional=True)
-
-
-def _schema(argument: argparse.Action) -> Mapping[str, Any]:
-    """Return the JSON Schema of the values of an argument."""
-    if argument.nargs == 0:
-        return _FLAG
-    one: Mapping[str, Any] = TEXT
-    if argument.choices:
-        one = {"enum": [*argument.choices]}
-    elif argument.type is int or (isinstance(argument.default, list) and argument.metavar == "N"):
-        one = _NUMBER
-    is_list = isinstance(argument.default, list) or argument.nargs in ("*", "+")
-    return {"type": "array", "items": one} if is_list else one
+def type_of(field: Field) -> Mapping[str, Any]:
+    """Return the JSON Schema of the values of a field."""
+    one: Mapping[str, Any] = {"type": _TYPES.get(field.kind, "string")}
+    if field.choices:
+        one = {"enum": [*field.choices]}
+    return {"type": "array", "items": one} if field.is_list else one

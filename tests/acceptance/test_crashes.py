@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from taskstate.cli.main import main
+from taskstate.__main__ import main
 from taskstate.storage import files
 from taskstate.tasks import sessions
 from taskstate.workspace.setup import RECORD

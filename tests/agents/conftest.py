@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate.cli.main import main
+from taskstate.__main__ import main
 from tests.support.git_place import GitPlace
 from tests.support.place import TASK
 

@@ -12,9 +12,8 @@ import yaml
 from scripts.plugin import PLUGIN, SKILL, plugin_files
 from taskstate import VERSION
 from taskstate.agents.clients import CLIENTS, EVENTS
-from taskstate.cli import main
-from taskstate.cli.arguments import Parser
 from taskstate.handoff.token_count import estimate
+from tests.support.command_line import flags_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -70,12 +69,7 @@ def test_commands_that_are_named_exist(name: str) -> None:
     """A skill or a slash command names no command or flag that the command line does not have."""
     text = (ROOT / name).read_text(encoding="utf-8")
     for command, rest in re.findall(r"`taskstate ([a-z][a-z-]*)([^`]*)`", text):
-        parser = main.parser_of(command)
-        known = set(parser._option_string_actions)  # noqa: SLF001 - argparse tells them nowhere else
-        for action in parser._actions:  # noqa: SLF001 - the same
-            choices = action.choices.values() if isinstance(action.choices, dict) else ()
-            known |= {flag for child in choices if isinstance(child, Parser) for flag in child._option_string_actions}  # noqa: SLF001 - the same
-        assert set(re.findall(r"--[a-z-]+", rest)) <= known
+        assert set(re.findall(r"--[a-z-]+", rest)) <= flags_of(command)
 
 
 def test_skill_is_short() -> None:

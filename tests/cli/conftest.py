@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from taskstate.cli.main import main
+from taskstate.__main__ import main
 from tests.support.place import Place, tree
 
 EXAMPLE = (Path(__file__).parents[1] / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from taskstate import VERSION
-from taskstate.cli.main import COMMANDS
 from taskstate.storage import journal
 from taskstate.tasks import task_list
+from tests.support.command_line import COMMANDS, operations
 from tests.support.crashing import leave_plan
 from tests.support.place import Place, tree
 from tests.support.processes import is_gone
@@ -225,27 +225,18 @@ def test_no_command_prints_help(cli: Cli) -> None:
     assert cli.ok("--version") == f"taskstate {VERSION}\n"
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help(cli: Cli, command: str) -> None:
-    """Each command lists its flags, the common ones among them."""
-    out = cli.ok(command, "--help")
-    assert out.startswith(f"usage: taskstate {command}")
-    assert "None" not in out
-    if "ACTION" in out:
-        actions = re.findall(r"^    (\w+) ", out, re.MULTILINE)
-        out = "".join(cli.ok(command, action, "--help") for action in actions)
-    flags = ("--format {text,json}", "--root DIR", "--config FILE", "--quiet", "--verbose", "--no-color")
-    assert all(flag in out for flag in flags)
-
-
-WRITING = ("new", "session add", "feature add", "feature pass", "feature fail", "criterion check", "archive", "lint")
-
-
-@pytest.mark.parametrize("command", WRITING)
-def test_every_writing_command_has_its_flags(cli: Cli, command: str) -> None:
-    """Each command that writes takes who writes, the expected revision, and a dry run."""
-    out = cli.ok(*command.split(), "--help")
-    assert all(flag in out for flag in ("--actor NAME", "--expect-revision TOKEN", "--dry-run"))
+def test_every_command_has_help(cli: Cli) -> None:
+    """Each operation has its flags in its help, the common ones among them, and those of writing if it writes."""
+    common = ("--format {text,json}", "--root DIR", "--config FILE", "--quiet", "--verbose", "--no-color")
+    writing = ("--actor NAME", "--expect-revision TOKEN", "--dry-run", "--force-secrets")
+    for each in operations():
+        out = cli.ok(*each.name.split(), "--help")
+        assert out.startswith(f"usage: taskstate {each.name} ")
+        assert "None" not in out
+        assert all(flag in out for flag in common)
+        assert all(flag in out for flag in writing) or not each.writes
+    for command in COMMANDS:
+        assert cli.ok(command, "--help").startswith(f"usage: taskstate {command} ")
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.cli import main
 from taskstate.errors import TaskstateError
 from taskstate.handoff.protocol import AGENTS, LEAD, TEMPLATE, Subject, short, text
 from taskstate.handoff.token_count import count
 from taskstate.workspace import templates
+from tests.support.command_line import parsed
 from tests.support.place import Place, refusal
 
 if TYPE_CHECKING:
@@ -84,9 +84,8 @@ def test_every_command_in_it_is_one(place: Place, role: str) -> None:
         found = commands(told)
         assert len(found) > 2
         for command, *arguments in found:
-            known = main.parser_of(command)
             try:
-                known.parse_args(["1" if each == "N" else each for each in arguments])
+                parsed([command, *("1" if each == "N" else each for each in arguments)])
             except TaskstateError as error:
                 pytest.fail(f"{command} {arguments}: {error}")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate.cli.main import main
+from taskstate.__main__ import main
 from taskstate.model.names import own_file
 from tests.support.language_client import PULLED, LanguageClient, applied, edits_of
 from tests.support.lint_corpus import CORPUS, Case, CaseQueries, cases

@@ -74,10 +74,10 @@ def test_the_command_and_the_configuration_serve_this_repository(agent: Agent, p
 def test_the_table_of_tools_is_that_of_the_server() -> None:
     """Each tool with what its `do` may be, in the order of the server."""
     told = {cells[0].strip("`"): re.findall(r"`(\w+)`", cells[1]) for cells in rows("The tools")}
-    assert told == {tool.name: [word for word in tool.commands if word] for tool in TOOLS}
+    assert told == {tool.name: [word for word in tool.operations if word] for tool in TOOLS}
     for cells in rows("The tools"):
         tool = next(tool for tool in TOOLS if tool.name == cells[0].strip("`"))
-        assert {*re.findall(r"`(\w+)`", cells[2])} == {command.words[0] for command in tool.commands.values()}
+        assert {*re.findall(r"`(\w+)`", cells[2])} == {each.name.split()[0] for each in tool.operations.values()}
 
 
 def test_resources_and_prompts_of_the_page_are_there(agent: Agent, place: Place) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from taskstate.cli.main import main
+from taskstate.__main__ import main
 from taskstate.errors import TaskstateError
 from taskstate.mcp_server import call
 from taskstate.mcp_server.arguments import Place as Root
@@ -158,7 +158,7 @@ def _files(root: Path) -> dict[str, str]:
 def _called(root: Path, step: Step) -> tuple[bool, object]:
     tool = next(each for each in TOOLS if each.name == step.tool)
     try:
-        answer = call.run(read_call(tool, step.fields, Root(root)).arguments)
+        answer = call.run(read_call(tool, step.fields), Root(root))
     except TaskstateError as error:
         return False, (error.code, str(error))
     return True, answer.data
@@ -189,7 +189,7 @@ def test_every_tool_does_what_its_command_does(roots: tuple[Path, Path], monkeyp
         assert not step.writes or after != before, step
 
 
-def test_every_command_of_every_tool_is_compared() -> None:
+def test_every_operation_of_every_tool_is_compared() -> None:
     """No tool can be added without its steps; and each that writes has a step that must write."""
     done = {(step.tool, step.fields.get("do", "")) for step in STEPS if not step.refused}
-    assert done == {(tool.name, do) for tool in TOOLS for do in tool.commands}
+    assert done == {(tool.name, do) for tool in TOOLS for do in tool.operations}

@@ -50,7 +50,7 @@ REFUSED: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("feature", {"do": "pass", "id": "101", "feature": "jwt-1", "run": "touch x"}, "usage", "takes no 'run'"),
     ("feature", {"do": "pass", "id": "101", "feature": "jwt-1"}, "usage", "--evidence"),
     ("handoff", {"do": "new", "id": "101", "from": "/etc/passwd"}, "usage", "takes no 'from'"),
-    ("chain", {"do": "set", "id": "101", "part": "summary"}, "usage", "takes a task, a part and its content"),
+    ("chain", {"do": "set", "id": "101", "part": "summary"}, "usage", "from is missing"),
     ("finish", {"id": "101", **_WORDS, "pause": "yes"}, "usage", "give true or false"),
     ("finish", {"id": "101", "pause": True, "complete": True}, "usage", "does not go with"),
     ("role", {"do": "set", "id": "101", "role": "implementer", "status": "great"}, "usage", "give one of"),

@@ -10,13 +10,17 @@ import pytest
 from mcp import Client, MCPError
 
 from taskstate.mcp_server import call
+from taskstate.mcp_server.arguments import Place as Root
+from taskstate.mcp_server.arguments import ToolCall
 from taskstate.mcp_server.prompts import PROMPTS
+from taskstate.operations.index import operation
+from taskstate.operations.result import Result
 from tests.mcp_server.conftest import MODES, texts
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.cli.invocation import Invocation
+    from taskstate.operations.call import Call
     from tests.mcp_server.conftest import Agent
     from tests.support.place import Place
 
@@ -220,14 +224,14 @@ def test_no_answer_holds_hidden_text(agent: Agent, place: Place) -> None:
     assert [each for each in said if set(each) & {*hidden, "\x1b"}] == []
 
 
-def test_no_note_holds_a_credential(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_note_holds_a_credential(tmp_path: Path) -> None:
     """What a command says of a file is masked, as on standard error."""
     key = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6"
 
-    def warns(_: list[str], invocation: Invocation) -> int:
-        invocation.print_problems((f"`status` is {key}",))
-        return 1
+    def warns(said: Call, _: object) -> Result:
+        said.problems((f"`status` is {key}",))
+        return Result(None, "", 1)
 
-    monkeypatch.setattr(call, "run_command", warns)
-    (note,) = call.run(["list"]).notes
+    asked = ToolCall(operation("list")._replace(run=warns), {})
+    (note,) = call.run(asked, Root(tmp_path)).notes
     assert key not in note

@@ -88,7 +88,7 @@ def test_a_thousand_calls_leave_nothing_behind(place: Place) -> None:
         for number in range(times):
             name, fields = asked[number % len(asked)]
             with suppress(TaskstateError):
-                call.run(read_call(tools[name], fields, Root(place.root)).arguments)
+                call.run(read_call(tools[name], fields), Root(place.root))
         gc.collect()
         return len(gc.get_objects()), len([*Path("/dev/fd").iterdir()])
 
@@ -101,7 +101,7 @@ def test_a_thousand_calls_leave_nothing_behind(place: Place) -> None:
 
 def test_without_the_extra_it_says_what_to_install(place: Place) -> None:
     """One line with the cure and exit status 2, where the SDK is missing."""
-    code = "import sys; sys.modules['mcp'] = None; from taskstate.cli.main import main; sys.exit(main(['mcp']))"
+    code = "import sys; sys.modules['mcp'] = None; from taskstate.__main__ import main; sys.exit(main(['mcp']))"
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=place.root,

@@ -7,7 +7,7 @@ import pytest
 
 from taskstate.handoff.token_count import count, counter
 from taskstate.mcp_server.server import INSTRUCTIONS, tool_definitions
-from taskstate.mcp_server.tools import DO, TOOLS, Tool, fields_of, schema_of
+from taskstate.mcp_server.tools import DO, TOOLS, Tool, fields_of, schema_of, type_of
 from tests.mcp_server.conftest import MODES
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ def test_definitions_and_instructions_are_small() -> None:
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
 def test_a_field_has_one_type_in_a_tool(tool: Tool) -> None:
-    """What the commands of a tool call alike is of one type, so that the schema holds for all of them."""
+    """What the operations of a tool call alike is of one type, so that the schema holds for all of them."""
     properties = schema_of(tool)["properties"]
-    for command in tool.commands.values():
-        for name, field in fields_of(command).items():
-            assert properties[name] == field.schema, (command, name)
-    assert (DO in properties) == ("" not in tool.commands)
+    for offered in tool.operations.values():
+        for name, field in fields_of(offered).items():
+            assert properties[name] == type_of(field), (offered, name)
+    assert (DO in properties) == ("" not in tool.operations)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from taskstate.cli.main import main
+from taskstate.__main__ import main
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from unittest import mock
 
-from taskstate.cli.main import main
+from taskstate.__main__ import main
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

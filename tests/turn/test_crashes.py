@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from taskstate.cli.main import main
+from taskstate.__main__ import main
 from tests.support.crashing import KILL_EVERY, forks, killed
 from tests.support.git_place import GitPlace
 from tests.support.place import TASK, Place

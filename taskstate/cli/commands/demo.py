@@ -8,15 +8,17 @@ import shutil
 import sys
 from pathlib import Path
 
-from taskstate.cli.arguments import Parser
-from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
+from taskstate.operations.operation import Operation
+from taskstate.operations.result import Result
 from taskstate.storage import files, folders, programs, temporary
-from taskstate.typed import TYPE_CHECKING
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
     from typing import TextIO
+
+    from taskstate.cli.output import CommandLineCall
 
 _SHOWN_LINES = 40
 _CONFIG = '\n[validation]\n"*" = ["{python} -m unittest --quiet"]\n'
@@ -50,19 +52,18 @@ _STATE_FILE = ".taskstate/tasks/task-101-state.md"
 _GOOD, _BROKEN = '"passes": true', '"passes": maybe'
 
 
-def configure(parser: Parser) -> None:
-    """Declare the arguments."""
-    parser.add_common(run=run)
+class NoArguments(NamedTuple):
+    """The arguments of `demo`: none."""
 
 
-def run(invocation: Invocation) -> int:
-    """Run the demo in a new temporary repository, and print its folder at the end."""
+def run(call: CommandLineCall, _: NoArguments) -> Result:
+    """Run a demonstration in a temporary repository, and print its folder at the end."""
     for program, package in (("git", "git"), ("pre-commit", "pip install pre-commit")):
         if not shutil.which(program, path=_path()):
             raise TaskstateError(
                 f"the demo needs {program}, which was not found", help=f"install it ({package})", code="missing-program"
             )
-    machine_readable = invocation.as_json or invocation.args.quiet  # then standard output is not for the narration
+    machine_readable = call.as_data or call.output.is_quiet  # then standard output is not for the narration
     with temporary.lasting_folder("taskstate-demo-") as folder:
         demo = Demo(folder, sys.stderr if machine_readable else sys.stdout)
         try:
@@ -71,7 +72,7 @@ def run(invocation: Invocation) -> int:
             demo.say_where()
             raise
         demo.say_where()
-    return invocation.print_result({"folder": str(demo.root)}, "")
+    return Result({"folder": str(demo.root)}, "")
 
 
 class Demo:
@@ -221,3 +222,6 @@ def _indented(text: str) -> str:
     if len(lines) > _SHOWN_LINES:
         lines = [*lines[:_SHOWN_LINES], f"… and {len(lines) - _SHOWN_LINES} more"]
     return "\n".join(f"    {line}" for line in lines)
+
+
+OPERATIONS = (Operation("demo", "run a demonstration in a temporary repository", run, NoArguments),)

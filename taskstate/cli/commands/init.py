@@ -5,68 +5,64 @@ from __future__ import annotations
 import sys
 
 from taskstate.agents.clients import CLIENTS, GENERIC
-from taskstate.cli.arguments import Parser, usage_error
-from taskstate.cli.invocation import Invocation
 from taskstate.cli.terminal import is_terminal
+from taskstate.operations.call import usage_error
+from taskstate.operations.operation import Operation, option, switch
+from taskstate.operations.result import Result
 from taskstate.storage.git import client as git
-from taskstate.typed import TYPE_CHECKING
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.setup import GIT_CONFIG, INSTALL_HOOKS
 
 if TYPE_CHECKING:
     from taskstate.agents.installation import Installed, Wanted
+    from taskstate.cli.output import CommandLineCall
 
 _AGENTS = (*CLIENTS, GENERIC)
 PRE_COMMIT_STEP = f"next: `{INSTALL_HOOKS}` (or `prek …`), so that git runs the hooks, at merges too"
 COMMIT_STEP = "next: commit these changes, so that no task counts them as its work"
 
 
-def configure(parser: Parser) -> None:
-    """Declare the arguments."""
-    parser.description = (
-        "Set up a repository: folders, configuration, git's ignore and attribute files, merge driver; on request "
-        "commit hooks, a CI workflow, and the hooks and MCP servers of agents' clients. What is there is kept. "
-        "On a terminal it asks for what no flag says."
-    )
-    parser.add_argument(
-        "--pre-commit", action="store_true", help="add the lint and archive hooks to .pre-commit-config.yaml"
-    )
-    parser.add_list("--agent", "NAME", f"set up a client: {', '.join(_AGENTS)}")
-    parser.add_argument("--ci", action="store_true", help="add a workflow for GitHub that runs the linter")
-    parser.add_argument(
-        "--verification", action="store_true", help="add MCP servers for a browser and for GitHub to the clients"
-    )
-    parser.add_argument("--remove", action="store_true", help="take out what init put in; tasks stay")
-    parser.add_argument("--dry-run", action="store_true", help="print what would be done, as a diff, and write nothing")
-    parser.add_common(run=run)
+class Init(NamedTuple):
+    """The arguments of `init`."""
+
+    pre_commit: bool = switch("add the lint and archive hooks to .pre-commit-config.yaml")
+    agents: tuple[str, ...] = option("NAME", f"set up a client: {', '.join(_AGENTS)}", flag="agent", by_comma=True)
+    ci: bool = switch("add a workflow for GitHub that runs the linter")
+    verification: bool = switch("add MCP servers for a browser and for GitHub to the clients")
+    remove: bool = switch("take out what init put in; tasks stay")
+    dry_run: bool = switch("print what would be done, as a diff, and write nothing")
 
 
-def run(invocation: Invocation) -> int:
-    """Set up the repository, or take that out, and print what was done."""
+def init(call: CommandLineCall, asked: Init) -> Result:
+    """Set up a repository: folders, configuration, git's ignore and attribute files, merge driver.
+
+    On request commit hooks, a CI workflow, and the hooks and MCP servers of agents' clients. What is there is kept. On
+    a terminal it asks for what no flag says.
+    """
     from taskstate.agents.installation import install, remove
 
-    workspace, args = invocation.any_workspace, invocation.args
-    if args.remove:
-        if args.agent or args.pre_commit or args.ci or args.verification:
+    workspace = call.any_workspace
+    if asked.remove:
+        if asked.agents or asked.pre_commit or asked.ci or asked.verification:
             raise usage_error("init --remove takes everything out", help="give it without the other flags")
-        result = remove(workspace, dry_run=args.dry_run)
+        done = remove(workspace, dry_run=asked.dry_run)
         nothing = "nothing to do"
     else:
-        result = install(workspace, _wanted(invocation), dry_run=args.dry_run)
+        done = install(workspace, _wanted(call, asked), dry_run=asked.dry_run)
         nothing = "nothing to do: the repository is set up"
-    data = {"root": str(workspace.root), "created": result.created, "changed": result.changed, "kept": result.kept}
-    more = {"removed": result.removed} if args.remove else {}
-    return invocation.print_result(data | more, "\n".join(_lines(invocation, result)) or nothing)
+    data = {"root": str(workspace.root), "created": done.created, "changed": done.changed, "kept": done.kept}
+    more = {"removed": done.removed} if asked.remove else {}
+    return Result(data | more, "\n".join(_lines(call, asked, done)) or nothing)
 
 
-def _wanted(invocation: Invocation) -> Wanted:
+def _wanted(call: CommandLineCall, asked: Init) -> Wanted:
     from taskstate.agents.installation import Wanted
 
-    args = invocation.args
-    unknown = next((each for each in args.agent if each not in _AGENTS), "")
+    unknown = next((each for each in asked.agents if each not in _AGENTS), "")
     if unknown:
         raise usage_error(f"init: there is no agent {unknown!r}", help=f"known are {', '.join(_AGENTS)}")
-    wanted = Wanted(tuple(args.agent), args.pre_commit, args.ci, args.verification)
-    is_asked = wanted == Wanted() and not (args.dry_run or args.quiet or invocation.as_json)
+    wanted = Wanted(asked.agents, asked.pre_commit, asked.ci, asked.verification)
+    is_asked = wanted == Wanted() and not (asked.dry_run or call.output.is_quiet or call.as_data)
     return _asked() if is_asked and sys.stdin and is_terminal(sys.stdin) and is_terminal(sys.stdout) else wanted
 
 
@@ -87,14 +83,17 @@ def _asked() -> Wanted:
 _YES = {"y", "yes"}
 
 
-def _lines(invocation: Invocation, result: Installed) -> list[str]:
-    would = "would be " if invocation.args.dry_run else ""
+def _lines(call: CommandLineCall, asked: Init, result: Installed) -> list[str]:
+    would = "would be " if asked.dry_run else ""
     done = (("created", result.created), ("changed", result.changed), ("removed", result.removed))
     lines = [f"{would}{what}  {name}" for what, names in done for name in names]
-    if invocation.args.dry_run:
+    if asked.dry_run:
         return [*lines, "", result.diff] if result.diff else lines
-    if invocation.args.pre_commit and result.created + result.changed:
+    if asked.pre_commit and result.created + result.changed:
         lines.append(PRE_COMMIT_STEP)
-    if {*result.created, *result.changed} - {GIT_CONFIG} and git.toplevel(invocation.any_workspace.root):
+    if {*result.created, *result.changed} - {GIT_CONFIG} and git.toplevel(call.any_workspace.root):
         lines.append(COMMIT_STEP)
     return lines
+
+
+OPERATIONS = (Operation("init", "set up a repository for taskstate", init, Init),)

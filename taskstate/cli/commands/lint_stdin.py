@@ -4,35 +4,38 @@ from __future__ import annotations
 
 import sys
 
-from taskstate.cli.arguments import usage_error
-from taskstate.cli.commands.lint_report import checking, print_findings, print_report, status_of
-from taskstate.cli.invocation import Invocation, standard_input
+from taskstate.cli.commands.lint_report import print_findings, print_report
+from taskstate.cli.output import standard_input
 from taskstate.cli.terminal import is_terminal, write_bytes
 from taskstate.lint import engine
 from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.lint.runner import Report
+from taskstate.operations.call import usage_error
+from taskstate.operations.lint import checking, status_of
+from taskstate.operations.result import Result
 from taskstate.storage.files import MAX_TEXT
 from taskstate.storage.paths import real
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from taskstate.cli.output import CommandLineCall
     from taskstate.lint.runner import LintRun
-    from taskstate.model.config import Config
+    from taskstate.operations.lint import Lint
 
 
-def run(invocation: Invocation, config: Config) -> int:
+def run(call: CommandLineCall, asked: Lint) -> Result:
     """Lint standard input under the given name; with `--fix`, print the fixed text."""
-    name = invocation.args.stdin_filename
+    name = asked.stdin_filename
     if not name:
         raise usage_error("lint: - needs --stdin-filename", help="name the file, such as task-101-state.md")
     data = standard_input(MAX_TEXT)
-    with checking(invocation, config) as settings:
-        fixed = _fixed(data, name, settings, unsafe=invocation.args.unsafe_fixes) if invocation.args.fix else data
-        if invocation.args.dry_run:
-            return print_report(invocation, _report(data, name, settings), _diff(name, data, fixed))
+    with checking(call, asked) as settings:
+        fixed = _fixed(data, name, settings, unsafe=asked.unsafe_fixes) if asked.fix else data
+        if call.dry_run:
+            return print_report(call, asked, _report(data, name, settings), _diff(name, data, fixed))
         report = _report(fixed, name, settings)
-    return _give_back(invocation, fixed, report) if invocation.args.fix else print_report(invocation, report)
+    return _give_back(call, asked, fixed, report) if asked.fix else print_report(call, asked, report)
 
 
 def _report(data: bytes, name: str, checking: LintRun) -> Report:
@@ -57,18 +60,18 @@ def _diff(name: str, old: bytes, new: bytes) -> str:
     return unified_diff(name, old.decode(), new.decode()) if old != new else ""
 
 
-def _give_back(invocation: Invocation, data: bytes, report: Report) -> int:
+def _give_back(call: CommandLineCall, asked: Lint, data: bytes, report: Report) -> Result:
     """Print the text on standard output, byte for byte, and the remaining findings on standard error."""
-    status = status_of(invocation, report)
-    if invocation.as_json:
+    status = status_of(asked, report)
+    if call.as_data:
         from taskstate.lint.reporters.json import shape
 
         text = data.decode("utf-8", errors="replace")
-        return invocation.print_result(shape(report.findings, files=1) | {"text": text}, "", status=status)
+        return Result(shape(report.findings, files=1) | {"text": text}, "", status)
     if is_terminal(sys.stdout):  # for a person, not for an editor: escape control characters
         sys.stdout.write(printable(data.decode("utf-8", errors="replace")))
     else:
         write_bytes(data)
-    if report.findings or invocation.args.output_file is not None:
-        print_findings(invocation, report, sys.stderr)
-    return status
+    if report.findings or asked.output_file is not None:
+        print_findings(call, asked, report, sys.stderr)
+    return Result(None, "", status)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
-from taskstate.cli.invocation import Invocation
 from taskstate.cli.terminal import is_terminal
 from taskstate.errors import TaskstateError
 from taskstate.model import names
+from taskstate.operations.result import Result
 from taskstate.storage import folders
 from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace.listing import DERIVED_FOLDERS, IGNORED_FOLDERS
@@ -18,28 +18,31 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from taskstate.cli.output import CommandLineCall
+    from taskstate.operations.lint import Lint
+
 _POLL = 200  # milliseconds until the first, empty report of the watcher; changes are reported at once
 _CLEAR = "\x1b[H\x1b[2J\x1b[3J"
 
 
-def watch(invocation: Invocation, lint: Callable[[Invocation], int], paths: list[Path]) -> int:
+def watch(call: CommandLineCall, asked: Lint, lint: Callable[[CommandLineCall, Lint], Result]) -> Result:
     """Run `lint` now and after each change; a missing file or a broken configuration is reported, and watching goes on.
 
     Raises:
         KeyboardInterrupt: the user ended it; it does not return otherwise.
     """
-    for _change in _changes(paths, invocation.args.config or ""):  # the first one means that watching has started
-        again = Invocation(as_json=False)  # all caches are stale, even the configuration
-        again.args = invocation.args
+    paths = [*asked.paths] or [call.any_workspace.root]
+    for _change in _changes(paths, call.conditions.config):  # the first one means that watching has started
+        again = call.again()  # all caches are stale, even the configuration
         if is_terminal(sys.stdout):
             sys.stdout.write(_CLEAR)
         try:
-            lint(again)
+            again.output.show(lint(again, asked))
         except TaskstateError as error:
-            again.print_error(error, 2)
+            again.output.print_error(error, 2)
         sys.stdout.flush()
-        again.print_notes((f"[{_clock()}] Watching; Ctrl-C ends.",))
-    return 0
+        again.notes((f"[{_clock()}] Watching; Ctrl-C ends.",))
+    return Result(None, "")
 
 
 def _changes(paths: list[Path], config_file: str) -> Iterator[None]:

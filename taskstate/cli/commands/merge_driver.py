@@ -10,40 +10,45 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from taskstate.cli.arguments import Parser
-from taskstate.cli.invocation import Invocation
+from taskstate.operations.operation import Operation, positional
+from taskstate.operations.result import Result
 from taskstate.storage.paths import real
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from taskstate.operations.call import Call
 
 
-def configure(parser: Parser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("base", metavar="BASE", help="file with the common version (%%O)")
-    parser.add_argument("ours", metavar="OURS", help="file with our version, overwritten by the result (%%A)")
-    parser.add_argument("theirs", metavar="THEIRS", help="file with the other version (%%B)")
-    parser.add_argument("name", metavar="NAME", help="path of the merged file in the repository (%%P)")
-    parser.add_common(run=run)
+class MergeDriver(NamedTuple):
+    """The arguments of `merge-driver`."""
+
+    base: str = positional("BASE", "file with the common version (%O)")
+    ours: str = positional("OURS", "file with our version, overwritten by the result (%A)")
+    theirs: str = positional("THEIRS", "file with the other version (%B)")
+    name: str = positional("NAME", "path of the merged file in the repository (%P)")
 
 
-def run(invocation: Invocation) -> int:
-    """Merge, overwrite our version, and return whether there are conflicts."""
+def run(call: Call, asked: MergeDriver) -> Result:
+    """Merge two versions of a state file; called by git."""
     from taskstate.merge.conservation import lost_sessions
     from taskstate.merge.files import merge_files
     from taskstate.merge.linked_maps import with_merged_links
     from taskstate.merge.three_way import Versions
     from taskstate.storage import files
 
-    args = invocation.args
-    versions = Versions(*(files.read(real(path)) for path in (args.base, args.ours, args.theirs)))
-    merged = merge_files(with_merged_links(versions, args.name, Path()), args.name)
-    lost = () if merged.conflicts else lost_sessions(versions, merged.data, args.name, Path())
+    versions = Versions(*(files.read(real(path)) for path in (asked.base, asked.ours, asked.theirs)))
+    merged = merge_files(with_merged_links(versions, asked.name, Path()), asked.name)
+    lost = () if merged.conflicts else lost_sessions(versions, merged.data, asked.name, Path())
+    data = {"path": asked.name, "conflicts": merged.conflicts}
     if lost:
         numbers = ", ".join(map(str, lost))
         message = f"session {numbers} would get lost: archived on one side, and in no archive; ours stays, unmerged"
-        invocation.print_problems((f"{args.name}: {message}",))
-        return 1
-    files.replace(real(args.ours), merged.data)
-    invocation.print_result({"path": args.name, "conflicts": merged.conflicts}, "", status=0)
-    if not merged.conflicts:
-        return 0
-    invocation.print_notes((f"{args.name}: {merged.conflicts} left to decide; `taskstate lint` names the lines",))
-    return 1
+        call.problems((f"{asked.name}: {message}",))
+        return Result(data, "", 1)
+    files.replace(real(asked.ours), merged.data)
+    if merged.conflicts:
+        call.notes((f"{asked.name}: {merged.conflicts} left to decide; `taskstate lint` names the lines",))
+    return Result(data, "", 1 if merged.conflicts else 0)
+
+
+OPERATIONS = (Operation("merge-driver", "merge two versions of a state file; called by git", run, MergeDriver),)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate.cli.main import parser_of
 from taskstate.storage import folders
 from taskstate.workflow.brief_sections import SECTION_SPECS, BriefSectionSpec
+from tests.support.command_line import parsed
 from tests.support.place import tree
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def test_commands_that_show_the_rest_exist(row: BriefSectionSpec) -> None:
     result = row.more.format(id="101").replace("NAME", row.title)
     program, command, *arguments = shlex.split(re.sub(r"\b(?:N|P|EID)$", "1", result))
     assert program == "taskstate"
-    assert parser_of(command).parse_args(arguments).id == "101"
+    assert parsed([command, *arguments]).id == "101"
 
 
 def test_a_brief_looks_at_no_other_file(cli: Cli, place: Place) -> None:

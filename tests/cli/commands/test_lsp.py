@@ -12,7 +12,7 @@ _WITHOUT = """
 import sys
 
 sys.path[:] = [each for each in sys.path if "site-packages" not in each]
-from taskstate.cli.main import main
+from taskstate.__main__ import main
 raise SystemExit(main(["lsp"]))
 """
 

@@ -151,7 +151,7 @@ def test_task_file_from_standard_input(cli: Cli, place: Place) -> None:
     assert "- `a/**`\n- `b/**`\n" in state.document.text
     assert cli.refused("new", "8", "--from", "-", stdin="- a\n").startswith("standard input, line 1: ")
     both = cli.refused("new", "8", "--from", "-", "--description", "-", stdin=FILE)
-    assert both.startswith("standard input cannot be both the description and the task file")
+    assert both.startswith("standard input cannot be both --from and --description")
 
 
 def test_words_in_a_scope_are_told(cli: Cli, place: Place) -> None:

@@ -98,4 +98,4 @@ def test_tasks_are_listed_by_how_they_stand(cli: Cli, place: Chained) -> None:
     place.write("104", "status: created", "status: complete")
     assert [task["id"] for task in cli.json("list", "--ready")] == ["101"]
     assert [task["id"] for task in cli.json("list", "--blocked")] == ["102", "103"]
-    assert "not allowed with" in cli.refused("list", "--blocked", "--ready")
+    assert "--ready does not go with --blocked" in cli.refused("list", "--blocked", "--ready")

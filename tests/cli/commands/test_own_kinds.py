@@ -159,7 +159,7 @@ def test_a_declaration_lies_inside_the_repository(cli: Cli, place: Place, tmp_pa
 def test_a_repository_without_kinds_reads_nothing_for_them(place: Place) -> None:
     """Lint of a clean file does not import what reads declarations."""
     imported = "print('taskstate.model.declared_kinds' in sys.modules)"
-    code = f"import sys; from taskstate.cli.main import main; main(['lint']); {imported}"
+    code = f"import sys; from taskstate.__main__ import main; main(['lint']); {imported}"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=place.root, check=True, capture_output=True, encoding="utf-8"
     )

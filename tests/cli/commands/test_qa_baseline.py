@@ -68,8 +68,8 @@ def test_baseline_is_a_fixed_point(cli: Cli, place: Place) -> None:
         assert 'if it was wrong, replace it: `taskstate qa baseline 101 --redo --note "WHY"`' in error
     assert "has the baseline of" in cli.refused("qa", "baseline", "101")
     assert not (place.root / "ran").exists()
-    assert "--redo and --note go together" in cli.refused("qa", "baseline", "101", "--redo")
-    assert "--redo and --note go together" in cli.refused("qa", "baseline", "101", "--note", "why")
+    assert "--redo needs --note" in cli.refused("qa", "baseline", "101", "--redo")
+    assert "--note needs --redo" in cli.refused("qa", "baseline", "101", "--note", "why")
     out = cli.ok("qa", "baseline", "101", "--redo", "--note", "it was of another branch")
     assert "  it takes the place of the baseline of " in out
     cli.ok("qa", "baseline", "101", "--qa-log", "bad.log", "--redo", "--note", "again")
@@ -93,7 +93,7 @@ def test_a_role_may_record_again(cli: Cli, place: Place) -> None:
 def test_without_commands(cli: Cli) -> None:
     """Where nothing is to be run, the way with a log is named."""
     assert "neither task 101 nor the configuration names validation commands" in cli.refused("qa", "baseline", "101")
-    assert "--result and --exit-status go with --qa-log" in cli.refused("qa", "baseline", "101", "--result", "a=1")
+    assert "--result needs --qa-log" in cli.refused("qa", "baseline", "101", "--result", "a=1")
 
 
 def test_time_limit_of_the_configuration(cli: Cli, place: Place) -> None:

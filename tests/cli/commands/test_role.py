@@ -77,7 +77,7 @@ def test_dry_run_shows_and_writes_nothing(cli: Cli, place: Place) -> None:
         (("block", "101", "reviewer", "--finding", "x"), "reviewer cannot begin while implementer is pending"),
         (("block", "101", "implementer", "--finding", "x" * 501), "501 characters, and 500 are the most"),
         (("unblock", "101", "implementer", "--finding", "x"), "implementer has no finding 'x': it has none"),
-        (("unblock", "101", "implementer"), "one of the arguments --finding --all is required"),
+        (("unblock", "101", "implementer"), "one of --finding, --all is missing"),
         (("reopen", "101", "implementer", "--note", "x"), "implementer is pending, so there is nothing to take back"),
         (("reopen", "101", "implementer"), "the following arguments are required: --note"),
         (("show", "999"), "there is no task 999"),

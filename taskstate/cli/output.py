@@ -1,0 +1,201 @@
+"""What the command line prints: results, what a call says besides, and errors; as text or as JSON."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from pathlib import Path
+
+from taskstate.errors import SeveralReasons, TaskstateError
+from taskstate.operations.call import Call, Conditions, Source
+from taskstate.syntax.spans import one_line, printable, printable_json, with_newlines, without_commands
+from taskstate.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any, TextIO
+
+    from taskstate.operations.operation import Field, Operation
+    from taskstate.operations.result import Result
+
+
+class Output:
+    """The two streams, and how they are written: as text or as JSON, quietly, without colours."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.as_json = as_json
+        self.is_quiet = False
+        self.no_color = False
+
+    def show(self, result: Result) -> int:
+        """Print a result as JSON or as text, and return the exit status."""
+        if self.as_json:
+            self.print_json({"success": True, "data": result.data, "error": None, "code": None})
+        elif result.raw is not None and (result.is_json or not self.is_quiet):
+            self._print_raw(result.raw, is_diff=result.is_diff)
+        else:
+            self.print_text(result.text)
+        if result.warning:
+            from taskstate.cli.terminal import boxed
+
+            self.print_notes(boxed(result.warning, sys.stderr))
+        return result.status
+
+    def print_text(self, text: str) -> None:
+        """Print text for people, unless JSON or `--quiet` was requested."""
+        if text and not self.as_json and not self.is_quiet:
+            _print(text, sys.stdout)
+
+    def print_json(self, value: object) -> None:
+        """Print JSON with all control characters escaped."""
+        import json
+
+        text = json.dumps(value, ensure_ascii=False, indent=None, separators=(", ", ": "))
+        sys.stdout.write(printable_json(text) + "\n")
+
+    def _print_raw(self, content: bytes, *, is_diff: bool) -> None:
+        """Print bytes: verbatim into a pipe or a file, printable on a terminal, and a diff there in colour."""
+        from taskstate.cli.terminal import is_terminal, shows_colour, write_bytes
+        from taskstate.lint.reporters.colors import Painter
+
+        colour = shows_colour(sys.stdout, refused=self.no_color)
+        if not colour and not is_terminal(sys.stdout):
+            write_bytes(content)  # so that `git apply` accepts it: a diff need not be UTF-8, and its line ends count
+            return
+        text = printable(content.decode("utf-8", "replace")).replace("\r", "\\r")
+        sys.stdout.write(Painter(colour).diff(text) if is_diff else text)
+
+    def print_error(self, error: TaskstateError, status: int) -> int:
+        """Print an error in one line on standard error, and as JSON if requested; return the exit status.
+
+        Where there are several reasons, each has a line above it; JSON has them in its message.
+        """
+        import re
+
+        from taskstate.operations.errors import in_one
+        from taskstate.validation.secrets import masked
+
+        if isinstance(error, SeveralReasons) and self.as_json:
+            error = in_one(error)
+        elif isinstance(error, SeveralReasons):
+            self.print_problems((*error.shown, *(f"  {reason}" for reason in error.reasons)))
+        message = masked(str(error))  # the message may quote an argument that contains a secret
+        if self.as_json:
+            try:
+                self.print_json({"success": False, "data": None, "error": message, "code": error.code})
+            except OSError:
+                return status
+        self.print_problems(("taskstate: " + re.sub(r"\s*[\r\n]+\s*", " ", message),))
+        return status
+
+    def print_notes(self, notes: tuple[str, ...]) -> None:
+        """Print notes on standard error, unless `--quiet` was requested."""
+        if not self.is_quiet:
+            self.print_problems(notes)
+
+    def print_problems(self, lines: tuple[str, ...]) -> None:
+        """Print problems on standard error, even with `--quiet`."""
+        if lines:
+            from taskstate.validation.secrets import masked
+
+            text = masked("\n".join(map(one_line, lines)))  # a problem may quote what stands in a file
+            try:
+                _print(text, sys.stderr)
+            except OSError:  # where nobody takes it, the command and its exit status stay what they are
+                return
+
+
+class CommandLineCall(Call):
+    """A call of an operation from the command line, which says everything at once, on standard error."""
+
+    def __init__(self, args: argparse.Namespace, operation: Operation, output: Output) -> None:
+        conditions = Conditions(
+            working_folder,
+            root=_given(args, "root") or os.environ.get("TASKSTATE_ROOT", ""),
+            config=_given(args, "config"),
+            actor=getattr(args, "_actor", None) or "",
+            expect=_given(args, "expect_revision"),
+            dry_run=getattr(args, "_dry_run", False),
+            force_secrets=getattr(args, "_force_secrets", False),
+            is_verbose=args._verbose,  # noqa: SLF001 - the common flags stand beside the operation's own fields
+        )
+        super().__init__(conditions, writes=operation.writes, as_data=output.as_json)
+        self.output = output
+        self._again = (args, operation)
+
+    def again(self) -> CommandLineCall:
+        """Return the same call anew: nothing that was read is remembered."""
+        return CommandLineCall(*self._again, self.output)
+
+    def problems(self, lines: tuple[str, ...]) -> None:
+        """Print problems on standard error, even with `--quiet`."""
+        self.said += "\n".join(lines)
+        self.output.print_problems(lines)
+
+    def notes(self, lines: tuple[str, ...]) -> None:
+        """Print notes on standard error, unless `--quiet` was requested."""
+        if not self.output.is_quiet:
+            self.problems(lines)
+
+    def progress(self, line: str) -> None:
+        """Print what is being done, where somebody waits at a terminal."""
+        from taskstate.cli.terminal import is_terminal
+
+        if is_terminal(sys.stderr) and not self.output.as_json:
+            self.notes((line,))
+
+
+def read_value(field: Field, value: Any) -> Any:  # noqa: ANN401 - of the field's kind
+    """Return the value of a field as an operation takes it: `-` stands for standard input."""
+    if field.kind == "Source":
+        return Source(value, partial(read_bytes, value))
+    if field.kind == "FilePath":
+        from taskstate.storage.paths import real
+
+        return Path(value) if value == "-" else real(value)
+    if field.kind == "Text" and value == "-":
+        return Source(value, partial(read_bytes, value)).text()
+    return value
+
+
+def _given(args: argparse.Namespace, name: str) -> str:
+    """Return the value of a common flag, empty where it is not given; one that is given empty is refused."""
+    value = getattr(args, f"_{name}", None)
+    if value == "":
+        flag = f"--{name.replace('_', '-')}"
+        raise TaskstateError(f"{flag} is empty", help="say which one, or leave the flag out", code="usage")
+    return value or ""
+
+
+def _print(text: str, stream: TextIO) -> None:
+    stream.write(without_commands(with_newlines(printable(text), "\n")).rstrip("\n") + "\n")
+
+
+def standard_input(limit: int) -> bytes:
+    """Return the content of standard input, empty where it is closed; refuse more than `limit` bytes."""
+    data: bytes = sys.stdin.buffer.read(limit + 1) if sys.stdin else b""
+    if len(data) > limit:
+        message = f"standard input holds more than {limit // 1024**2} MiB"
+        raise TaskstateError(message, help="split it", code="too-large")
+    return data
+
+
+def read_bytes(name: str, most: int) -> bytes:
+    """Return the content of the file `name`, or of standard input for `-`; refuse more than `most` bytes."""
+    from taskstate.storage import files
+    from taskstate.storage.paths import followed
+
+    return standard_input(most) if name == "-" else files.read(followed(name), most)
+
+
+def working_folder() -> Path:
+    """Return the working folder.
+
+    Raises:
+        TaskstateError: code "not-found": it is gone.
+    """
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        raise TaskstateError("the working folder is gone", help="go to another one", code="not-found") from error

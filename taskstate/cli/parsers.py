@@ -1,0 +1,240 @@
+"""Builds the parsers of the command line, and so its help, from the table of operations."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from taskstate import VERSION
+from taskstate.messages import closest
+from taskstate.operations.call import usage_error
+from taskstate.operations.index import operations_of
+from taskstate.operations.operation import is_required
+from taskstate.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any, NoReturn
+
+    from taskstate.operations.index import Command
+    from taskstate.operations.operation import Field, Operation
+
+_TYPES: Mapping[str, type] = {"int": int, "float": float}
+
+
+class _Help(argparse.HelpFormatter):
+    """Formats help; argparse creates one per argument, and its default would import `shutil` to find the line width."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    except (OSError, ValueError, AttributeError):  # no terminal
+        return 80
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that reports errors as a `TaskstateError`, in one line."""
+
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401 - whatever argparse takes
+        super().__init__(**{"formatter_class": _Help, **options})
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the usage error that the command line reports."""
+        raise usage_error(f"{self._place}{message}", help=f"see `{self.prog} --help`")
+
+    @property
+    def _place(self) -> str:
+        """The command and the action, in front of a message; nothing where no command is known yet."""
+        words = self.prog.removeprefix("taskstate").strip()
+        return f"{words}: " if words else ""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # noqa: ANN401 - as argparse
+        """Parse as argparse does; what is left over is refused here, by the parser of the command or action itself.
+
+        Raises:
+            TaskstateError: code "usage".
+        """
+        parsed, left = super().parse_known_args(args, namespace)
+        unknown = next((each.partition("=")[0] for each in left if each.startswith("--")), "")
+        if unknown:
+            self._refuse("option", unknown, [name for name in self._option_string_actions if name.startswith("--")])
+        if left:  # the parser of a group would name itself, and an empty word not at all
+            self.error(f"unrecognized arguments: {' '.join(each or repr(each) for each in left)}")
+        return parsed, left
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:  # noqa: ANN401 - as argparse
+        """Return what a flag or an argument gets; argparse took the value of `--flag=--` for the end of the flags."""
+        if action.option_strings and action.nargs is None and arg_strings == ["--"]:
+            value = self._get_value(action, "--")
+            self._check_value(action, value)
+            return value
+        return super()._get_values(action, arg_strings)
+
+    def _get_option_tuples(self, option_string: str) -> Any:  # noqa: ANN401 - as argparse
+        """Return the flags that an abbreviation may stand for; `--force` is none of the one that waives a check."""
+        return [each for each in super()._get_option_tuples(option_string) if each[1] != "--force-secrets"]
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:  # noqa: ANN401 - as argparse declares it
+        """Refuse a command or action that does not exist in one line; argparse would list all of them."""
+        if isinstance(action, argparse._SubParsersAction) and value not in action.choices:  # noqa: SLF001 - no public name
+            self._refuse("action" if self._place else "command", value, [*action.choices])
+        super()._check_value(action, value)
+
+    def _refuse(self, noun: str, word: str, known: Sequence[str]) -> NoReturn:
+        near = closest(word, known)
+        help_ = f"did you mean {near}? (all {noun}s: {self.prog} --help)" if near else f"see `{self.prog} --help`"
+        raise usage_error(f"{self._place}unknown {noun} {word!r}", help=help_)
+
+
+def without_command(commands: Mapping[str, Command]) -> Parser:
+    """Return the parser without a command; it knows the commands' names, for `--help` and for misspelt ones."""
+    parser = Parser(prog="taskstate", description="One living Markdown file per task, kept safe.")
+    parser.add_argument("--version", action="version", version=f"taskstate {VERSION}")
+    actions = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
+    for name, command in commands.items():
+        actions.add_parser(name, help=command.summary)
+    return parser
+
+
+def parse(arguments: Sequence[str], commands: Mapping[str, Command]) -> tuple[Operation, argparse.Namespace]:
+    """Return the operation that a command line calls, and what it gives; only its module is loaded.
+
+    The fields that are given are attributes by their names for users; the common flags have an underscore before.
+
+    Raises:
+        TaskstateError: code "usage".
+        SystemExit: the help was asked for, and is printed.
+    """
+    operations = operations_of(arguments[0], commands)
+    found = called(arguments, operations)
+    if found:
+        below = [each for each in operations if each.name.startswith(f"{found.name} ")]
+        return found, parser_of(found, below).parse_args(arguments[len(found.name.split()) :])
+    names = [each.name.split() for each in operations]
+    count = max(at for at in range(1, len(arguments) + 1) if any(name[:at] == [*arguments[:at]] for name in names))
+    summary = commands[arguments[0]].summary
+    _group_parser(arguments[:count], summary, operations).parse_args(arguments[count:])
+    raise AssertionError(arguments)  # it knows no action that was not found before
+
+
+def called(words: Sequence[str], operations: Sequence[Operation]) -> Operation | None:
+    """Return the operation whose name a command line begins with, the longest if there are several."""
+    fitting = [each for each in operations if [*words[: len(each.name.split())]] == each.name.split()]
+    return max(fitting, key=lambda each: len(each.name), default=None)
+
+
+def _group_parser(words: Sequence[str], summary: str, operations: Sequence[Operation]) -> Parser:
+    """Return the parser of a command, or of an action, that has actions; those are parsed by parsers of their own."""
+    parser = Parser(prog=f"taskstate {' '.join(words)}", description=_sentence(summary))
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, parser_class=Parser)
+    below = {each.name.split()[len(words)]: each for each in operations if each.name.split()[: len(words)] == [*words]}
+    for word, each in below.items():
+        is_group = len(each.name.split()) > len(words) + 1
+        actions.add_parser(word, help=f"{each.summary.split()[0]} …" if is_group else each.summary)
+    return parser
+
+
+def parser_of(operation: Operation, below: Sequence[Operation] = ()) -> Parser:
+    """Return the parser of an operation, with its fields and the common flags; its help names those `below` it."""
+    also = "; ".join(f"`taskstate {each.name}`: {each.summary}" for each in below)
+    epilog = f"Also {also}." if also else None
+    parser = Parser(prog=f"taskstate {operation.name}", description=operation.about, epilog=epilog)
+    for field in operation.fields:
+        _add(parser, field)
+    if operation.writes:
+        _add_writing(parser)
+    _add_common(parser)
+    return parser
+
+
+def _sentence(summary: str) -> str:
+    return f"{summary[0].upper()}{summary[1:]}."
+
+
+def _add(parser: Parser, field: Field) -> None:
+    """Add a field to a parser; what is not given is no attribute of what was parsed."""
+    options: dict[str, Any] = {"default": argparse.SUPPRESS, "help": field.help.replace("%", "%%")}
+    if field.kind == "bool":
+        parser.add_argument(_flag(field), dest=field.external, action="store_true", **options)
+        return
+    options |= {"metavar": field.example or None, "type": _TYPES.get(field.kind)}
+    if field.choices:
+        options["choices"] = field.choices
+    if field.is_positional:
+        many = "+" if field.is_required else "*"
+        nargs = many if field.is_list else None if is_required(field) else "?"
+        parser.add_argument(field.external, nargs=nargs, **options)
+        return
+    options |= {"required": field.is_required, "dest": field.external}
+    if field.is_list:
+        options["action"] = "append"
+        options["help"] += " (repeatable)"
+    if field.alone:
+        options |= {"nargs": "?", "const": field.alone}
+    if field.by_comma:
+        options |= {"action": "extend", "type": _parts}
+        options["help"] = f"{field.help} (repeatable; or several, as in A,B)"
+    if field.in_a_row:
+        options |= {"action": "extend", "nargs": "+", "help": field.help}
+    parser.add_argument(_flag(field), **options)
+
+
+def _flag(field: Field) -> str:
+    return f"--{field.external.replace('_', '-')}"
+
+
+def _parts(text: str) -> list[str]:
+    """Return the values of a flag for lists; a value that has none stays, to be refused by name."""
+    return [part.strip() for part in text.split(",") if part.strip()] or [text]
+
+
+def _add_common(parser: Parser) -> None:
+    """Add the flags that all commands have; they come last in the help."""
+    common = parser.add_argument_group("common flags")
+    common.add_argument(
+        "--format", dest="_format", choices=("text", "json"), default="text", help="output format (default: text)"
+    )
+    common.add_argument(
+        "--root",
+        dest="_root",
+        metavar="DIR",
+        help="root of the repository (default: TASKSTATE_ROOT, or the nearest one upwards)",
+    )
+    common.add_argument("--config", dest="_config", metavar="FILE", help="path to the configuration file")
+    common.add_argument("-q", "--quiet", dest="_quiet", action="store_true", help="print only errors and JSON")
+    common.add_argument("--verbose", dest="_verbose", action="store_true", help="print more details")
+    common.add_argument("--no-color", dest="_no_color", action="store_true", help="disable colours (also: NO_COLOR)")
+
+
+def _add_writing(parser: Parser) -> None:
+    """Add the flags of commands that write."""
+    writing = parser.add_argument_group("writing")
+    writing.add_argument(
+        "--actor",
+        dest="_actor",
+        metavar="NAME",
+        help="name to record as author (default: TASKSTATE_ACTOR, the git user, or the login)",
+    )
+    writing.add_argument(
+        "--expect-revision",
+        dest="_expect_revision",
+        metavar="TOKEN",
+        help="fail if the file is not at this revision, such as 14 or 14-1a2b3c4d",
+    )
+    writing.add_argument(
+        "--dry-run", dest="_dry_run", action="store_true", help="print the changes as a unified diff, and write nothing"
+    )
+    writing.add_argument(
+        "--force-secrets",
+        dest="_force_secrets",
+        action="store_true",
+        help="write even if the text looks like it contains credentials; this is recorded in the audit",
+    )

@@ -1,0 +1,52 @@
+"""`taskstate lsp`: the language server, which editors start and talk to on standard input and output."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from importlib.util import find_spec
+
+from taskstate.errors import TaskstateError
+from taskstate.operations.operation import Operation, option
+from taskstate.operations.result import Result
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from taskstate.operations.call import Call
+
+_GARBAGE_OF_A_REQUEST = 20_000  # objects; to look at them takes about a millisecond
+
+
+class Lsp(NamedTuple):
+    """The arguments of `lsp`."""
+
+    actor: str = option(
+        "NAME",
+        "name to record as author of what commands change (default: TASKSTATE_ACTOR, the git user, or the login)",
+    )
+
+
+def serve(call: Call, asked: Lsp) -> Result:
+    """Serve an editor until it ends the conversation: findings, fixes and completion while one types.
+
+    Raises:
+        TaskstateError: code "missing-extra": the library of the protocol is not installed.
+    """
+    if find_spec("pygls") is None:
+        raise TaskstateError(
+            "the language server needs the extra `lsp`, which is not installed",
+            help='run `pip install "taskstate[lsp]"`',
+            code="missing-extra",
+        )
+    from taskstate.api import request_for
+    from taskstate.lsp.checking import Surroundings
+    from taskstate.lsp.server import serve as answer
+
+    gc.set_threshold(_GARBAGE_OF_A_REQUEST)  # a command puts it off, which a server must not
+    output = sys.stdout.buffer
+    sys.stdout = sys.stderr  # what anything prints must not get between the messages
+    around = Surroundings(call.now, lambda workspace: request_for(workspace, asked.actor))
+    return Result(None, "", answer(around, sys.stdin.buffer, output))
+
+
+OPERATIONS = (Operation("lsp", "serve an editor: findings, fixes and completion while one types", serve, Lsp),)

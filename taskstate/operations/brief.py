@@ -1,0 +1,38 @@
+"""`brief`: a briefing for an agent that starts on a task."""
+
+from __future__ import annotations
+
+from taskstate.operations.operation import TASK, Operation, option
+from taskstate.operations.result import Result
+from taskstate.operations.start import require_budget
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from taskstate.operations.call import Call
+    from taskstate.operations.operation import TaskId
+
+
+class Brief(NamedTuple):
+    """The arguments of `brief`."""
+
+    id: TaskId = TASK
+    role: str = option("R", "role to write the brief for")
+    budget: int | None = option(
+        "TOKENS", "maximum number of tokens (default: `brief.budget` of the configuration, which is 1000 unless set)"
+    )
+
+
+def brief(call: Call, asked: Brief) -> Result:
+    """Print a briefing for an agent that starts on a task, within a token budget."""
+    from taskstate.workflow.brief import brief as write_brief
+    from taskstate.workflow.brief import shape
+
+    require_budget(asked.budget)
+    loaded = call.load(asked.id)
+    written = write_brief(call.workspace, loaded, role=asked.role, budget=asked.budget, reader=call.reader)
+    return Result(shape(loaded, written, asked.role), written.text)
+
+
+OPERATIONS = (
+    Operation("brief", "print a briefing for an agent that starts on a task, within a token budget", brief, Brief),
+)

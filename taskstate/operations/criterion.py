@@ -1,0 +1,42 @@
+"""`criterion`: checks and unchecks acceptance criteria."""
+
+from __future__ import annotations
+
+from taskstate.operations.operation import TASK, Operation, positional
+from taskstate.operations.result import changed
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from taskstate.operations.call import Call
+    from taskstate.operations.operation import TaskId
+    from taskstate.operations.result import Result
+
+
+class Criterion(NamedTuple):
+    """The arguments of `criterion check` and `criterion uncheck`."""
+
+    id: TaskId = TASK
+    number: int = positional("N", "number of the criterion, counted from 1")
+
+
+def check(call: Call, asked: Criterion) -> Result:
+    """Check an acceptance criterion."""
+    return _set(call, asked, checked=True)
+
+
+def uncheck(call: Call, asked: Criterion) -> Result:
+    """Uncheck an acceptance criterion."""
+    return _set(call, asked, checked=False)
+
+
+def _set(call: Call, asked: Criterion, *, checked: bool) -> Result:
+    from taskstate.tasks.checklist import set_criterion
+
+    outcome = set_criterion(call.workspace, call.task_id(asked.id), asked.number, call.request(), checked=checked)
+    return changed(call, outcome, f"criterion {asked.number} {'checked' if checked else 'unchecked'}")
+
+
+OPERATIONS = (
+    Operation("criterion check", "check a criterion", check, Criterion, writes=True),
+    Operation("criterion uncheck", "uncheck a criterion", uncheck, Criterion, writes=True),
+)

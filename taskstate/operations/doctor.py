@@ -1,0 +1,124 @@
+"""`doctor`: checks the set-up and repairs it; reseals a task; gives a task another id."""
+
+from __future__ import annotations
+
+from taskstate.errors import TaskstateError
+from taskstate.operations.call import usage_error
+from taskstate.operations.operation import Operation, option, positional, switch
+from taskstate.operations.result import Result, changed
+from taskstate.syntax.spans import one_line
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from taskstate.operations.call import Call
+    from taskstate.operations.operation import Name, Text
+    from taskstate.workflow.doctor import RepositoryProblem
+
+
+class Doctor(NamedTuple):
+    """The arguments of `doctor`."""
+
+    fix: bool = switch("repair problems where nothing can be lost")
+    let_go: Name | None = option("ID", "accept that what is gone of a task was meant to go")
+    reseal: str | None = option("ID", "accept manual changes to a block that only taskstate writes")
+    note: Text | None = option("TEXT", "reason for --reseal; it is recorded")
+
+
+class Renumber(NamedTuple):
+    """The arguments of `doctor renumber`."""
+
+    old: str = positional("OLD", "task whose id changes in all files: its id, or a path where two files have that id")
+    new: str = positional("NEW", "new id")
+
+
+def doctor(call: Call, asked: Doctor) -> Result:
+    """Check the set-up and repair it; reseal a task. `doctor renumber OLD NEW` gives a task another id."""
+    if asked.reseal is not None:
+        return _reseal(call, asked.reseal, asked.note)
+    if asked.let_go is not None:
+        return _let_go(call, asked.let_go)
+    if asked.note is not None:
+        raise usage_error("doctor --note belongs to --reseal", help="name the task with --reseal")
+    return _check(call, fix=asked.fix)
+
+
+def _check(call: Call, *, fix: bool) -> Result:
+    from taskstate.workflow.doctor import CHECKS, RepositoryProblem, examine
+
+    try:
+        workspace = call.workspace
+    except TaskstateError as error:
+        if error.code != "config":
+            raise
+        problem = RepositoryProblem("configuration", "", error.message, error.help)
+        return _report((problem,), (), ("configuration",))
+    call.told = ()  # the report says it
+    problems = examine(workspace)
+    repairs: tuple[str, ...] = ()
+    if fix and not call.dry_run:
+        from taskstate.workflow.repairs import repair
+
+        repairs = repair(workspace, problems, call.request())
+        problems = examine(workspace)
+    return _report(problems, repairs, ("configuration", *CHECKS))
+
+
+def _report(problems: tuple[RepositoryProblem, ...], repairs: tuple[str, ...], checks: tuple[str, ...]) -> Result:
+    from taskstate.validation.secrets import masked
+
+    problems = tuple(each._replace(message=masked(each.message), help=masked(each.help)) for each in problems)
+    errors = [problem for problem in problems if not problem.note]
+    lines = [one_line(each) for each in (*repairs, *map(_line, problems))]
+    lines.append(_summary(len(errors), len(checks)) if errors else f"{len(checks)} checks, nothing is wrong")
+    data = {"checks": checks, "ailments": [problem._asdict() for problem in problems], "mended": repairs}
+    return Result(data, "\n".join(lines), status=1 if errors else 0)
+
+
+def _summary(errors: int, checks: int) -> str:
+    return f"{checks} checks, {errors} {'thing is' if errors == 1 else 'things are'} wrong"
+
+
+def _line(problem: RepositoryProblem) -> str:
+    where = f"{problem.path}: " if problem.path else ""
+    help_ = f"; {problem.help}" if problem.help else ""
+    return f"{'note' if problem.note else 'wrong'}  {problem.check:12}  {where}{problem.message}{help_}"
+
+
+def _reseal(call: Call, task: str, note: str | None) -> Result:
+    from taskstate.workflow.repairs import reseal
+
+    if not note:
+        raise usage_error("doctor --reseal: --note is missing", help="say why the change is right")
+    return changed(call, reseal(call.workspace, call.task_id(task), note, call.request()), "sealed anew")
+
+
+def _let_go(call: Call, task: str) -> Result:
+    from taskstate.model.names import parse_task_id
+    from taskstate.workflow.repairs import let_go
+    from taskstate.workspace.startup import losses_of
+
+    task_id = parse_task_id(task)
+    if call.dry_run:
+        return Result({"let_go": None}, "nothing would change")
+    message = let_go(call.workspace, task_id, call.request())
+    call.told = losses_of(call.workspace)
+    return Result({"let_go": task_id}, message)
+
+
+def renumber(call: Call, asked: Renumber) -> Result:
+    """Change the id of a task, in all files."""
+    from taskstate.model.names import own_file, parse_task_id
+    from taskstate.storage import folders
+    from taskstate.storage.paths import real
+    from taskstate.tasks.renumber import renumber as change_id
+
+    own, path = own_file(asked.old), real(asked.old)
+    if not (own and own.type == "state" and folders.is_file(path)):
+        path = call.workspace.locate(parse_task_id(asked.old))
+    return changed(call, change_id(call.workspace, path, parse_task_id(asked.new), call.request()), "renumbered")
+
+
+OPERATIONS = (
+    Operation("doctor", "check the set-up and repair it; reseal a task", doctor, Doctor, writes=True),
+    Operation("doctor renumber", "give a task another id", renumber, Renumber, writes=True),
+)

@@ -1,0 +1,117 @@
+"""`finish`: ends a turn with its session, its checks, its snapshot and what comes next."""
+
+from __future__ import annotations
+
+from taskstate.model.session_texts import AGENT, SESSION_TEXTS
+from taskstate.operations.call import usage_error
+from taskstate.operations.operation import TASK, Operation, group, option, switch
+from taskstate.operations.result import Result, changed, outcome_shape
+from taskstate.operations.session import FROM, given_words, text_fields
+from taskstate.storage.files import MAX_BYTES
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from taskstate.operations.call import Call, Source
+    from taskstate.operations.operation import Fields, Name, TaskId, Text
+    from taskstate.turn.ending import FinishRequest
+
+
+class Finish(NamedTuple):
+    """The arguments of `finish`."""
+
+    id: TaskId = TASK
+    words: Fields = group()
+    source: Source | None = FROM
+    passes: tuple[str, ...] = option("FID", "feature that passes, proved by this run of the checks", flag="pass")
+    checked: tuple[int, ...] = option("N", "acceptance criterion that is met", flag="check", by_comma=True)
+    qa_log: Source | None = option("FILE", "log of the validation commands, which then are not run")
+    waive: tuple[str, ...] = option("NAME", "check that may fail here (requires --note)")
+    evidence: Text = option("TEXT", "how the features of --pass were tested")
+    note: Text = option("TEXT", "reason for --waive or --abandon")
+    pause: bool = switch("end the turn with its work still in progress")
+    abandon: bool = switch("give the turn up (requires --note)")
+    complete: bool = switch("also complete the task")
+    output: Source | None = option("FILE", "with --complete: the Chain Output; - reads standard input")
+    send_back: Name = option("ROLE", "give the work back to an earlier role")
+    found: tuple[str, ...] = option("TEXT", "with --send-back: what is wrong", flag="finding")
+    keep: tuple[int, ...] = option("N", "answered finding that is not settled", by_comma=True)
+    answers: tuple[str, ...] = option("N=TEXT", "answer to a finding", flag="answer")
+
+
+def finish(call: Call, asked: Finish) -> Result:
+    """End a turn: record the session, run the checks and compare them, take the snapshot, set the role done.
+
+    The checks are the validation commands, compared with the baseline. Exit status 1: the session is recorded, and
+    there is something to mend, such as a regression, which leaves the turn open.
+    """
+    from taskstate.turn.call import Call as Turn
+    from taskstate.turn.finish import finish as end
+
+    turn = Turn(call.workspace, call.task_id(asked.id), call.request(), call.progress)
+    done = end(turn, _request(asked))
+    if call.dry_run:
+        return changed(call, done.outcome._replace(notes=(*done.outcome.notes, *done.lines)))
+    call.problems((*done.outcome.warnings, *done.problems))
+    data = {
+        **outcome_shape(done.outcome),
+        "role": done.role or None,
+        "done": done.done,
+        "problems": list(done.problems),
+        "notes": list(done.lines),
+    }
+    return Result(data, "\n".join(done.lines), status=1 if done.problems else 0)
+
+
+def _request(asked: Finish) -> FinishRequest:
+    from taskstate.turn import ending as endings
+
+    ending = endings.PAUSE if asked.pause else endings.ABANDON if asked.abandon else endings.DONE_ENDING
+    if asked.passes and ending != endings.DONE_ENDING and not asked.evidence:
+        raise usage_error(f"--{ending} does not go with --pass", help="leave one of them out")
+    return endings.FinishRequest(
+        words=given_words(asked.words, asked.source),
+        passes=asked.passes,
+        checked=asked.checked,
+        log=asked.qa_log.read(MAX_BYTES) if asked.qa_log else None,
+        waive=asked.waive,
+        note=asked.note.strip(),
+        evidence=asked.evidence,
+        ending=ending,
+        complete=asked.complete,
+        output=asked.output.text() if asked.output else None,
+        send_back=asked.send_back,
+        found=asked.found,
+        keep=asked.keep,
+        answers=dict(map(_answer, asked.answers)),
+    )
+
+
+def _answer(text: str) -> tuple[int, str]:
+    number, equals, answer = text.partition("=")
+    if not equals or not number.strip().isdecimal() or not answer.strip():
+        raise usage_error(f"--answer {text!r} is no answer", help='write it as --answer 1="WHAT WAS DONE"')
+    return int(number), answer
+
+
+OPERATIONS = (
+    Operation(
+        "finish",
+        "end a turn: session, checks, snapshot, and what comes next",
+        finish,
+        Finish,
+        writes=True,
+        groups={"words": text_fields(tuple(each for each in SESSION_TEXTS if each is not AGENT))},
+        apart=(
+            *(("--pause", other) for other in ("--abandon", "--complete", "--send-back", "--waive")),
+            *(("--abandon", other) for other in ("--complete", "--send-back", "--waive")),
+            ("--complete", "--send-back"),
+        ),
+        together=(
+            ("--send-back", "--finding", 'say what is wrong: --finding "WHAT"'),
+            ("--finding", "--send-back", "name the role that mends it: --send-back ROLE"),
+            ("--output", "--complete", "`taskstate chain output set` writes a part alone"),
+            ("--waive", "--note", 'say why: --note "WHY"'),
+            ("--abandon", "--note", 'say why: --note "WHY"'),
+        ),
+    ),
+)

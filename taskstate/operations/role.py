@@ -1,0 +1,116 @@
+"""`role`: shows and changes the roles of a task."""
+
+from __future__ import annotations
+
+from taskstate.model.statuses import BLOCKED, OF_ROLES
+from taskstate.operations.operation import TASK, Operation, option, positional, switch
+from taskstate.operations.result import Result, changed
+from taskstate.storage.files import MAX_BYTES
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from taskstate.operations.call import Call, Source
+    from taskstate.operations.operation import TaskId, Text
+
+_ROLE = positional("ROLE", "implementer, reviewer, validator, or a role of the configuration")
+
+
+class Show(NamedTuple):
+    """The arguments of `role show`."""
+
+    id: TaskId = TASK
+
+
+class Set(NamedTuple):
+    """The arguments of `role set`."""
+
+    id: TaskId = TASK
+    role: str = _ROLE
+    status: str = option(
+        "",
+        "in_progress, done, or pending for a role without a snapshot; to block a role, use `role block`",
+        choices=OF_ROLES,
+        is_required=True,
+    )
+    qa_log: Source | None = option("P", "log of the role's checks, kept as an artifact")
+    session_id: str | None = option("X", "session id of the agent")
+
+
+class Block(NamedTuple):
+    """The arguments of `role block`."""
+
+    id: TaskId = TASK
+    role: str = _ROLE
+    finding: Text = option("TEXT", "what is wrong and where, in one line", is_required=True)
+
+
+class Unblock(NamedTuple):
+    """The arguments of `role unblock`."""
+
+    id: TaskId = TASK
+    role: str = _ROLE
+    finding: Text | None = option("TEXT", "text of the finding, or its number in `role show`")
+    all: bool = switch("remove all findings of the role")
+
+
+class Reopen(NamedTuple):
+    """The arguments of `role reopen`."""
+
+    id: TaskId = TASK
+    role: str = _ROLE
+    note: Text = option("T", "reason; it is recorded", is_required=True)
+
+
+def show(call: Call, asked: Show) -> Result:
+    """Show the status and the findings of a task's roles."""
+    from taskstate.workflow.status import role_table, roles_shape
+
+    loaded, names = call.load_parsed(asked.id), call.workspace.config.roles
+    data = {"id": loaded.state.id, "path": loaded.relative, "roles": roles_shape(loaded, names)}
+    return Result(data, role_table(loaded, names))
+
+
+def set_(call: Call, asked: Set) -> Result:
+    """Begin a role, which verifies the previous role's snapshot; or finish it, which verifies its own."""
+    from taskstate.tasks.role_changes import set_role
+    from taskstate.tasks.role_rules import RoleChange
+
+    log = asked.qa_log.read(MAX_BYTES) if asked.qa_log else None
+    change = RoleChange(status=asked.status, log=log, session_id=asked.session_id)
+    outcome = set_role(call.workspace, call.task_id(asked.id), asked.role, change, call.request())
+    done = f"{asked.role} is {asked.status.replace('_', ' ')}"
+    return changed(call, outcome, done, role=asked.role, status=asked.status)
+
+
+def block(call: Call, asked: Block) -> Result:
+    """Record a finding that blocks a role."""
+    from taskstate.tasks.role_changes import block as block_role
+
+    outcome = block_role(call.workspace, call.task_id(asked.id), asked.role, asked.finding, call.request())
+    return changed(call, outcome, f"{asked.role} is blocked", role=asked.role, status=BLOCKED)
+
+
+def unblock(call: Call, asked: Unblock) -> Result:
+    """Remove a finding; without findings the role is no longer blocked."""
+    from taskstate.tasks.role_changes import unblock as unblock_role
+
+    outcome = unblock_role(call.workspace, call.task_id(asked.id), asked.role, asked.finding, call.request())
+    removed = "all findings" if asked.all else "a finding"
+    return changed(call, outcome, f"{removed} of {asked.role} taken back", role=asked.role)
+
+
+def reopen(call: Call, asked: Reopen) -> Result:
+    """Reopen a role. Later roles become pending again and lose their snapshots."""
+    from taskstate.tasks.role_changes import reopen as reopen_role
+
+    outcome = reopen_role(call.workspace, call.task_id(asked.id), asked.role, asked.note, call.request())
+    return changed(call, outcome, f"{asked.role} is back at work", role=asked.role)
+
+
+OPERATIONS = (
+    Operation("role show", "show the roles", show, Show),
+    Operation("role set", "set the status of a role", set_, Set, writes=True),
+    Operation("role block", "block a role", block, Block, writes=True),
+    Operation("role unblock", "remove a finding", unblock, Unblock, writes=True, one_of=("--finding", "--all")),
+    Operation("role reopen", "reopen a role", reopen, Reopen, writes=True),
+)

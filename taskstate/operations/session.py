@@ -1,0 +1,171 @@
+"""`session`: appends sessions to a task's Progress Log, shows them, and puts lost ones back."""
+
+from __future__ import annotations
+
+import sys
+
+from taskstate.model.session_texts import AGENT, SESSION_TEXTS
+from taskstate.operations.call import usage_error
+from taskstate.operations.operation import TASK, Field, Operation, group, option, positional
+from taskstate.operations.result import Result, changed
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from taskstate.model.session_texts import SessionText
+    from taskstate.operations.call import Call, Source
+    from taskstate.operations.operation import Fields, TaskId
+    from taskstate.tasks.sessions import NewSession, SessionView
+
+_MAX_SUMMARY = 80  # characters of a session in a list
+FROM = option("FILE", "read the session from JSON with the keys did, issues, state, next, commits, …", flag="from")
+
+
+class Add(NamedTuple):
+    """The arguments of `session add`."""
+
+    id: TaskId = TASK
+    words: Fields = group()
+    source: Source | None = FROM
+
+
+class List(NamedTuple):
+    """The arguments of `session list`."""
+
+    id: TaskId = TASK
+
+
+class Show(NamedTuple):
+    """The arguments of `session show`."""
+
+    id: TaskId = TASK
+    number: int = positional("N", "number of the session")
+
+
+class Restore(NamedTuple):
+    """The arguments of `session restore`."""
+
+    id: TaskId = TASK
+    numbers: tuple[int, ...] = positional("N", "number of the session (repeatable)", is_required=True)
+    revision: str = option(
+        "REV",
+        "commit that has the session, or COMMIT:PATH where the file had another path",
+        flag="from",
+        is_required=True,
+    )
+
+
+def text_fields(texts: Sequence[SessionText] = SESSION_TEXTS) -> tuple[Field, ...]:
+    """Return the fields that ask for the texts of a session, the agent's name last."""
+    ordered = sorted(texts, key=lambda text: text.key == AGENT.key)
+    return tuple(
+        Field(
+            each.help,
+            each.example,
+            flag=each.flag,
+            name=each.key,
+            kind="Text",
+            is_list=each.repeated,
+            by_comma=each.commits,
+        )
+        for each in ordered
+    )
+
+
+def add(call: Call, asked: Add) -> Result:
+    """Append a session to the Progress Log."""
+    from taskstate.tasks.sessions import add as add_session
+    from taskstate.tasks.size_warning import warning
+
+    task = call.task_id(asked.id)
+    words = given_words(asked.words, asked.source)
+    if words is None:
+        raise usage_error("session add: --did is missing", help="say what was done, the state, and the next step")
+    outcome = add_session(call.workspace, task, words, call.request())
+    result = changed(call, outcome, "session added")
+    size = call.workspace.config.size._replace(max_kb=sys.maxsize, max_tokens=0)  # the write has told of these
+    return result._replace(warning=warning(outcome.state, size))
+
+
+def given_words(words: Mapping[str, Any], source: Source | None) -> NewSession | None:
+    """Return the session that fields give, and the file of --from, to which they add; None where neither says a word.
+
+    Raises:
+        TaskstateError: one of what every session says is missing.
+    """
+    from taskstate.tasks.sessions import NewSession
+
+    values = {} if source is None else _from_json(source.text(), source.name)
+    for text in SESSION_TEXTS:
+        if text.repeated:
+            values[text.key] = (*values.get(text.key, ()), *words.get(text.key, ()))
+        else:
+            values[text.key] = words.get(text.key) or values.get(text.key, "")
+    if not any(values.values()):
+        return None
+    for text in SESSION_TEXTS:
+        if text.required and not values[text.key]:
+            raise usage_error(f"--{text.flag} is missing", help="say what was done, the state, and the next step")
+    return NewSession(**values)
+
+
+def _from_json(text: str, name: str) -> dict[str, Any]:
+    from taskstate.syntax.json_input import read_object, unknown_key, wrong_value
+
+    texts = {each.key: each for each in SESSION_TEXTS}
+    values = read_object(text, name, '{"did": [..], "state": "..", "next": [..]}')
+    for key, value in values.items():
+        if key not in texts:
+            raise unknown_key(name, key, tuple(texts))
+        if not texts[key].repeated and not isinstance(value, str):
+            raise wrong_value(name, key, "a text")
+        if texts[key].repeated and not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
+            raise wrong_value(name, key, "a list of texts")
+    return values
+
+
+def list_(call: Call, asked: List) -> Result:
+    """List all sessions, including archived ones."""
+    from taskstate.tasks.sessions import all_sessions
+
+    sessions = all_sessions(call.workspace, call.task_id(asked.id))
+    lines = [
+        f"{each.number:>4}  {each.time or '?':16}  {'archived' if each.archived else '':8}  {_summary(each)}"
+        for each in sessions
+    ]
+    data = [{"number": each.number, "time": each.time, "archived": each.archived} for each in sessions]
+    return Result(data, "\n".join(lines) or "no sessions yet")
+
+
+def _summary(session: SessionView) -> str:
+    line = session.did[0].split("\n")[0] if session.did else ""
+    return line if len(line) <= _MAX_SUMMARY else line[: _MAX_SUMMARY - 1] + "\u2026"
+
+
+def show(call: Call, asked: Show) -> Result:
+    """Show a session from the state file or the archive."""
+    from taskstate.tasks.sessions import find_session
+
+    shape = find_session(call.workspace, call.task_id(asked.id), asked.number)._asdict()
+    text = shape.pop("entry")
+    return Result(shape, text)
+
+
+def restore(call: Call, asked: Restore) -> Result:
+    """Put sessions back into the log as a commit has them, removed or reworded since."""
+    from taskstate.tasks.session_restore import restore as restore_sessions
+
+    task = call.task_id(asked.id)
+    return changed(
+        call, restore_sessions(call.workspace, task, asked.numbers, asked.revision, call.request()), "restored"
+    )
+
+
+OPERATIONS = (
+    Operation("session add", "add a session", add, Add, writes=True, groups={"words": text_fields()}),
+    Operation("session list", "list all sessions", list_, List),
+    Operation("session show", "show a session", show, Show),
+    Operation("session restore", "put a session back", restore, Restore, writes=True),
+)

@@ -1,0 +1,53 @@
+"""`show`: a task, or one of its sections."""
+
+from __future__ import annotations
+
+from taskstate.errors import TaskstateError
+from taskstate.operations.operation import TASK, Operation, option
+from taskstate.operations.result import Result
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from taskstate.operations.call import Call
+    from taskstate.operations.operation import TaskId
+    from taskstate.syntax.document import Section
+    from taskstate.workspace.workspace import Loaded
+
+
+class Show(NamedTuple):
+    """The arguments of `show`."""
+
+    id: TaskId = TASK
+    section: str = option("NAME", "print this section or subsection, verbatim")
+
+
+def show(call: Call, asked: Show) -> Result:
+    """Show a task, or one section of it."""
+    from taskstate.tasks.overview import overview, task_shape
+    from taskstate.tasks.size_warning import warning
+
+    loaded = call.load(asked.id)
+    if asked.section:
+        section = _section(loaded, asked.section)
+        text = section.span.of(loaded.document.text).strip("\r\n")
+        return Result({"path": loaded.relative, "section": section.title, "text": text}, text)
+    told = warning(loaded.state, call.workspace.config.size)
+    return Result(task_shape(loaded), overview(loaded), warning=told)
+
+
+def _section(loaded: Loaded, name: str) -> Section:
+    from taskstate.model.document_kinds import section_key
+    from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
+
+    sections = [section for section in loaded.document.sections if section.level <= PART_LEVEL]
+    for section in sections:
+        if section_key(section.title) == section_key(name.lstrip("# ")):
+            return section
+    decision = next((each for each in sections if each.title.casefold().startswith(f"{name.casefold()}:")), None)
+    if decision:  # AD-7, whose heading has its title behind the number
+        return decision
+    titles = ", ".join(section_key(section.title) for section in sections if section.level == SECTION_LEVEL)
+    raise TaskstateError(f"{loaded.relative} has no section {name!r}", help=f"it has: {titles}", code="not-found")
+
+
+OPERATIONS = (Operation("show", "show a task, or one section of it", show, Show),)

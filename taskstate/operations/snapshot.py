@@ -1,0 +1,164 @@
+"""`snapshot`: takes snapshots of the working tree, compares and restores them, and accepts drift."""
+
+from __future__ import annotations
+
+from taskstate.operations.operation import TASK, Operation, option, switch
+from taskstate.operations.result import Result, changed
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from taskstate.operations.call import Call
+    from taskstate.operations.operation import TaskId, Text
+    from taskstate.verification.snapshots.drift import Difference, DriftReport
+
+_SHORT = 12  # digits of a hash in a report
+_ROLE = option("R", "role of the snapshot, such as implementer", is_required=True)
+
+
+class Take(NamedTuple):
+    """The arguments of `snapshot take`."""
+
+    id: TaskId = TASK
+    role: str = _ROLE
+
+
+class Verify(NamedTuple):
+    """The arguments of `snapshot verify`."""
+
+    id: TaskId = TASK
+    role: str = _ROLE
+    restore: tuple[str, ...] = option(
+        "FILE",
+        "first restore these files from the snapshot; for a name that begins with -: --restore=./-name",
+        in_a_row=True,
+    )
+
+
+class Diff(NamedTuple):
+    """The arguments of `snapshot diff`."""
+
+    id: TaskId = TASK
+    role: str = _ROLE._replace(is_required=False)
+    type: str = option(
+        "",
+        "from the base to what the role left; from the previous role's snapshot to its own; from what the role "
+        "left, or without --role the last turn, to the working tree now; from what the role saw last to now "
+        "(default: from-base)",
+        choices=("from-base", "incremental", "now", "seen"),
+        default="from-base",
+    )
+    path: bool = switch("print the path of the gzipped diff instead")
+
+
+class Resolve(NamedTuple):
+    """The arguments of `snapshot resolve`."""
+
+    id: TaskId = TASK
+    note: Text = option("TEXT", "reason; it is recorded", is_required=True)
+
+
+def take(call: Call, asked: Take) -> Result:
+    """Record the exact working tree, staged or not, with its diffs; git's own data is not changed."""
+    from taskstate.verification.snapshots.take import take as take_snapshot
+
+    taken = take_snapshot(call.workspace, call.task_id(asked.id), asked.role, call.request())
+    text = f"snapshot of {asked.role} taken: {taken.result.stat}"
+    return changed(call, taken, text, role=asked.role, diff_stat=taken.result.stat, files=taken.result.number)
+
+
+def verify(call: Call, asked: Verify) -> Result:
+    """Compare the working tree with a role's snapshot; on drift, print a report and exit with status 1."""
+    from taskstate.errors import TaskstateError
+    from taskstate.model.roles import require_role
+    from taskstate.verification.snapshots.drift import printable_path
+    from taskstate.verification.snapshots.verify import compare, count_up
+
+    workspace = call.workspace
+    task = call.load_parsed(asked.id).state.id
+    require_role(asked.role, workspace.config.roles)
+    restored = _restore(call, task, asked)
+    back = [f"{'would put back' if call.dry_run else 'put back'} {printable_path(name)}" for name in restored]
+    try:
+        report = compare(workspace, workspace.load(workspace.locate(task)), asked.role)
+    except TaskstateError:
+        call.notes(tuple(back))  # what was restored before the failure
+        raise
+    if report.drift:
+        count_up(workspace, task, asked.role, call.request())
+    data = {
+        "drift": report.drift,
+        "checks": [check._asdict() for check in report.checks],
+        "files": [each.as_json() for each in report.files],
+        "notes": list(report.notes),
+        "message": report.message,
+        "explained": [each._asdict() for each in report.explained],
+        "committed": list(report.committed),
+        "commits": list(report.commits),
+        "at_work": report.at_work,
+        **({"restored": list(restored)} if asked.restore else {}),
+    }
+    return Result(data, "\n".join([*back, *_report(report, asked.role)]), status=1 if report.drift else 0)
+
+
+def _restore(call: Call, task: str, asked: Verify) -> tuple[str, ...]:
+    from taskstate.verification.snapshots.restore import restore
+
+    if not asked.restore:
+        return ()
+    restored, notes = restore(call.workspace, task, asked.role, asked.restore, dry_run=call.dry_run)
+    call.notes(notes)
+    return restored
+
+
+def _report(report: DriftReport, role: str) -> list[str]:
+    notes = [f"  note: {note}" for note in report.notes]
+    if report.at_work:
+        return [f"{report.at_work} is at work on what {role} left", *map(_line, report.files), *notes]
+    if not report.drift:
+        what = "differs only by what is explained from what" if report.explained else "is as"
+        return [f"the working tree {what} {role} left{'' if report.explained else ' it'}", *notes]
+    failed = [f"  {check.name}: {check.detail}" for check in report.checks if not check.ok]
+    listed = [_line(each) for each in report.files]
+    return [f"drift: {report.message}", *listed, "failed checks:", *failed, *notes, f"what to do: {report.help}"]
+
+
+def _line(each: Difference) -> str:
+    from taskstate.verification.snapshots.drift import printable_path
+
+    expected, current = (shown[:_SHORT] if shown else "none" for shown in (each.expected, each.current))
+    origin = f" (was {printable_path(each.origin)})" if each.origin else ""
+    return f"  {each.change:<8} {printable_path(each.path)}{origin}: expected {expected}, is {current}"
+
+
+def diff(call: Call, asked: Diff) -> Result:
+    """Show what a role changed, or what changed since."""
+    from taskstate.verification.snapshots.diffs import diff_of
+
+    found = diff_of(call.workspace, call.task_id(asked.id), asked.role, asked.type)
+    data = {"path": found.path, "role": asked.role, "type": asked.type}
+    if asked.path:
+        return Result(data, found.path)
+    text = found.content.decode("utf-8", "replace")
+    above = "".join(f"# {line}\n" for line in found.came_in)
+    return Result(
+        {**data, "came_in": list(found.came_in), "diff": text}, "", raw=above.encode() + found.content, is_diff=True
+    )
+
+
+def resolve(call: Call, asked: Resolve) -> Result:
+    """Accept the working tree and HEAD as they are, and record who did so and why."""
+    from taskstate.verification.snapshots.accept_drift import resolve as accept
+
+    outcome = accept(call.workspace, call.task_id(asked.id), asked.note, call.request())
+    accepted = outcome.result
+    retaken = f"; snapshot of {' and '.join(accepted.retaken)} taken anew" if accepted.retaken else ""
+    text = f"the working tree is accepted as it is{retaken}"
+    return changed(call, outcome, text, retaken=list(accepted.retaken), base_commit=accepted.base)
+
+
+OPERATIONS = (
+    Operation("snapshot take", "record the working tree of a role", take, Take, writes=True),
+    Operation("snapshot verify", "compare the working tree with a snapshot", verify, Verify, writes=True),
+    Operation("snapshot diff", "show the diff of a role", diff, Diff),
+    Operation("snapshot resolve", "accept drift", resolve, Resolve, writes=True),
+)

@@ -1,0 +1,76 @@
+"""`start`: begins a turn on a task, and says what the agent reads first."""
+
+from __future__ import annotations
+
+from taskstate.operations.call import usage_error
+from taskstate.operations.operation import TASK, Operation, option
+from taskstate.operations.result import Result, changed, outcome_shape
+from taskstate.storage.files import MAX_BYTES
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from taskstate.operations.call import Call, Source
+    from taskstate.operations.operation import Line, TaskId
+
+
+class Start(NamedTuple):
+    """The arguments of `start`."""
+
+    id: TaskId = TASK
+    role: str = option("R", "role of the turn (default: the one that is due)")
+    agent: Line = option("NAME", "name of the agent (default: the actor)")
+    budget: int | None = option("TOKENS", "maximum number of tokens of the brief")
+    take_over: Line = option("NOTE", "pause the turn that somebody else began, and say why")
+    accept_stale: Line = option("NOTE", "seal the context as it is now, and say why")
+    accept_drift: Line = option("NOTE", "go on from the working tree as it is, and say why")
+    qa_log: Source | None = option("FILE", "log of the validation commands, for the baseline")
+
+
+def start(call: Call, asked: Start) -> Result:
+    """Begin a turn: accept an open handoff, seal the context, pull the inputs, compare the tree, and print the brief.
+
+    The working tree is compared with what the last turn left. Refuses as a whole, naming everything that is in the way.
+    """
+    from taskstate.turn.call import Call as Turn
+    from taskstate.turn.start import StartRequest
+    from taskstate.turn.start import start as begin
+
+    require_budget(asked.budget)
+    request = StartRequest(
+        role=asked.role,
+        agent=asked.agent,
+        budget=asked.budget,
+        take_over=asked.take_over,
+        accept_stale=asked.accept_stale,
+        accept_drift=asked.accept_drift,
+        log=asked.qa_log.read(MAX_BYTES) if asked.qa_log else None,
+    )
+    started = begin(Turn(call.workspace, call.task_id(asked.id), call.request(), call.progress), request)
+    if call.dry_run:
+        return changed(call, started.outcome)
+    call.problems(started.outcome.warnings)
+    data = {
+        **outcome_shape(started.outcome),
+        "role": started.role or None,
+        "resumed": started.resumed,
+        "notes": list(started.notes),
+        "text": started.text,
+    }
+    return Result(data, "\n".join([started.where, *(f"- {note}" for note in started.notes), "", started.text]))
+
+
+def require_budget(budget: int | None) -> None:
+    """Refuse a number of tokens that is none.
+
+    Raises:
+        TaskstateError: code "usage".
+    """
+    if budget is not None and budget < 1:
+        raise usage_error(f"--budget {budget} is no budget", help="say how many tokens, at least 1")
+
+
+OPERATIONS = (
+    Operation(
+        "start", "begin a turn on a task: all that stands before work, then the brief", start, Start, writes=True
+    ),
+)
