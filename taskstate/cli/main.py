@@ -11,11 +11,12 @@ import os
 import sys
 from itertools import pairwise
 
-from taskstate import VERSION
 from taskstate.cli.arguments import Parser
 from taskstate.cli.invocation import Invocation
-from taskstate.errors import TaskstateError, interrupted_status
+from taskstate.errors import TaskstateError
+from taskstate.signals import interrupted_status
 from taskstate.typed import TYPE_CHECKING
+from taskstate.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from taskstate import FORMAT
 from taskstate.formatting.equivalence import same_meaning
 from taskstate.formatting.formatter import format_text
 from taskstate.lsp.positions import line_edits
@@ -10,6 +9,7 @@ from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.typed import TYPE_CHECKING
+from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
     from taskstate.syntax.edits import Edit

@@ -14,7 +14,8 @@ import stat
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from taskstate.errors import Held, StaleFile, TaskstateError
+from taskstate.errors import StaleFile, TaskstateError
+from taskstate.signals import Held
 from taskstate.storage import folders
 from taskstate.typed import TYPE_CHECKING
 
@@ -273,13 +274,6 @@ def require_replaceable(path: Path) -> os.stat_result | None:
     if is_kept or not folders.may(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     return before
-
-
-def require_writable_folder(path: Path) -> None:
-    """Refuse a path in whose folder (or, where that is missing, its nearest parent) no file may be written."""
-    folder = next(each for each in path.parents if folders.exists(each))
-    if not folders.may(folder, os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 
 
 def create(path: Path, data: bytes, *, mode: int = 0o666) -> None:

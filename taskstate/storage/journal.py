@@ -11,10 +11,12 @@ A plan that comes with an entry is kept when it is done, as a copy of what it wr
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import suppress
 
-from taskstate.errors import Held, StaleFile, TaskstateError
+from taskstate.errors import StaleFile, TaskstateError
+from taskstate.signals import Held
 from taskstate.storage import files, folders, kept, transaction
 from taskstate.storage.private import make_folder
 from taskstate.storage.progress import PERMANENT_ERRORS, Progress, progress, progress_or_other
@@ -151,7 +153,7 @@ def _require_possible(root: Path, plan: Plan) -> None:
             with files.os_errors("write", path):
                 if not isinstance(operation, Move | Delete):  # these change the folder alone
                     files.require_replaceable(path)
-                files.require_writable_folder(path)
+                _require_writable_folder(path)
     if len(plan) > 1:
         needed = sum(len(getattr(operation, "data", b"")) for operation in plan) * 2 + _SPARE_BYTES
         with files.os_errors("write", root):
@@ -160,6 +162,13 @@ def _require_possible(root: Path, plan: Plan) -> None:
             advice = "free some space, then run the command again"
             message = f"cannot write in {files.shown(root)}: no space is left"
             raise TaskstateError(message, code="disk-full", help=advice)
+
+
+def _require_writable_folder(path: Path) -> None:
+    """Refuse a path in whose folder (or, where that is missing, its nearest parent) no file may be written."""
+    folder = next(each for each in path.parents if folders.exists(each))
+    if not folders.may(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 
 
 def _record(private: Private, plan: Plan, keeping: Keeping | None) -> Path | None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import time
 
-from taskstate.errors import Held, StaleFile, TaskstateError
+from taskstate.errors import StaleFile, TaskstateError
 from taskstate.model import names
 from taskstate.model.derived_values import exceeded, largest_parts
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import check_seal, has_write_metadata, with_event, with_write_metadata
+from taskstate.signals import Held
 from taskstate.storage import files, journal
 from taskstate.storage.transaction import paths_of
 from taskstate.syntax.document import parse

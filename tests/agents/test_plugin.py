@@ -10,11 +10,11 @@ import pytest
 import yaml
 
 from scripts.plugin import PLUGIN, SKILL, plugin_files
-from taskstate import VERSION
 from taskstate.agents.clients import CLIENTS, EVENTS
 from taskstate.cli import main
 from taskstate.cli.arguments import Parser
 from taskstate.handoff.token_count import estimate
+from taskstate.version import VERSION
 
 if TYPE_CHECKING:
     from typing import Any

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import VERSION
 from taskstate.cli.main import COMMANDS
 from taskstate.storage import journal
 from taskstate.tasks import task_list
+from taskstate.version import VERSION
 from tests.support.crashing import leave_plan
 from tests.support.place import Place, tree
 from tests.support.processes import is_gone

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from taskstate import FORMAT
 from taskstate.lint.diagnostics import BODY, WHOLE
 from taskstate.lint.facts.conflicts import conflicts_of
 from taskstate.lint.facts.json_values import JsonValue, json_value
@@ -28,6 +27,7 @@ from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import CONTROLS, Span, first_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema
+from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -16,7 +16,8 @@ import re
 from contextlib import suppress
 from functools import partial
 
-from taskstate.errors import GitFailed, Held, TaskstateError
+from taskstate.errors import GitFailed, TaskstateError
+from taskstate.signals import Held
 from taskstate.storage.files import MAX_BYTES
 from taskstate.storage.git.discovery import discover, first_line, foreign_variables, git_folder, small_file
 from taskstate.typed import TYPE_CHECKING
