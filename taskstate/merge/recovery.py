@@ -48,6 +48,7 @@ from taskstate.workspace.writer import change_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
     from pathlib import Path
 
     from taskstate.model.progress_log import Session
@@ -163,12 +164,12 @@ def _mend(task: _Task, wanted: Wanted, request: Request) -> str:
         if error.code not in {"not-found", *damage.CODES}:
             raise
         with task.workspace.locked():
-            _write_anew(task, wanted)
+            _write_anew(task, wanted, request.metadata.now)
         return _GOOD_TEXT
     return change_at(task.workspace, path, lambda loaded: _change(task, loaded, wanted), request).result
 
 
-def _write_anew(task: _Task, wanted: Wanted) -> None:
+def _write_anew(task: _Task, wanted: Wanted, at: datetime) -> None:
     """Write a state file that is missing, or not UTF-8, as a command left it last."""
     standing, now = task.read(task.path), TaskFiles(b"", task.read(task.archive_path))
     after = _mended(_Gap(task, now, wanted, _sources(task, wanted), is_damaged=True), _good_texts(task))
@@ -176,7 +177,8 @@ def _write_anew(task: _Task, wanted: Wanted) -> None:
     if files.size(task.workspace.root / task.path) is not None:
         _keep_aside(task, standing)
         operation = journal.Replace(task.path, files.digest(standing), after.state)
-    carry_out(task.workspace, (*_handoffs(task, wanted), *_archive_plan(task, now.archive, after.archive), operation))
+    plan = (*_handoffs(task, wanted), *_archive_plan(task, now.archive, after.archive), operation)
+    carry_out(task.workspace, plan, at)
 
 
 def _change(task: _Task, loaded: Loaded, wanted: Wanted) -> Change[str]:

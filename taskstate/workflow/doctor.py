@@ -10,7 +10,6 @@ import os
 import shlex
 import shutil
 from contextlib import closing, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 
 from taskstate.errors import GitFailed, TaskstateError
@@ -21,7 +20,7 @@ from taskstate.messages import counted, decoded
 from taskstate.model import names
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import CLOSED
-from taskstate.model.write_metadata import check_seal, timestamp
+from taskstate.model.write_metadata import check_seal
 from taskstate.permanent.impact import storage as impact_storage
 from taskstate.permanent.readers import standings
 from taskstate.storage import files, folders, journal, kept, lock
@@ -137,8 +136,8 @@ def _has_hook(workspace: Workspace, name: str) -> bool:
 
 def _check_removed(workspace: Workspace) -> Iterable[RepositoryProblem]:
     """Report what is gone since the last commit: state files of open tasks, and archives that a task needs."""
-    now = timestamp(datetime.now(UTC))
-    run, remarks = open_run(workspace, workspace.config, LintRequest(now, None, remember=False))
+    request = LintRequest(now="", against=None, remember=False)  # of a removed file nobody asks what time it is
+    run, remarks = open_run(workspace, workspace.config, request)
     with closing(run.repository):
         for finding in removed_findings(run, [workspace.root]):
             own = names.own_file(finding.path)
