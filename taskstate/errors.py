@@ -15,16 +15,22 @@ turns them into an exit status.
 
 from __future__ import annotations
 
+from taskstate.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from taskstate.error_codes import ErrorCode
+
 
 class TaskstateError(Exception):
     """The job could not be done.
 
-    `message` says what failed and where, `help` what to do about it, and `code` names the case for programs.
+    `message` says what failed and where, `help` what to do about it, and `code` names the case for programs: one of
+    `error_codes`.
     """
 
-    code = "error"
+    code: ErrorCode = "error"
 
-    def __init__(self, message: str, *, help: str = "", code: str = "") -> None:  # noqa: A002 - the field's own word
+    def __init__(self, message: str, *, help: str = "", code: ErrorCode | None = None) -> None:  # noqa: A002 - the field's own word
         super().__init__(message)
         self.message = message
         self.help = help
@@ -45,7 +51,7 @@ class SeveralReasons(TaskstateError):
         reasons: tuple[str, ...],
         *,
         help: str = "",  # noqa: A002 - the field's own word
-        code: str = "",
+        code: ErrorCode | None = None,
         shown: tuple[str, ...] = (),
     ) -> None:
         super().__init__(message, help=help, code=code)
@@ -56,28 +62,28 @@ class SeveralReasons(TaskstateError):
 class EditConflict(TaskstateError):
     """Two edits of one plan touch the same text."""
 
-    code = "edit-conflict"
+    code: ErrorCode = "edit-conflict"
 
 
 class CannotEdit(TaskstateError):
     """The text is written in a form (an alias, a tag, a duplicate key …) that cannot be changed safely."""
 
-    code = "cannot-edit"
+    code: ErrorCode = "cannot-edit"
 
 
 class StaleFile(TaskstateError):
     """The file on disk changed after the plan was made."""
 
-    code = "stale"
+    code: ErrorCode = "stale"
 
 
 class LockTimeout(TaskstateError):
     """Another writer held the repository's lock for longer than we wait."""
 
-    code = "lock-timeout"
+    code: ErrorCode = "lock-timeout"
 
 
 class GitFailed(TaskstateError):
     """Git is missing, too old, or refused the command."""
 
-    code = "git"
+    code: ErrorCode = "git"

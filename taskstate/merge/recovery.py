@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from taskstate.error_codes import ErrorCode
     from taskstate.model.progress_log import Session
     from taskstate.storage.kept import KeptRecord
     from taskstate.workspace.change import Request
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
 
     Wanted = dict[Item, Owed]
 
+_REPLACED: frozenset[ErrorCode] = damage.CODES | {"not-found"}  # errors of a state file that is written anew
 _GOOD_TEXT = "its last good text is back"
 _MOST_ARCHIVES = 3  # versions of the archive in git that are tried, the newest first
 
@@ -161,7 +163,7 @@ def _mend(task: _Task, wanted: Wanted, request: Request) -> str:
     try:
         task.workspace.load(path)
     except TaskstateError as error:
-        if error.code not in {"not-found", *damage.CODES}:
+        if error.code not in _REPLACED:
             raise
         with task.workspace.locked():
             _write_anew(task, wanted, request.metadata.now)

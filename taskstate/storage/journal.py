@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from taskstate.error_codes import ErrorCode
     from taskstate.storage.private import Private
 
 __all__ = ["Append", "Create", "Delete", "Move", "Operation", "Plan", "Replace"]
@@ -37,6 +38,7 @@ __all__ += ["Keeping", "pending", "recover", "split_by_progress", "undo", "waiti
 JOURNAL = "journal"  # in the private folder
 _PENDING = "pending-"
 CONFLICT, UNREADABLE = "conflict-", "unreadable-"  # begin the names of plans that were set aside
+_HOPELESS: frozenset[ErrorCode] = PERMANENT_ERRORS | {"too-large"}  # of a record: it will never be read
 _SPARE_BYTES = 64 * 1024  # that must be free on the disk beside what a plan writes
 
 
@@ -230,7 +232,7 @@ def _recover(root: Path, private: Private, record: Path, may_write: Callable[[st
         plan, entry = transaction.decode(files.read(record, files.MAX_BYTES))
         _require_ours(plan, may_write)
     except (ValueError, TaskstateError) as error:
-        if isinstance(error, TaskstateError) and error.code not in {*PERMANENT_ERRORS, "too-large"}:
+        if isinstance(error, TaskstateError) and error.code not in _HOPELESS:
             return f"{files.shown(record.name)} waits: {error}"
         name = _set_aside(record, UNREADABLE)
         return f"{files.shown(record.name)} is not a plan that can be read; nothing was done, and it is kept as {name}"
