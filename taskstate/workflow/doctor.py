@@ -38,8 +38,14 @@ from taskstate.workspace.setup import HOOK_TYPES, INSTALL_HOOKS, PRE_COMMIT, mer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import Literal
 
     from taskstate.workspace.workspace import Workspace
+
+    _Setting = Literal["configuration", "git", "set-up", "merge-driver", "hooks", "versions", "prompts"]
+    _Storage = Literal["lock", "unfinished", "kept", "temporary", "artifacts", "cache"]
+    _Tasks = Literal["files", "removed", "attention", "twice", "ids", "permanent", "orphans"]
+    CheckName = _Setting | _Storage | _Tasks
 
 OLDEST_GIT = git.MINIMUM_VERSION
 _LARGE_CACHE = 256 * 1024**2
@@ -52,7 +58,7 @@ class RepositoryProblem(NamedTuple):
     A `note` is worth knowing, but not an error.
     """
 
-    check: str
+    check: CheckName
     path: str
     message: str
     help: str
@@ -346,7 +352,7 @@ def _check_prompts(workspace: Workspace) -> Iterable[RepositoryProblem]:
         yield RepositoryProblem("prompts", f"{each.path}:{each.line}", each.message, each.help)
 
 
-CHECKS: dict[str, Callable[[Workspace], Iterable[RepositoryProblem]]] = {
+CHECKS: dict[CheckName, Callable[[Workspace], Iterable[RepositoryProblem]]] = {
     "git": _check_git,
     "set-up": _check_set_up,
     "merge-driver": _check_merge_driver,
