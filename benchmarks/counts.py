@@ -109,10 +109,10 @@ def _make_repositories(folder: Path) -> None:
         ):
             subprocess.run([*git, *command], cwd=root, env=_environment(), check=True)
     take = ("snapshot", "take", "1", "--role", "implementer")
-    for name, command in (("changed", take), ("turned", _START)):
+    for name, words in (("changed", take), ("turned", _START)):
         if name == "changed":
             (folder / name / "code.py").write_text("one = 2\n" * 100)
-        done = [sys.executable, "-m", "taskstate", *command, "--quiet"]
+        done = [sys.executable, "-m", "taskstate", *words, "--quiet"]
         subprocess.run(done, cwd=folder / name, env=_environment(), check=True, stdout=subprocess.DEVNULL)
     (folder / "turned" / "code.py").write_text("one = 2\n" * 100)
 

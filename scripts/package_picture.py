@@ -5,7 +5,7 @@ from __future__ import annotations
 from scripts.import_graph import ORDER, package_edges
 
 # Packages that are used everywhere, and the start script.
-LEFT_OUT = {"typed", "errors", "resources", "messages", "hashes", "__main__"}
+LEFT_OUT = {"version", "typed", "error_codes", "errors", "signals", "resources", "messages", "__main__"}
 WIDTH, HEIGHT, GAP_X, GAP_Y = 120, 34, 28, 44
 _HEAD = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="15" \

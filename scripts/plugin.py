@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 
 from scripts.import_graph import PACKAGE
-from taskstate import VERSION, resources
+from taskstate import resources
 from taskstate.agents.clients import CLIENTS, hooks_of
 from taskstate.agents.servers import OWN
 from taskstate.handoff import protocol
 from taskstate.model.config import Config
+from taskstate.version import VERSION
 from taskstate.workspace.workspace import Workspace
 
 PLUGIN, SKILL = "plugins/claude-code", "plugins/skill/taskstate/SKILL.md"

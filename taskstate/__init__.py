@@ -6,6 +6,7 @@ This is the public API. Each name is imported when it is first used, so that `im
 from __future__ import annotations
 
 from taskstate.typed import TYPE_CHECKING
+from taskstate.version import VERSION
 
 if TYPE_CHECKING:
     from taskstate.api import Repository, open_repository
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
     from taskstate.tasks.sessions import NewSession
     from taskstate.turn.ending import FinishRequest
     from taskstate.turn.start import StartRequest
-
-# In the one place from which the build and the code read them.
-VERSION = "0.1.0"
-FORMAT = 1  # the highest value of `taskstate` in a state file that this version reads
 
 __version__ = VERSION
 

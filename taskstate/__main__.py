@@ -53,7 +53,7 @@ def run() -> None:
     try:  # Ctrl-C may come at once
         status = _status()
     except BaseException as error:
-        from taskstate.errors import interrupted_status
+        from taskstate.signals import interrupted_status
 
         status = interrupted_status(error)
         if not status:
@@ -74,7 +74,7 @@ def run() -> None:
 
 def _status() -> int:
     """Run one command, and return its exit status."""
-    from taskstate.errors import end
+    from taskstate.signals import end
 
     sys.unraisablehook = _obeyed_soon
     for number in _ENDING:
@@ -106,7 +106,7 @@ def _obeyed_soon(ignored: sys.UnraisableHookArgs) -> None:
 
     It cannot be raised from here, where it would be ignored again. So the signal comes once more.
     """
-    from taskstate.errors import end, interrupted_status
+    from taskstate.signals import end, interrupted_status
 
     number = interrupted_status(ignored.exc_value) - _SIGNALLED
     if number < 0:

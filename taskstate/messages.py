@@ -10,6 +10,8 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from taskstate.error_codes import ErrorCode
+
 
 def first_of(names: Sequence[str], most: int, *, separator: str = ", ", last: str = " and ") -> str:
     """Return the first `most` names on one line, with the number of those left out."""
@@ -39,7 +41,7 @@ def closest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
     return next(iter(get_close_matches(word, [*islice(known, _MOST_KNOWN)], n=1, cutoff=cutoff)), "")
 
 
-def decoded(data: bytes, name: str, *, advice: str = "convert it to UTF-8", code: str = "not-utf8") -> str:
+def decoded(data: bytes, name: str, *, advice: str = "convert it to UTF-8", code: ErrorCode = "not-utf8") -> str:
     """Decode the UTF-8 text of a file; errors call it `name`.
 
     Raises:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
-from scripts.import_graph import EDGES, ORDER, TREES, imported, package_of
+from scripts.import_graph import EDGES, ORDER, PACKAGE, TREES, imported, package_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -14,6 +15,23 @@ if TYPE_CHECKING:
 PURE = {"validation", "model"}  # they judge and read texts; only `storage` and what builds on it knows a disk
 HEAVY = {"ruamel", "markdown_it", "jsonschema", "jinja2", "rich", "watchfiles", "splintr", "re2", "frontmatter", "yaml"}
 BUILT_ON = {"taskstate.frontmatter_handler"}  # defines a class of a heavy library, and is imported where it is used
+
+DOORS = {"cli", "mcp_server", "lsp", "agents"}
+# Which module names another door all the same.
+DOORS_NAMED = {
+    ("taskstate.cli.commands.init", "agents"),
+}
+
+CLOCK = r"(?:.*\.)?(?:datetime\.(?:now|utcnow|today)|date\.today|time\.(?:time|time_ns|gmtime|localtime|ctime|asctime))"
+# Which module asks for the time below the doors, and why.
+CLOCK_EXCEPTIONS = {
+    "taskstate.api": "where a program calls, it is the door",
+    "taskstate.operations.call": "what all doors derive their calls from",
+    "taskstate.storage.lock": "writes down since when it is held, which no caller knows",
+    "taskstate.storage.file_sources": "asks whether a file may change again and keep its time stamps",
+    "taskstate.workspace.permanent_paths": "as file_sources",
+    "taskstate.workspace.task_index": "as file_sources",
+}
 
 
 def at_import_time(node: ast.AST) -> Iterator[ast.AST]:
@@ -67,3 +85,57 @@ def test_heavy_libraries_are_imported_where_they_are_used() -> None:
         if (name.split(".")[0] in HEAVY and module not in BUILT_ON) or name in BUILT_ON
     ]
     assert not wrong, "import it in the function that uses it"
+
+
+def test_nothing_imports_the_package_itself() -> None:
+    """What all modules need lies at the bottom; the package itself is the public API, above all of them."""
+    wrong = [module for module, tree in TREES.items() if "taskstate" in imported(ast.walk(tree))]
+    assert not wrong, "import from the module that defines it, such as taskstate.version"
+
+
+def test_no_door_names_another() -> None:
+    """Nobody but `__main__` imports a door from outside, and none is hidden from the imports in a string."""
+    pattern = rf"\btaskstate\.({'|'.join(DOORS)})\b"
+    named = {
+        (module, door)
+        for module in EDGES
+        for text in (*EDGES[module], *strings(TREES[module]))
+        for door in re.findall(pattern, text)
+        if package_of(module) not in {door, "__main__"}
+    }
+    assert named == DOORS_NAMED, "what two doors need belongs below them; who needs no exception any more loses it"
+
+
+def strings(tree: ast.Module) -> Iterator[str]:
+    """Yield the strings in a module, its docstrings among them."""
+    return (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def test_doors_alone_read_the_clock() -> None:
+    """Below the doors the time is an argument: a job does the same whenever it is called with the same."""
+    readers = {
+        module
+        for module, tree in TREES.items()
+        if any(reads_the_clock(node) for node in ast.walk(tree)) and package_of(module) not in DOORS
+    }
+    assert readers == CLOCK_EXCEPTIONS.keys(), "have the time passed in; who has it passed in loses its exception"
+
+
+def reads_the_clock(node: ast.AST) -> bool:
+    """Return whether a node names what tells the time, or imports it under its bare name."""
+    if isinstance(node, ast.ImportFrom):
+        return node.module == "time" and any(re.fullmatch(CLOCK, f"time.{alias.name}") for alias in node.names)
+    return isinstance(node, ast.Attribute) and re.fullmatch(CLOCK, ast.unparse(node)) is not None
+
+
+def test_modules_and_functions_are_short() -> None:
+    """A module has at most 400 lines, and a function at most 50."""
+    modules = [str(path) for path in PACKAGE.rglob("*.py") if path.read_bytes().count(b"\n") > 400]
+    functions = [
+        f"{module}.{node.name}"
+        for module, tree in TREES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or node.lineno) - node.lineno >= 50
+    ]
+    assert modules + functions == [], "it has more than one subject: part it"

@@ -76,7 +76,7 @@ def test_a_wheels_own_data_comes_first(tmp_path: Path) -> None:
     package = tmp_path / "taskstate"
     package.mkdir()
     (package / "__init__.py").touch()
-    for name in ("errors.py", "resources.py", "typed.py"):
+    for name in ("errors.py", "resources.py", "typed.py", "version.py"):
         shutil.copy(CHECKOUT / "taskstate" / name, package)
     for folder, word in ((package / "_data", "ours"), (tmp_path, "somebody else's")):
         (folder / "schemas").mkdir(parents=True)

@@ -9,13 +9,14 @@ import json
 import os
 from contextlib import suppress
 
-from taskstate import VERSION, resources
+from taskstate import resources
 from taskstate.agents import merging, servers
 from taskstate.agents.clients import CLIENTS, hooks_of
 from taskstate.agents.merging import Piece
 from taskstate.errors import TaskstateError
 from taskstate.storage import files, folders, journal
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.version import VERSION
 from taskstate.workspace import setup
 from taskstate.workspace.setup import RECORD
 from taskstate.workspace.workspace import SET_UP_FILES

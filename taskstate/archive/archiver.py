@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from taskstate.error_codes import ErrorCode
     from taskstate.model.config import Config
     from taskstate.model.progress_log import Session
     from taskstate.model.task_state import TaskState
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
 
 # Codes of what keeps sessions from the archive, and nothing else.
-NOT_ARCHIVABLE = frozenset({"session-order", "unsafe"})
+NOT_ARCHIVABLE: frozenset[ErrorCode] = frozenset({"session-order", "unsafe"})
 
 
 class Summarizing(NamedTuple):

@@ -9,10 +9,11 @@ from itertools import pairwise
 
 from taskstate.cli.output import CommandLineCall, Output, read_value
 from taskstate.cli.parsers import parse, without_command
-from taskstate.errors import TaskstateError, interrupted_status
+from taskstate.errors import TaskstateError
 from taskstate.operations.arguments import make, shown
 from taskstate.operations.call import usage_error
 from taskstate.operations.errors import our_fault
+from taskstate.signals import interrupted_status
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ import argparse
 import os
 import sys
 
-from taskstate import VERSION
 from taskstate.messages import closest
 from taskstate.operations.call import usage_error
 from taskstate.operations.index import operations_of
 from taskstate.operations.operation import is_required
 from taskstate.typed import TYPE_CHECKING
+from taskstate.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -24,6 +24,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from typing import Literal
 
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
@@ -119,12 +120,12 @@ def content_sha(lines: tuple[str, ...]) -> str:
 
 
 class CitationStatus(NamedTuple):
-    """A citation compared with its file: `fault` says what is missing or changed ("file", "section", "content").
+    """A citation compared with its file: `fault` says what is missing or changed.
 
     `moved` says that only the line span changed; `cited` is the section as it is now, where it exists.
     """
 
-    fault: str = ""
+    fault: Literal["", "file", "section", "content"] = ""
     moved: bool = False
     cited: CitedSection | None = None
 

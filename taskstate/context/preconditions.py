@@ -17,6 +17,7 @@ from taskstate.workspace import preconditions
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from taskstate.error_codes import ErrorCode
     from taskstate.model.task_state import TaskState
     from taskstate.syntax.spans import Span
     from taskstate.workspace.workspace import Loaded
@@ -91,7 +92,7 @@ def require_sealable(loaded: Loaded) -> None:
 
 
 def unreadable_error(
-    loaded: Loaded, span: Span, reason: str, *, help_: str = FIX_HELP, code: str = "unreadable"
+    loaded: Loaded, span: Span, reason: str, *, help_: str = FIX_HELP, code: ErrorCode = "unreadable"
 ) -> TaskstateError:
     """Return the error that refuses a state file, with the line of `span`."""
     line = loaded.document.position(span.start).line + 1

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from taskstate.context.citations import CitedSection, Standard
     from taskstate.context.task_file import TaskFile
+    from taskstate.error_codes import ErrorCode
     from taskstate.model.config import Config
     from taskstate.model.static_context import StaticPart
     from taskstate.workspace.workspace import Workspace
@@ -55,7 +56,7 @@ class CaptureInput(NamedTuple):
 
 
 _WILDCARDS = frozenset("*?[{")
-_WHY = {
+_WHY: dict[ErrorCode, tuple[str, str]] = {
     "not-found": ("does not exist", "correct its name, or add the file"),
     "path-escapes": ("leads out of the repository", "name a file in it; a link to elsewhere is not followed"),
 }

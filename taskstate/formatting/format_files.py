@@ -5,7 +5,6 @@ A file that is formatted already is not written, or its revision would rise alth
 
 from __future__ import annotations
 
-from taskstate import FORMAT
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import format_document, unreadable
 from taskstate.messages import decoded
@@ -14,6 +13,7 @@ from taskstate.storage import files
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.version import FORMAT
 from taskstate.workspace import damage
 from taskstate.workspace.change import Change, Outcome
 from taskstate.workspace.writer import change_at

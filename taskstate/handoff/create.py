@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import timedelta
 from functools import partial
 
-from taskstate import FORMAT
 from taskstate.errors import TaskstateError
 from taskstate.handoff.document import (
     OPEN,
@@ -36,6 +35,7 @@ from taskstate.syntax.edits import apply
 from taskstate.syntax.escaping import is_none
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation.paths import escape_reason
+from taskstate.version import FORMAT
 from taskstate.workspace import preconditions, templates
 from taskstate.workspace.change import Change, Outcome
 from taskstate.workspace.writer import change

@@ -241,7 +241,7 @@ class HandoffReader(_Reading):
 
 def _pieces(document: Document, body: Span) -> Iterator[Piece]:
     text = document.text
-    found = [(block.span, block.kind) for block in document.blocks_in(body)]
+    found: list[tuple[Span, str]] = [(block.span, block.kind) for block in document.blocks_in(body)]
     found += [(item.span, "item") for item in document.items(body)]
     end = body.start
     for span, kind_name in sorted(found):

@@ -20,12 +20,13 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from taskstate.error_codes import ErrorCode
     from taskstate.model.tool_blocks import SeenState
     from taskstate.syntax.document import Document
     from taskstate.workspace.workspace import Workspace
 
 
-NO_HANDOFF = "no-handoff"
+NO_HANDOFF: ErrorCode = "no-handoff"
 
 
 class HandoffDocuments(NamedTuple):

@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
+    from taskstate.error_codes import ErrorCode
     from taskstate.handoff.document_files import HandoffDocuments
     from taskstate.workspace.workspace import Workspace
 
     # Given the path, the text and the creation time of a document, the code and message of each error in it.
     Validator: TypeAlias = Callable[[str, str, str], tuple[tuple[str, str], ...]]
 
-INVALID = "handoff-invalid"
+INVALID: ErrorCode = "handoff-invalid"
 _UNKNOWN_TIME = "1970-01-01T00:00:00Z"
 # A path that is gone since does not make a document another one: whoever takes over is told of it by the linter.
 _MAY_CHANGE = frozenset({"TS805"})

@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from taskstate.error_codes import ErrorCode
+
 _SHORT = 12  # characters of a commit id: short enough to read, long enough to be unique
 _TREES = 4  # commits whose files are cached: HEAD, the one before, and those of a merge
+_NOT_THERE: frozenset[ErrorCode] = frozenset({"no-commit", "no-base"})  # what git fails with where there is none
 _NO_COMMIT = "0" * 40  # what services name as the commit before a new branch
 
 
@@ -159,7 +162,7 @@ def _not_compared(against: str | None) -> str:
 
 
 def _failure_reason(root: Path, against: str | None, error: GitFailed) -> str:
-    if error.code not in {"no-commit", "no-base"}:
+    if error.code not in _NOT_THERE:
         return str(error)
     if against == _NO_COMMIT:
         return "that is the id of no commit; a branch that is new is compared with the one that it left"

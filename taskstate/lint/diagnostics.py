@@ -8,9 +8,12 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Literal
 
     from taskstate.syntax.edits import Edit
     from taskstate.syntax.spans import Span
+
+    JobName = Literal["", "archive", "pull", "respan"]
 
 ERROR = "error"
 WARNING = "warning"
@@ -29,7 +32,7 @@ class Fix(NamedTuple):
 
     edits: tuple[Edit, ...] = ()
     safe: bool = True
-    job: str = ""
+    job: JobName = ""
     about: str = ""
 
 

@@ -18,10 +18,10 @@ from taskstate.workspace.preconditions import require_whole
 from taskstate.workspace.writer import change_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    from taskstate.lint.diagnostics import Diagnostic
+    from taskstate.lint.diagnostics import Diagnostic, JobName
     from taskstate.lint.runner import LintRun
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded
@@ -89,7 +89,7 @@ def _is_state_file(loaded: Loaded) -> bool:
     return own_type(loaded.relative) == "state"
 
 
-def _subjects(diagnostics: Iterable[Diagnostic], job: str) -> tuple[str, ...]:
+def _subjects(diagnostics: Iterable[Diagnostic], job: JobName) -> tuple[str, ...]:
     """Return the subjects of a job, each once; empty where no finding names the job."""
     return tuple(dict.fromkeys(each.fix.about for each in diagnostics if each.fix and each.fix.job == job))
 
@@ -139,7 +139,7 @@ def _respan(change: Change, work: _FixJob) -> Change:
 
 
 # In this order: pulling makes a file larger, so that it may have to be archived then.
-_JOBS = {"pull": _pull, "respan": _respan, "archive": _archive}
+_JOBS: dict[JobName, Callable[[Change, _FixJob], Change]] = {"pull": _pull, "respan": _respan, "archive": _archive}
 
 
 def _fix_notes(applied: tuple[str, ...], request: Request) -> tuple[str, ...]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from taskstate import FORMAT
 from taskstate.formatting.equivalence import same_meaning
 from taskstate.formatting.formatter import format_text
 from taskstate.lsp.positions import line_edits
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.edits import apply
 from taskstate.typed import TYPE_CHECKING
+from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
     from taskstate.syntax.document import Document

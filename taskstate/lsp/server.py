@@ -21,7 +21,6 @@ from pygls.io_ import StdoutWriter
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter
 
-from taskstate import VERSION
 from taskstate.errors import TaskstateError
 from taskstate.lsp.actions import KINDS
 from taskstate.lsp.cures import COMMANDS
@@ -34,6 +33,7 @@ from taskstate.storage import folders
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING
 from taskstate.validation.secrets import masked
+from taskstate.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,8 +15,7 @@ from mcp.server.lowlevel.server import NotificationOptions
 from mcp.server.subscriptions import ListenHandler
 from mcp.shared.exceptions import MCPError
 
-from taskstate import VERSION
-from taskstate.errors import Ended, TaskstateError, end
+from taskstate.errors import TaskstateError
 from taskstate.mcp_server import call, prompts, resources
 from taskstate.mcp_server.arguments import read_call
 from taskstate.mcp_server.changes import Changes, require_few, session_key
@@ -24,9 +23,11 @@ from taskstate.mcp_server.pages import ANSWER, number_of
 from taskstate.mcp_server.results import failed, parts_of, result_of
 from taskstate.mcp_server.tools import TOOLS, Tool, schema_of
 from taskstate.operations.errors import our_fault
+from taskstate.signals import Ended, end
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING, TypeVar
 from taskstate.verification.process import given_up
+from taskstate.version import VERSION
 from taskstate.workspace.workspace import find_workspace, require_set_up
 
 if TYPE_CHECKING:

@@ -48,8 +48,10 @@ from taskstate.workspace.writer import change_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
     from pathlib import Path
 
+    from taskstate.error_codes import ErrorCode
     from taskstate.model.progress_log import Session
     from taskstate.storage.kept import KeptRecord
     from taskstate.workspace.change import Request
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
 
     Wanted = dict[Item, Owed]
 
+_REPLACED: frozenset[ErrorCode] = damage.CODES | {"not-found"}  # errors of a state file that is written anew
 _GOOD_TEXT = "its last good text is back"
 _MOST_ARCHIVES = 3  # versions of the archive in git that are tried, the newest first
 
@@ -160,15 +163,15 @@ def _mend(task: _Task, wanted: Wanted, request: Request) -> str:
     try:
         task.workspace.load(path)
     except TaskstateError as error:
-        if error.code not in {"not-found", *damage.CODES}:
+        if error.code not in _REPLACED:
             raise
         with task.workspace.locked():
-            _write_anew(task, wanted)
+            _write_anew(task, wanted, request.metadata.now)
         return _GOOD_TEXT
     return change_at(task.workspace, path, lambda loaded: _change(task, loaded, wanted), request).result
 
 
-def _write_anew(task: _Task, wanted: Wanted) -> None:
+def _write_anew(task: _Task, wanted: Wanted, at: datetime) -> None:
     """Write a state file that is missing, or not UTF-8, as a command left it last."""
     standing, now = task.read(task.path), TaskFiles(b"", task.read(task.archive_path))
     after = _mended(_Gap(task, now, wanted, _sources(task, wanted), is_damaged=True), _good_texts(task))
@@ -176,7 +179,8 @@ def _write_anew(task: _Task, wanted: Wanted) -> None:
     if files.size(task.workspace.root / task.path) is not None:
         _keep_aside(task, standing)
         operation = journal.Replace(task.path, files.digest(standing), after.state)
-    carry_out(task.workspace, (*_handoffs(task, wanted), *_archive_plan(task, now.archive, after.archive), operation))
+    plan = (*_handoffs(task, wanted), *_archive_plan(task, now.archive, after.archive), operation)
+    carry_out(task.workspace, plan, at)
 
 
 def _change(task: _Task, loaded: Loaded, wanted: Wanted) -> Change[str]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-from taskstate import FORMAT
 from taskstate.errors import CannotEdit, EditConflict
 from taskstate.merge.appended_lists import last_version
 from taskstate.merge.decisions import decisions_apart
@@ -31,6 +30,7 @@ from taskstate.syntax.json_edit import set_json
 from taskstate.syntax.yaml_edit import set_key
 from taskstate.typed import TYPE_CHECKING
 from taskstate.validation import schema
+from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from taskstate import FORMAT
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import format_text
 from taskstate.handoff.create import with_handoffs
@@ -28,6 +27,7 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.spans import newline_of, with_newlines
 from taskstate.tasks.create import NewTask, render
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.version import FORMAT
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change, create_file
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 
-from taskstate import FORMAT
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import format_text
 from taskstate.formatting.parts import body_parts
@@ -37,6 +36,7 @@ from taskstate.syntax.nodes import Fault, Node
 from taskstate.syntax.spans import Span, newline_of, with_newlines
 from taskstate.syntax.yaml_emitter import yaml_block
 from taskstate.typed import TYPE_CHECKING
+from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from taskstate import FORMAT
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import format_text
 from taskstate.model import permanent
@@ -19,6 +18,7 @@ from taskstate.syntax.edits import apply
 from taskstate.syntax.yaml_emitter import yaml_block
 from taskstate.tasks.create import require_free
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.version import FORMAT
 from taskstate.workspace.templates import fill, require_complete
 from taskstate.workspace.writer import create_file
 

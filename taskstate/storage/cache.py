@@ -10,11 +10,12 @@ import json
 import os
 from contextlib import suppress
 
-from taskstate import VERSION
-from taskstate.errors import Held, TaskstateError
+from taskstate.errors import TaskstateError
+from taskstate.signals import Held
 from taskstate.storage import files, folders
 from taskstate.storage.private import make_folder
 from taskstate.typed import TYPE_CHECKING, Generic, TypeVar
+from taskstate.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

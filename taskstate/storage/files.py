@@ -14,19 +14,22 @@ import stat
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from taskstate.errors import Held, StaleFile, TaskstateError
+from taskstate.errors import StaleFile, TaskstateError
+from taskstate.signals import Held
 from taskstate.storage import folders
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from taskstate.error_codes import ErrorCode
+
 MAX_BYTES = 64 * 1024**2  # of what is read whole, such as a log
 MAX_TEXT = 24 * 1024**2  # of what is parsed: more than any state file, and than what an archive gathers in years
 _CHUNK = 1024 * 1024
 _SHORT = 32 * 1024  # below that, loading OpenSSL takes longer than it saves
 _TEMPORARY_NAME = (".taskstate-", ".tmp")
-_REFUSALS = {
+_REFUSALS: dict[int, tuple[ErrorCode, str, str]] = {
     errno.ENOENT: ("not-found", "it does not exist", "check the name"),
     errno.EEXIST: ("exists", "it exists already", "choose another name, or move what is there out of the way"),
     errno.EACCES: ("no-permission", "permission denied", "check owner and permissions of the file and its folder"),
@@ -105,7 +108,7 @@ def os_errors(doing: str, path: Path | str) -> Iterator[None]:
 
 
 def _refused(doing: str, path: Path | str, error: OSError) -> TaskstateError:
-    unknown = ("os-error", error.strerror or type(error).__name__, "")
+    unknown: tuple[ErrorCode, str, str] = ("os-error", error.strerror or type(error).__name__, "")
     code, why, help_ = _REFUSALS.get(error.errno or 0, unknown)
     return TaskstateError(f"cannot {doing} {shown(path)}: {why}", code=code, help=help_)
 
@@ -121,7 +124,7 @@ def _require_file(status: os.stat_result, path: Path | str) -> None:
         stat.S_IFLNK: "a symbolic link",
     }
     kind = kinds.get(stat.S_IFMT(status.st_mode), "a device")
-    code = "is-link" if stat.S_ISLNK(status.st_mode) else "not-a-file"
+    code: ErrorCode = "is-link" if stat.S_ISLNK(status.st_mode) else "not-a-file"
     raise TaskstateError(f"{shown(path)} is {kind}, not a plain file", code=code, help="name the real file")
 
 
@@ -273,13 +276,6 @@ def require_replaceable(path: Path) -> os.stat_result | None:
     if is_kept or not folders.may(path, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     return before
-
-
-def require_writable_folder(path: Path) -> None:
-    """Refuse a path in whose folder (or, where that is missing, its nearest parent) no file may be written."""
-    folder = next(each for each in path.parents if folders.exists(each))
-    if not folders.may(folder, os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 
 
 def create(path: Path, data: bytes, *, mode: int = 0o666) -> None:

@@ -11,10 +11,12 @@ A plan that comes with an entry is kept when it is done, as a copy of what it wr
 
 from __future__ import annotations
 
+import errno
 import os
 from contextlib import suppress
 
-from taskstate.errors import Held, StaleFile, TaskstateError
+from taskstate.errors import StaleFile, TaskstateError
+from taskstate.signals import Held
 from taskstate.storage import files, folders, kept, transaction
 from taskstate.storage.private import make_folder
 from taskstate.storage.progress import PERMANENT_ERRORS, Progress, progress, progress_or_other
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from taskstate.error_codes import ErrorCode
     from taskstate.storage.private import Private
 
 __all__ = ["Append", "Create", "Delete", "Move", "Operation", "Plan", "Replace"]
@@ -35,6 +38,7 @@ __all__ += ["Keeping", "pending", "recover", "split_by_progress", "undo", "waiti
 JOURNAL = "journal"  # in the private folder
 _PENDING = "pending-"
 CONFLICT, UNREADABLE = "conflict-", "unreadable-"  # begin the names of plans that were set aside
+_HOPELESS: frozenset[ErrorCode] = PERMANENT_ERRORS | {"too-large"}  # of a record: it will never be read
 _SPARE_BYTES = 64 * 1024  # that must be free on the disk beside what a plan writes
 
 
@@ -151,7 +155,7 @@ def _require_possible(root: Path, plan: Plan) -> None:
             with files.os_errors("write", path):
                 if not isinstance(operation, Move | Delete):  # these change the folder alone
                     files.require_replaceable(path)
-                files.require_writable_folder(path)
+                _require_writable_folder(path)
     if len(plan) > 1:
         needed = sum(len(getattr(operation, "data", b"")) for operation in plan) * 2 + _SPARE_BYTES
         with files.os_errors("write", root):
@@ -160,6 +164,13 @@ def _require_possible(root: Path, plan: Plan) -> None:
             advice = "free some space, then run the command again"
             message = f"cannot write in {files.shown(root)}: no space is left"
             raise TaskstateError(message, code="disk-full", help=advice)
+
+
+def _require_writable_folder(path: Path) -> None:
+    """Refuse a path in whose folder (or, where that is missing, its nearest parent) no file may be written."""
+    folder = next(each for each in path.parents if folders.exists(each))
+    if not folders.may(folder, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 
 
 def _record(private: Private, plan: Plan, keeping: Keeping | None) -> Path | None:
@@ -221,7 +232,7 @@ def _recover(root: Path, private: Private, record: Path, may_write: Callable[[st
         plan, entry = transaction.decode(files.read(record, files.MAX_BYTES))
         _require_ours(plan, may_write)
     except (ValueError, TaskstateError) as error:
-        if isinstance(error, TaskstateError) and error.code not in {*PERMANENT_ERRORS, "too-large"}:
+        if isinstance(error, TaskstateError) and error.code not in _HOPELESS:
             return f"{files.shown(record.name)} waits: {error}"
         name = _set_aside(record, UNREADABLE)
         return f"{files.shown(record.name)} is not a plan that can be read; nothing was done, and it is kept as {name}"

@@ -12,8 +12,10 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from taskstate.error_codes import ErrorCode
+
 # With these errors an operation can never be carried out; any other error may pass, and the plan stays to be finished.
-PERMANENT_ERRORS = frozenset({"path-escapes", "is-link", "not-a-file", "bad-name"})
+PERMANENT_ERRORS: frozenset[ErrorCode] = frozenset({"path-escapes", "is-link", "not-a-file", "bad-name"})
 
 
 class Progress(Enum):

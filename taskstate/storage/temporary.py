@@ -6,7 +6,7 @@ import os
 from contextlib import contextmanager
 from pathlib import Path
 
-from taskstate.errors import Held
+from taskstate.signals import Held
 from taskstate.storage import files, folders
 from taskstate.typed import TYPE_CHECKING
 

@@ -14,8 +14,12 @@ from taskstate.syntax.spans import Span, line_starts
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from typing import Literal
+
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
+
+    BlockKind = Literal["heading", "fence", "html"]
 
 # Beyond its limit markdown-it takes the rest of the document, headings and all, for the content of the innermost list.
 # So the limit is far above what people write, and no line may nest that deep: see `_cut_prefix`.
@@ -33,12 +37,12 @@ _CLOSING_HASHES = r"(?:\A|[ \t])#+\Z"
 class Block(NamedTuple):
     """A heading, a code fence or an HTML block at the top level of a document.
 
-    `kind` is "heading", "fence" or "html". `span` covers whole lines without the last line end; `content` a heading's
+    `span` covers whole lines without the last line end; `content` a heading's
     title, the lines inside a fence, or an HTML block itself. `text` is a heading's title or a fence's info string.
     `level` is a heading's. `closed` is False for a fence that runs to the end of the text.
     """
 
-    kind: str
+    kind: BlockKind
     span: Span
     content: Span
     text: str = ""

@@ -15,10 +15,13 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any, TypeGuard
+    from typing import Any, Literal, TypeGuard
 
     from taskstate.syntax.edits import Edit
     from taskstate.syntax.spans import Span
+
+    NodeKind = Literal["scalar", "mapping", "sequence"]
+    NodeStyle = Literal["plain", "single", "double", "literal", "folded", "block", "flow", "json"]
 
 _NULL = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOL = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
@@ -52,16 +55,16 @@ class Stopped(Exception):
 class Node(NamedTuple):
     """A value with its position: a scalar, a mapping or a sequence.
 
-    `kind` is "scalar", "mapping" or "sequence". `style` of a scalar: "plain", "single", "double", "literal", "folded"
-    (YAML) or "json"; of a collection: "block", "flow" or "json". `text` is a scalar's content after unquoting and
+    `style` of a scalar is "plain", "single", "double", "literal", "folded" (YAML) or "json", that of a collection
+    "block", "flow" or "json". `text` is a scalar's content after unquoting and
     unfolding; for a JSON scalar other than a string, its source. `span` covers the value itself, with quotes and
     brackets, without trailing comments and blank lines; an absent value (`key:`) has an empty span behind the colon.
     `pinned` is the reason why the value must not be edited (it is anchored, aliased, merged …), or empty.
     """
 
-    kind: str
+    kind: NodeKind
     span: Span
-    style: str
+    style: NodeStyle
     text: str = ""
     entries: tuple[MapEntry, ...] = ()
     items: tuple[Node, ...] = ()

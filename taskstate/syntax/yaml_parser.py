@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from taskstate.syntax.nodes import NodeKind, NodeStyle
 
 MAX_DEPTH = 50
 MAX_ALIASES = 100  # and anchors: more could not be referred to
@@ -26,7 +27,7 @@ _MAX_EXPANDED = (
 
 _COLON = re.compile(r" *:")
 _TAG = re.compile(r"!(?:<[^>]*>|[^ \t\r\n,\[\]{}]*)")
-_STYLES = {None: "plain", "": "plain", "'": "single", '"': "double", "|": "literal", ">": "folded"}
+_STYLES: dict[str, NodeStyle] = {"": "plain", "'": "single", '"': "double", "|": "literal", ">": "folded"}
 
 
 def read_yaml(text: str, start: int, end: int) -> Node | tuple[Fault, ...]:
@@ -41,8 +42,8 @@ def read_yaml(text: str, start: int, end: int) -> Node | tuple[Fault, ...]:
 class _Open(NamedTuple):
     """A collection that has begun and not ended yet."""
 
-    kind: str
-    style: str
+    kind: NodeKind
+    style: NodeStyle
     start: int
     anchor: str | None
     children: list[Node]
@@ -134,7 +135,7 @@ class _Builder:
         """Add a scalar."""
         self.refuse_tag(event)
         self.refuse_many(event)
-        style = _STYLES[event.style]
+        style = _STYLES[event.style or ""]
         span = self.span(event)
         if style in {"literal", "folded"}:
             span = Span(span.start, span.start + len(span.of(self.text).rstrip(" \t\r\n")))
@@ -175,8 +176,8 @@ class _Builder:
         if event.anchor is not None:
             self.anchors[event.anchor] = None
         self.refuse_many(event)
-        kind = "mapping" if type(event).__name__ == "MappingStartEvent" else "sequence"
-        style = "flow" if event.flow_style else "block"
+        kind: NodeKind = "mapping" if type(event).__name__ == "MappingStartEvent" else "sequence"
+        style: NodeStyle = "flow" if event.flow_style else "block"
         self.stack.append(_Open(kind, style, start, event.anchor, []))
 
     def close(self, event: Any) -> None:  # noqa: ANN401

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from taskstate import FORMAT
 from taskstate.context.capture_paths import left_out_notes, pattern_of, require_inside
 from taskstate.context.task_file import FACTS, default_requirement, read_task_file
 from taskstate.errors import TaskstateError
@@ -16,6 +15,7 @@ from taskstate.syntax.json_edit import json_text
 from taskstate.syntax.yaml_emitter import yaml_block
 from taskstate.tasks.checklist import new_feature
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.version import FORMAT
 from taskstate.workspace.preconditions import require_whole, require_work
 from taskstate.workspace.templates import fill, require_complete
 from taskstate.workspace.writer import create_file

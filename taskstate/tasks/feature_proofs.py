@@ -10,13 +10,14 @@ from taskstate.typed import TYPE_CHECKING
 from taskstate.verification.command_evidence import run_command
 
 if TYPE_CHECKING:
+    from taskstate.error_codes import ErrorCode
     from taskstate.workspace.workspace import Workspace
 
 
 class CommandFailed(TaskstateError):
     """The command that was to prove a feature exited with a status other than 0; `tail` is the end of its log."""
 
-    code = "command-failed"
+    code: ErrorCode = "command-failed"
 
     def __init__(self, message: str, *, help: str, tail: str) -> None:  # noqa: A002 - the field's own word
         super().__init__(message, help=help)

@@ -65,7 +65,7 @@ def renumber(workspace: Workspace, path: Path, new: str, request: Request) -> Ou
         secrets = secret_check.new_secrets_in_plan(workspace, plan)  # in the new id or the actor's name
         warnings = secret_check.require_allowed(secrets, force=request.force_secrets)
         if not request.dry_run:
-            keeping.carry_out(workspace, plan)
+            keeping.carry_out(workspace, plan, request.metadata.now)
             _drop_empty(workspace, renaming)
     notes = tuple(_description(operation) for operation in plan)
     if not is_unique:

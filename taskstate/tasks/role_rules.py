@@ -20,6 +20,7 @@ from taskstate.workspace.preconditions import require_not_dropped, require_work
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
+    from taskstate.error_codes import ErrorCode
     from taskstate.model.findings import Finding
     from taskstate.model.task_state import TaskState
     from taskstate.model.tool_blocks import CheckResult, Role, ToolBlocks
@@ -209,7 +210,7 @@ def waived_checks(blocks: ToolBlocks, role: Role) -> frozenset[str]:
     return frozenset(str(name) for listed in lists if isinstance(listed, list) for name in listed)
 
 
-def refusal(place: RoleInTask, consequence: str, advice: str, *, code: str) -> TaskstateError:
+def refusal(place: RoleInTask, consequence: str, advice: str, *, code: ErrorCode) -> TaskstateError:
     """Return the error that names the role's status, what follows from it, and what to do instead."""
     return TaskstateError(f"task {place.task_id}: {place.role.words}, {consequence}", help=advice, code=code)
 

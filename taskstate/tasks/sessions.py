@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from taskstate.error_codes import ErrorCode
     from taskstate.syntax.document import Document
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
 _LOG, _LOG_LEVEL = "progress log", 2
 _TIME = "%Y-%m-%d %H:%M"
 # Errors of a file that cannot take a session: what was to be recorded is kept for when it can.
-KEPT_REFUSALS = damage.CODES | {"section-missing", "unsafe", "unreadable", "newer-format", "pending"}
-KEPT_REFUSALS |= {"file-name", "session-misplaced"}
+KEPT_REFUSALS: frozenset[ErrorCode] = damage.CODES | {
+    *("section-missing", "unsafe", "unreadable", "newer-format", "pending", "file-name", "session-misplaced")
+}
 _AGENT = r"(?ms)^\*\*Agent:\*\*.*?(?=^\*\*[^*\n]+:\*\*|\Z)"
 _STARTING = ("Task Description", "Acceptance Criteria")
 

@@ -89,7 +89,7 @@ def _ended(call: Call, turn: Turn, asked: FinishRequest, outcome: Outcome) -> Fi
         return Finished(outcome, role, done=False, problems=held.problems, lines=lines)
     ending = Ending(loaded, turn, asked, checks, held, kept_position(workspace, loaded))
     ended = end(call, ending)
-    problems = lint_lines(workspace, ended)
+    problems = lint_lines(workspace, ended, call.request.metadata.now)
     done = _done_lines(ended, role, asked, checks, held)
     ended = ended._replace(warnings=(*checks.accepted.warnings, *ended.warnings))
     lines = (*outcome.notes, *ended.notes, *done, *checks.notes, *next_lines(workspace, ended.loaded))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from taskstate.lint.diagnostics import ERROR
 from taskstate.lint.paths import lint_paths
 from taskstate.lint.runner import LintRequest
@@ -13,6 +11,8 @@ from taskstate.model.write_metadata import blocks_of, timestamp
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from taskstate.lint.diagnostics import Diagnostic
     from taskstate.workspace.change import Outcome
     from taskstate.workspace.workspace import Loaded, Workspace
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 _MAX_GAPS = 8  # lines
 
 
-def lint_lines(workspace: Workspace, outcome: Outcome) -> tuple[str, ...]:
-    """Return the errors that the linter finds in a state file now, compared as by `taskstate lint`, a line each."""
-    request = LintRequest(timestamp(datetime.now(UTC)), None)
+def lint_lines(workspace: Workspace, outcome: Outcome, now: datetime) -> tuple[str, ...]:
+    """Return the errors that the linter finds in a state file `now`, compared as by `taskstate lint`, a line each."""
+    request = LintRequest(timestamp(now), None)
     report = lint_paths(workspace, [workspace.root / outcome.path], request)
     errors = [each for each in report.findings if each.diagnostic.severity == ERROR]
     return tuple(f"{each.path}:{each.line}: {_words(each.diagnostic)}" for each in errors)

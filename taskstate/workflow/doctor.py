@@ -10,7 +10,6 @@ import os
 import shlex
 import shutil
 from contextlib import closing, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 
 from taskstate.errors import GitFailed, TaskstateError
@@ -21,7 +20,7 @@ from taskstate.messages import counted, decoded
 from taskstate.model import names
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import CLOSED
-from taskstate.model.write_metadata import check_seal, timestamp
+from taskstate.model.write_metadata import check_seal
 from taskstate.permanent.impact import storage as impact_storage
 from taskstate.permanent.readers import standings
 from taskstate.storage import files, folders, journal, kept, lock
@@ -39,8 +38,14 @@ from taskstate.workspace.setup import HOOK_TYPES, INSTALL_HOOKS, PRE_COMMIT, mer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import Literal
 
     from taskstate.workspace.workspace import Workspace
+
+    _Setting = Literal["configuration", "git", "set-up", "merge-driver", "hooks", "versions", "prompts"]
+    _Storage = Literal["lock", "unfinished", "kept", "temporary", "artifacts", "cache"]
+    _Tasks = Literal["files", "removed", "attention", "twice", "ids", "permanent", "orphans"]
+    CheckName = _Setting | _Storage | _Tasks
 
 OLDEST_GIT = git.MINIMUM_VERSION
 _LARGE_CACHE = 256 * 1024**2
@@ -53,7 +58,7 @@ class RepositoryProblem(NamedTuple):
     A `note` is worth knowing, but not an error.
     """
 
-    check: str
+    check: CheckName
     path: str
     message: str
     help: str
@@ -137,8 +142,8 @@ def _has_hook(workspace: Workspace, name: str) -> bool:
 
 def _check_removed(workspace: Workspace) -> Iterable[RepositoryProblem]:
     """Report what is gone since the last commit: state files of open tasks, and archives that a task needs."""
-    now = timestamp(datetime.now(UTC))
-    run, remarks = open_run(workspace, workspace.config, LintRequest(now, None, remember=False))
+    request = LintRequest(now="", against=None, remember=False)  # of a removed file nobody asks what time it is
+    run, remarks = open_run(workspace, workspace.config, request)
     with closing(run.repository):
         for finding in removed_findings(run, [workspace.root]):
             own = names.own_file(finding.path)
@@ -347,7 +352,7 @@ def _check_prompts(workspace: Workspace) -> Iterable[RepositoryProblem]:
         yield RepositoryProblem("prompts", f"{each.path}:{each.line}", each.message, each.help)
 
 
-CHECKS: dict[str, Callable[[Workspace], Iterable[RepositoryProblem]]] = {
+CHECKS: dict[CheckName, Callable[[Workspace], Iterable[RepositoryProblem]]] = {
     "git": _check_git,
     "set-up": _check_set_up,
     "merge-driver": _check_merge_driver,

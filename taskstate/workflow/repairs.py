@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from taskstate.workflow.doctor import RepositoryProblem
+    from taskstate.workflow.doctor import CheckName, RepositoryProblem
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
@@ -33,16 +33,20 @@ if TYPE_CHECKING:
 def repair(workspace: Workspace, problems: Iterable[RepositoryProblem], request: Request) -> tuple[str, ...]:
     """Repair the problems that can be repaired safely; return a message for each repair, done or refused."""
     checks = {problem.check for problem in problems if problem.fixable or problem.note}
+
+    def is_found(name: CheckName) -> bool:
+        return name in checks
+
     messages: list[str] = []
-    if "lock" in checks and lock.is_free(workspace.lock):  # a lock that is taken and released again names no holder
+    if is_found("lock") and lock.is_free(workspace.lock):  # a lock that is taken and released again names no holder
         messages.append("cleared the name of the lock's last holder")
-    if "set-up" in checks:
+    if is_found("set-up"):
         set_up_result = set_up(workspace, pre_commit=False)
         messages += [f"set up {name}" for name in (*set_up_result.created, *set_up_result.changed)]
-    if "temporary" in checks:
+    if is_found("temporary"):
         messages += _sweep(workspace)
     messages += _bring_back(workspace, request)  # first: afterwards a plan may have nothing left to take back
-    if "unfinished" in checks:
+    if is_found("unfinished"):
         messages += _settle_conflicts(workspace)
     return tuple(messages)
 

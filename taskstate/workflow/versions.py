@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 
-from taskstate import VERSION
 from taskstate.errors import TaskstateError
 from taskstate.storage import files, programs
 from taskstate.syntax.nodes import Node
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.version import VERSION
 from taskstate.workspace.setup import PRE_COMMIT, RECORD
 
 if TYPE_CHECKING:

@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from taskstate.error_codes import ErrorCode
     from taskstate.model.task_state import TaskState
     from taskstate.workspace.workspace import Loaded, Workspace
 
-CODE = "damaged"
-CODES = frozenset({CODE, "not-utf8"})  # of errors about a damaged file
+CODE: ErrorCode = "damaged"
+CODES: frozenset[ErrorCode] = frozenset({CODE, "not-utf8"})  # of errors about a damaged file
 # A heading in a fence counts, too: this finds what is missing, and never more than is.
 _TITLE = r"\ufeff?# Task #(\S+) Archive\b"
 _NOT_UTF8 = "\ufffe"

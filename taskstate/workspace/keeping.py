@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter, defaultdict
 from contextlib import closing, suppress
 from functools import cache, partial
@@ -20,6 +19,7 @@ from taskstate.workspace.ledger import NOTHING, Entry, View, entries_of, entry_f
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from datetime import datetime
 
     from taskstate.model.task_state import TaskState
     from taskstate.storage.kept import KeptRecord
@@ -31,10 +31,10 @@ _MOST_RECORDS, _MOST_BYTES, _MOST_DAYS = 16, 16 * 1024**2, 90  # kept of a task,
 _LASTING = (SESSION, EVENT, HANDOFF)  # no command takes these away
 
 
-def carry_out(workspace: Workspace, plan: Plan, read: Mapping[str, TaskState] | None = None) -> None:
+def carry_out(workspace: Workspace, plan: Plan, now: datetime, read: Mapping[str, TaskState] | None = None) -> None:
     """Carry out a plan, and keep it with the entries of the tasks whose files it writes.
 
-    `read` are the new state files that the caller has read already, by their paths.
+    `now` decides which records are old; `read` are the new state files that the caller has read, by their paths.
 
     Raises:
         StaleFile: a file is not as the plan expects it; nothing was changed.
@@ -51,7 +51,7 @@ def carry_out(workspace: Workspace, plan: Plan, read: Mapping[str, TaskState] | 
     first = any(entry.withdrawn for entry in entries.values())
     journal.write(workspace.root, workspace.private, plan, journal.Keeping(listed, name, first) if entries else None)
     for task_id in entries:
-        _prune(workspace, records, task_id)
+        _prune(workspace, records, task_id, now)
     told.remember_quiet(workspace, quiet, plan)
 
 
@@ -253,11 +253,11 @@ def archived_items(workspace: Workspace, task_id: str) -> Counter[Item]:
     return items_in("archive", path.name, files.read(path)) if files.size(path) else Counter()
 
 
-def _prune(workspace: Workspace, records: tuple[KeptRecord, ...], task_id: str) -> None:
+def _prune(workspace: Workspace, records: tuple[KeptRecord, ...], task_id: str, now: datetime) -> None:
     """Delete the older records of a task beyond the limits, if all that is owed of it is accounted for."""
     own = [record for record in records if task_id in record.ids]
     plain = [record for record in own if not record.batch]
-    oldest = time.time() - _MOST_DAYS * 24 * 3600
+    oldest = now.timestamp() - _MOST_DAYS * 24 * 3600
     with suppress(OSError, TaskstateError), closing(folders.Lookout()) as lookout:
         sizes = [(status.st_size, status.st_mtime) for status in (lookout.status(record.path) for record in own)]
         if (

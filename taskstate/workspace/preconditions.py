@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 
-from taskstate import FORMAT
 from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.document_kinds import PERMANENT
 from taskstate.model.statuses import DROPPED
 from taskstate.model.write_metadata import check_seal
 from taskstate.typed import TYPE_CHECKING
+from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import time
 
-from taskstate.errors import Held, StaleFile, TaskstateError
+from taskstate.errors import StaleFile, TaskstateError
 from taskstate.model import names
 from taskstate.model.derived_values import exceeded, largest_parts
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import check_seal, has_write_metadata, with_event, with_write_metadata
+from taskstate.signals import Held
 from taskstate.storage import files, journal
 from taskstate.storage.transaction import paths_of
 from taskstate.syntax.spans import one_line
@@ -24,6 +25,7 @@ from taskstate.workspace.event_log import add_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from datetime import datetime
     from pathlib import Path
 
     from taskstate.syntax.document import Document
@@ -110,7 +112,7 @@ def _write(
         event = secret_check.audit_event(secrets_found, request.metadata)
         planned = _plan_write(loaded, _with_audit_event(workspace, change, event), request)
     if not request.dry_run:
-        _carry_out(workspace, loaded.relative, change, planned)
+        _carry_out(workspace, change, planned, request.metadata.now)
     diff = "".join(_diff(workspace, operation) for operation in planned.plan) if request.dry_run else ""
     return Outcome(
         loaded.relative,
@@ -137,7 +139,7 @@ def _size_warning(workspace: Workspace, before: TaskState, after: TaskState) -> 
     return (f"the file of task {after.id} is {over}, and there is no session to archive: {largest}",)
 
 
-def _carry_out(workspace: Workspace, relative: str, change: Change, planned: _PlannedWrite) -> None:
+def _carry_out(workspace: Workspace, change: Change, planned: _PlannedWrite, now: datetime) -> None:
     """Write a change's artifacts and then its plan, and remove the artifacts again if the plan is not carried out.
 
     Artifacts come first, so that after a crash a state file never names one that does not exist.
@@ -145,7 +147,7 @@ def _carry_out(workspace: Workspace, relative: str, change: Change, planned: _Pl
     with Held():  # a signal that comes between them is obeyed afterwards
         before = artifacts.write_all(workspace, change.artifacts)
         try:
-            keeping.carry_out(workspace, planned.plan, {relative: planned.state})
+            keeping.carry_out(workspace, planned.plan, now, {planned.path: planned.state})
         except TaskstateError:
             if not journal.pending(workspace.private):  # else the next command finishes the plan, and needs them
                 artifacts.undo(workspace, before)
@@ -155,8 +157,9 @@ def _carry_out(workspace: Workspace, relative: str, change: Change, planned: _Pl
 
 
 class _PlannedWrite(NamedTuple):
-    """A change ready to be written: the plan, the new state file as read, its token, and whether metadata is set."""
+    """A change ready to be written: its file, the plan, the new text as read, its token, and if metadata is set."""
 
+    path: str
     plan: journal.Plan
     state: TaskState
     token: str
@@ -177,7 +180,7 @@ def _plan_write(loaded: Loaded, change: Change, request: Request) -> _PlannedWri
     preconditions.require_sound(loaded, planned)
     data = planned.document.text.encode()
     plan = (*change.before, journal.Replace(loaded.relative, loaded.digest, data), *change.after)
-    return _PlannedWrite(plan, planned, f"{revision}-{files.digest(data)[:8]}", is_stamped)
+    return _PlannedWrite(loaded.relative, plan, planned, f"{revision}-{files.digest(data)[:8]}", is_stamped)
 
 
 def _with_audit_event(workspace: Workspace, change: Change, event: Mapping[str, object]) -> Change:
@@ -219,7 +222,7 @@ def create_file(workspace: Workspace, relative: str, text: str, request: Request
         operation = journal.Create(relative, text.encode())
         diff = _diff(workspace, operation) if request.dry_run else ""
         if not request.dry_run:
-            keeping.carry_out(workspace, (operation,))
+            keeping.carry_out(workspace, (operation,), request.metadata.now)
     token = f"1-{files.digest(operation.data)[:8]}"
     return Outcome(
         relative,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import VERSION
+from taskstate.version import VERSION
 from tests.support.checkout import ROOT, copy_to, need_index, run, succeed
 from tests.support.place import files_in
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import VERSION
 from taskstate.agents.clients import CLIENTS
 from taskstate.agents.installation import Wanted, install, remove
 from taskstate.agents.merging import BEGIN, END
+from taskstate.version import VERSION
 from taskstate.workspace.setup import PRE_COMMIT, RECORD
 from taskstate.workspace.workspace import find_workspace
 from tests.support.place import refusal, tree

@@ -10,9 +10,9 @@ import pytest
 import yaml
 
 from scripts.plugin import PLUGIN, SKILL, plugin_files
-from taskstate import VERSION
 from taskstate.agents.clients import CLIENTS, EVENTS
 from taskstate.handoff.token_count import estimate
+from taskstate.version import VERSION
 from tests.support.command_line import flags_of
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate import VERSION
 from taskstate.storage import journal
 from taskstate.tasks import task_list
+from taskstate.version import VERSION
 from tests.support.command_line import COMMANDS, operations
 from tests.support.crashing import leave_plan
 from tests.support.place import Place, tree

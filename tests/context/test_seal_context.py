@@ -694,9 +694,11 @@ def test_a_failed_write_leaves_no_exports(place: Place, monkeypatch: pytest.Monk
     before = tree(place.root)
 
     def full(*_: object, **__: object) -> None:
-        raise TaskstateError("no space left", code="io", help="make room")
+        raise TaskstateError("no space left", code="disk-full", help="make room")
 
     monkeypatch.setattr("taskstate.workspace.writer.journal.write", full)
-    assert refusal(lambda: seal_context.init(place.workspace, TASK, CaptureRequest(), place.request())).code == "io"
+    assert (
+        refusal(lambda: seal_context.init(place.workspace, TASK, CaptureRequest(), place.request())).code == "disk-full"
+    )
     assert tree(place.root) == before
     assert not (place.workspace.state_root / "artifacts").exists()

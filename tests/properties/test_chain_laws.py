@@ -104,7 +104,7 @@ def test_every_output_can_be_pulled(output: str) -> None:
     try:
         chain.with_input(parse(STATE.format("None.")), upstream(output), NOW, Config())
     except TaskstateError as error:
-        refused = error.code
+        refused: str = error.code
     else:
         refused = ""
     assert refused in {"", "empty", "control-characters"}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate.errors import end
+from taskstate.signals import end
 from taskstate.storage import journal
 
 if TYPE_CHECKING:

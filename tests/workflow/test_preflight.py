@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate import VERSION
+from taskstate.version import VERSION
 from taskstate.workflow.preflight import PAGES, PROMPTS, preflight
 from taskstate.workflow.versions import differences
 from tests.support.place import TASK, Place

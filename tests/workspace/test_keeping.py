@@ -22,6 +22,8 @@ from tests.workspace.test_losses import did, in_place, mend
 if TYPE_CHECKING:
     from pathlib import Path
 
+ALL_ARE_OLD = -100_000  # days: the files of a test are younger than its clock
+
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
@@ -59,15 +61,15 @@ def test_records_are_bounded_in_size(place: Place, monkeypatch: pytest.MonkeyPat
 def test_old_records_go(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is accounted for is kept for some days."""
     place.add()
-    monkeypatch.setattr(keeping, "_MOST_DAYS", -1)
+    monkeypatch.setattr(keeping, "_MOST_DAYS", ALL_ARE_OLD)
     place.add()
     assert len(kept.records(place.workspace.private)[0]) == 1
 
 
 def test_records_of_what_is_gone_stay(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the limits, as long as something is not accounted for its task's records stay."""
-    for name in ("_MOST_RECORDS", "_MOST_BYTES", "_MOST_DAYS"):
-        monkeypatch.setattr(keeping, name, 0)
+    for name, most in (("_MOST_RECORDS", 0), ("_MOST_BYTES", 0), ("_MOST_DAYS", ALL_ARE_OLD)):
+        monkeypatch.setattr(keeping, name, most)
     buffer = place.text
     place.add("Gone.")
     in_place(place.path, buffer)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from taskstate import FORMAT
 from taskstate.lint.diagnostics import BODY, WHOLE
 from taskstate.lint.facts.conflicts import conflicts_of
 from taskstate.lint.facts.json_values import JsonValue, json_value
@@ -27,6 +26,7 @@ from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import CONTROLS, Span, first_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema
+from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from taskstate.model.config import Config
     from taskstate.model.document_kinds import Kind, SectionSpec
+    from taskstate.model.names import FileType
     from taskstate.model.progress_log import Session, Summary
     from taskstate.model.task_state import Checklist
     from taskstate.syntax.conflict_markers import Conflict
@@ -53,7 +54,7 @@ _TOOL_KEYS = (
     *("revision", "version", "sessions", "file_size_kb", "archive_path", "context", "baseline", "coordination"),
     *("delta", "evidence", "handoffs", "output", "acks", "audit", "state_revision", "verified"),
 )
-_JSON_FILES = frozenset({"impact-map", "progress"})
+_JSON_FILES: frozenset[FileType] = frozenset({"impact-map", "progress"})
 _OWN_KEYS = ("taskstate", "kind", "task_id")  # a handoff with none of them was written by another tool
 
 
@@ -61,7 +62,7 @@ class _Facts(NamedTuple):
     document: Document
     config: Config
     name: str
-    file_type: str
+    file_type: FileType
     task_id: str | None
     queries: Queries = NO_QUERIES
     folder: str = ""  # from the repository's root
@@ -107,8 +108,7 @@ class Facts(_Facts):
         """The format version of the file (`taskstate`), or None where it is missing or no positive integer."""
         node = self.front_matter.get("taskstate") if self.front_matter else None
         value = node.value() if node else None
-        # In Python `True` is an integer too.
-        return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+        return value if isinstance(value, int) and value is not True and value > 0 else None
 
     @property
     def newer(self) -> bool:

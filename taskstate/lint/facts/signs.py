@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from taskstate import FORMAT
 from taskstate.lint.facts import lengths
 from taskstate.lint.facts.moments import is_exact, moment_of
 from taskstate.model import derived_values, names
@@ -23,6 +22,7 @@ from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import CONTROLS
 from taskstate.typed import TYPE_CHECKING
 from taskstate.validation import schema, secrets
+from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

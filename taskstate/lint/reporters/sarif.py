@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from taskstate import VERSION
 from taskstate.lint.diagnostics import ERROR
 from taskstate.lint.reporters.fingerprint import fingerprints
 from taskstate.lint.reporters.json import dumps
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING
 from taskstate.validation import secrets
+from taskstate.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

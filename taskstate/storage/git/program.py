@@ -16,7 +16,8 @@ import re
 from contextlib import suppress
 from functools import partial
 
-from taskstate.errors import GitFailed, Held, TaskstateError
+from taskstate.errors import GitFailed, TaskstateError
+from taskstate.signals import Held
 from taskstate.storage.files import MAX_BYTES
 from taskstate.storage.git.discovery import discover, first_line, foreign_variables, git_folder, small_file
 from taskstate.typed import TYPE_CHECKING
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from threading import Event
     from typing import IO
+
+    from taskstate.error_codes import ErrorCode
 
 _FLAGS = (
     "--no-pager",  # `core.pager` is a program
@@ -53,7 +56,7 @@ _DROPPED = (
     *("GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"),
     "GIT_EXTERNAL_DIFF",  # a program that would make the diffs
 )
-WAITS = "git-waits"  # the code of the error that git was ended for
+WAITS: ErrorCode = "git-waits"  # the code of the error that git was ended for
 _CHUNK = 64 * 1024
 _FIRST_LOOK = 100  # milliseconds, in which git can read some 100 MB
 _PAUSE = 0.01  # seconds
@@ -70,7 +73,12 @@ _awaited: dict[Event, tuple[int, list[subprocess.Popen[bytes]]]] = {}
 
 
 def run(
-    args: Sequence[str], cwd: Path, *, stdin: bytes = b"", env: Mapping[str, str] | None = None, code: str = ""
+    args: Sequence[str],
+    cwd: Path,
+    *,
+    stdin: bytes = b"",
+    env: Mapping[str, str] | None = None,
+    code: ErrorCode | None = None,
 ) -> bytes:
     """Run `git ARGS` in the folder `cwd` and return its standard output; `env` are further environment variables.
 
@@ -83,7 +91,11 @@ def run(
 
 
 def _run(
-    args: Sequence[str], cwd: Path, stdin: bytes, begin: Callable[[], subprocess.Popen[bytes]], code: str = ""
+    args: Sequence[str],
+    cwd: Path,
+    stdin: bytes,
+    begin: Callable[[], subprocess.Popen[bytes]],
+    code: ErrorCode | None = None,
 ) -> bytes:
     with Held() as held:  # a signal in the instant of the start would leave git running
         status, output, said = _outcome(begin(), held, stdin, _name_of(args))

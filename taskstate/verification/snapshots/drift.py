@@ -15,9 +15,12 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from typing import Literal
 
     from taskstate.storage.git.movement import Commit
     from taskstate.storage.git.objects import TreeEntry
+
+    ChangeKind = Literal["added", "removed", "modified", "mode", "renamed"]
 
 SHOWN = 5  # paths listed in a message
 COMMITS = "commits"  # explains what came in by them; another explanation is the id of a task
@@ -39,7 +42,7 @@ class Difference(NamedTuple):
     """
 
     path: str
-    change: str
+    change: ChangeKind
     expected: str | None
     current: str | None
     origin: str = ""
@@ -76,7 +79,7 @@ class Explained(NamedTuple):
     """A file that differs from a snapshot and is no drift: `by` commits, or by the task with this id."""
 
     path: str
-    change: str
+    change: ChangeKind
     by: str
 
 
@@ -186,7 +189,7 @@ def differences(
     return tuple(sorted(result))
 
 
-def _change(entry: TreeEntry) -> str:
+def _change(entry: TreeEntry) -> ChangeKind:
     if not entry.old_id:
         return "added"
     if not entry.new_id:

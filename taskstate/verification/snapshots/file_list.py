@@ -12,6 +12,8 @@ from taskstate.verification.snapshots.drift import Difference
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from taskstate.verification.snapshots.drift import ChangeKind
+
 LISTED = 20  # changed files that a state file lists; of more it has the number and the hash of the list
 UNTRACKED = "?"  # the status of a file that git does not track
 _DELETED = "D"
@@ -100,7 +102,7 @@ def _listed(path: str, then: ChangedFile | None, now: ChangedFile | None) -> Dif
     expected = then.sha256 if then else now.previous_sha256 if now else None
     current = now.sha256 if now else then.previous_sha256 if then else None
     if not _exists(then, now):
-        change = "added"
+        change: ChangeKind = "added"
     elif not _exists(now, then):
         change = "removed"
     else:

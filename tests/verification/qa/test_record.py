@@ -234,10 +234,10 @@ def test_a_failed_write_leaves_the_old_log(place: Place, monkeypatch: pytest.Mon
     before, text = kept_logs(place), place.text
 
     def full(*_: object, **__: object) -> None:
-        raise TaskstateError("no space left", code="io", help="make room")
+        raise TaskstateError("no space left", code="disk-full", help="make room")
 
     monkeypatch.setattr("taskstate.workspace.writer.journal.write", full)
-    assert refusal(lambda: record(place, BAD)).code == "io"
+    assert refusal(lambda: record(place, BAD)).code == "disk-full"
     assert (kept_logs(place), place.text) == (before, text)
     assert (place.workspace.state_root / "artifacts").exists() == recorded
 

@@ -53,7 +53,6 @@ RULE = Rule(
     summary="over 140 characters, unsorted, or a malformed or outdated span",
     fixable=True,
 )
-JOB = "respan"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
@@ -115,7 +114,7 @@ def _outdated(value: JsonValue, facts: Facts) -> Iterator[Diagnostic]:
         status = citation_status({**cited.values, "line_span": span.text}, standards[0]) if standards else None
         if status and status.moved and status.cited:
             now = status.cited.line_span
-            fix = Fix(job=JOB) if facts.sealed else Fix(edits=(Edit(*span.span, f'"{now}"'),))
+            fix = Fix(job="respan") if facts.sealed else Fix(edits=(Edit(*span.span, f'"{now}"'),))
             yield RULE.at(
                 span.span,
                 f"the section {shown(cited.values['section'])} now stands at {now}, and says the same",

@@ -29,9 +29,9 @@ taskstate: 1
 
 from __future__ import annotations
 
-from taskstate import FORMAT
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
 from taskstate.typed import TYPE_CHECKING
+from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

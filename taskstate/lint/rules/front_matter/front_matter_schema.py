@@ -38,10 +38,10 @@ created_at: "2026-01-31T12:00:00Z"
 
 from __future__ import annotations
 
-from taskstate import FORMAT
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.model.document_kinds import kind_names
 from taskstate.typed import TYPE_CHECKING
+from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

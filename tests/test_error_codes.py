@@ -1,0 +1,36 @@
+"""The table of error codes, which the type checker holds against every place that raises or compares one."""
+
+from __future__ import annotations
+
+import ast
+from typing import get_args
+
+from scripts.import_graph import TREES
+from taskstate.error_codes import ErrorCode
+
+NODES = [node for module, tree in TREES.items() if module != "taskstate.error_codes" for node in ast.walk(tree)]
+
+
+def test_every_code_is_used() -> None:
+    """The table names no code that no error has any more."""
+    given = [
+        node
+        for node in NODES
+        if (isinstance(node, ast.keyword) and node.arg == "code")
+        or (isinstance(node, ast.AnnAssign) and "ErrorCode" in ast.unparse(node.annotation))
+    ]
+    words = {each.value for node in given for each in ast.walk(node) if isinstance(each, ast.Constant)}
+    assert sorted(set(get_args(ErrorCode)) - words) == []
+
+
+def test_codes_are_compared_where_the_type_checker_sees_it() -> None:
+    """In a set on the spot a typo would pass the type check; in a constant of type `frozenset[ErrorCode]` it fails."""
+    unseen = [
+        ast.unparse(node)
+        for node in NODES
+        if isinstance(node, ast.Compare)
+        and isinstance(node.left, ast.Attribute)
+        and node.left.attr == "code"
+        and isinstance(node.comparators[0], ast.Set | ast.Tuple | ast.List)
+    ]
+    assert unseen == []
