@@ -14,7 +14,14 @@ from taskstate import resources
 from taskstate.errors import TaskstateError
 from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import printable
-from taskstate.typed import NamedTuple
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Literal, TypeAlias
+
+    OwnType: TypeAlias = Literal["state", "archive", "impact-map", "handoff", "progress"]
+    # As rules are told it: a state file that is gone is another type than one that is there.
+    FileType: TypeAlias = OwnType | Literal["removed"]
 
 ID_PATTERN = r"(?![Tt][Aa][Ss][Kk]-)[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"
 MAX_ID = 64
@@ -28,12 +35,12 @@ _MAX_RESULT_NAME = 40
 
 
 class OwnFile(NamedTuple):
-    """A file's type ("state", "archive", "impact-map", "handoff" or "progress") and task id, according to its path.
+    """A file's type and task id, according to its path.
 
     The id is as written, even if it is malformed; None where it should be in the folder's name and is not.
     """
 
-    type: str
+    type: OwnType
     id: str | None
 
 
@@ -49,7 +56,7 @@ def phase_in(name: str) -> str | None:
     return found[1].groupdict().get("phase") if found else None
 
 
-def _match(name: str) -> tuple[str, re.Match[str]] | None:
+def _match(name: str) -> tuple[OwnType, re.Match[str]] | None:
     """Return the type of one of taskstate's own files and the match of its path, or None for any other."""
     path = name.replace("\\", "/")
     for type_, ending, pattern in _own_files():
@@ -129,7 +136,7 @@ def _shown(text: str) -> str:
 
 
 @cache
-def _own_files() -> tuple[tuple[str, str, str], ...]:
+def _own_files() -> tuple[tuple[OwnType, str, str], ...]:
     """Return each type of own files with the ending of its paths, which tells most others, and their pattern."""
     declared = json.loads(resources.text("schemas/kinds/files.json"))["files"]
     return tuple(
@@ -154,7 +161,7 @@ def require_result_name(name: str) -> str:
     return name
 
 
-def own_type(name: str) -> str:
+def own_type(name: str) -> OwnType | Literal[""]:
     """Return the type of own file that a path names; empty for other files."""
     found = _match(name)
     return found[0] if found else ""
