@@ -29,7 +29,6 @@ _REASON = "accepted by --add-ignores"
 # directives themselves.
 _NEVER = frozenset({"TS001", "TS003", "TS004", "TS005", "TS007", "TS009", "TS010"})
 _MENDED_BY_ANY_WRITE = "TS105"
-_NO_COMMENTS = frozenset({"impact-map", "progress"})  # types of files that are JSON
 
 
 class Ignored(NamedTuple):
@@ -66,7 +65,7 @@ def _codes(diagnostics: Iterable[Diagnostic]) -> Counter[str]:
 def _may_be_silenced(diagnostic: Diagnostic, facts: Facts) -> bool:
     if diagnostic.code == _MENDED_BY_ANY_WRITE and has_write_metadata(facts.document):
         return False
-    return diagnostic.code not in _NEVER and facts.file_type not in _NO_COMMENTS
+    return diagnostic.code not in _NEVER and not facts.is_json
 
 
 def _own_places(diagnostics: Iterable[Diagnostic], facts: Facts) -> dict[Diagnostic, int]:

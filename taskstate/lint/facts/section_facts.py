@@ -36,7 +36,7 @@ class Titles(NamedTuple):
     @property
     def is_wrong(self) -> bool:
         """Whether the title line is there, and says something else."""
-        return self.line is not None and one_line(self.line.title) != self.expected.removeprefix("# ")
+        return self.line is not None and _one_line(self.line.title) != self.expected.removeprefix("# ")
 
 
 class SectionFacts(FeatureFacts):
@@ -48,12 +48,12 @@ class SectionFacts(FeatureFacts):
         task_id, title = self.values.get("task_id"), self.values.get("title")
         if task_id is None or title is None:
             return None
-        expected = one_line(self.kind.title_line(task_id=str(task_id), title=str(title)))
+        expected = _one_line(self.kind.title_line(task_id=str(task_id), title=str(title)))
         headings = [section for section in self.document.sections if section.level < SECTION_LEVEL]
         declared = self.outline.declared
         is_first = bool(headings) and not (declared and declared[0].section.span.start < headings[0].span.start)
         line = headings[0] if is_first else None
-        others = [each for each in headings[is_first:] if not self._is_in_untouchable(each)]
+        others = [each for each in headings if each is not line and not self._is_in_untouchable(each)]
         titles = Titles(expected, line, others)
         return titles if line is None or others or titles.is_wrong else None
 
@@ -149,6 +149,6 @@ class SectionFacts(FeatureFacts):
         return named_inputs(self.document)
 
 
-def one_line(text: str) -> str:
+def _one_line(text: str) -> str:
     """Return a text with single blanks between its words."""
     return " ".join(text.split())

@@ -1,4 +1,4 @@
-"""Reads which tasks a state file depends on, for the rules that compare its Chain Inputs with their outputs."""
+"""Asks about the tasks that a state file names, for the rules that compare its Chain Inputs with their outputs."""
 
 from __future__ import annotations
 
