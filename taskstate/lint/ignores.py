@@ -65,7 +65,7 @@ def _codes(diagnostics: Iterable[Diagnostic]) -> Counter[str]:
 def _may_be_silenced(diagnostic: Diagnostic, facts: Facts) -> bool:
     if diagnostic.code == _MENDED_BY_ANY_WRITE and has_write_metadata(facts.document):
         return False
-    return diagnostic.code not in _NEVER and not facts.is_json
+    return diagnostic.code not in _NEVER and not facts.is_json  # JSON has no comments
 
 
 def _own_places(diagnostics: Iterable[Diagnostic], facts: Facts) -> dict[Diagnostic, int]:

@@ -17,11 +17,10 @@ from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from typing import Literal, TypeAlias
+    from typing import Literal
 
-    OwnType: TypeAlias = Literal["state", "archive", "impact-map", "handoff", "progress"]
-    # As rules are told it: a state file that is gone is another type than one that is there.
-    FileType: TypeAlias = OwnType | Literal["removed"]
+    OwnType = Literal["state", "archive", "impact-map", "handoff", "progress"]
+    FileType = Literal[OwnType, "removed"]  # as rules see it: a state file that was removed is one of its own
 
 ID_PATTERN = r"(?![Tt][Aa][Ss][Kk]-)[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"
 MAX_ID = 64
