@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
     from taskstate.agents.event import Event
     from taskstate.lint.diagnostics import Finding
+    from taskstate.model.names import OwnType
     from taskstate.workspace.change import Request
 
 _FINDINGS = 8  # that are handed back
 _COMMIT = re.compile(r"\bgit\b(?:\s+-\S+(?:\s+[^\s-]\S*)?)*\s+commit\b")
-_CHECKED = ("state", "handoff")
+_CHECKED: tuple[OwnType, ...] = ("state", "handoff")
 
 
 def before_edit(event: Event) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.agents.patches import Edit
+    from taskstate.model.names import OwnType
     from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.syntax.document import Document
     from taskstate.workspace.workspace import Workspace
@@ -34,7 +35,7 @@ COMMANDS: Mapping[str, str] = {
     "acks": "taskstate permanent ack --agent NAME --version V",
     "audit": "taskstate doctor --reseal {id} --note WHY",
 }
-_WHOLE = {"archive": "taskstate archive {id}", "impact-map": "taskstate impact add"}
+_WHOLE: dict[OwnType, str] = {"archive": "taskstate archive {id}", "impact-map": "taskstate impact add"}
 
 
 def refusal(workspace: Workspace, path: Path, edit: Edit) -> str:

@@ -16,7 +16,6 @@ from itertools import groupby
 
 from taskstate.lint.diagnostics import ERROR, MOST_REPORTED, MOST_SHOWN, Diagnostic, Finding
 from taskstate.lint.facts.file_facts import Facts
-from taskstate.lint.facts.signs import Signs
 from taskstate.lint.queries.interface import NO_QUERIES
 from taskstate.lint.registry import known_codes
 from taskstate.lint.selection import rules_for, selected_rules, weighted
@@ -141,8 +140,7 @@ def _check(
 ) -> tuple[Diagnostic, ...]:
     facts = facts_of(document, name, config, queries)
     checked = rules_for(config.lint, name, facts.file_type, queries.answerable)
-    signs = Signs(facts)
-    rules = (row.load() for row in checked if row.applies_to(signs))
+    rules = (row.load() for row in checked if row.looks_at(facts))
     in_file = directives(document)
     wanted = sys.maxsize if in_file else most  # a directive may silence the first ones, and not the others
     found = [each for rule in rules for each in _first(wanted, _findings_of_rule(rule, facts))]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from taskstate.lint.diagnostics import Diagnostic
     from taskstate.lint.registry import RetiredRule, Row
     from taskstate.model.config import Lint
+    from taskstate.model.names import FileType
 
 _EVERY = "ALL"
 _EXACT = 10  # more than the length of any beginning of a code
@@ -32,7 +33,7 @@ def selected_rules(lint: Lint, name: str) -> tuple[Row, ...]:
     return _select((*lint.select, *lint.extend_select), ignored)
 
 
-def rules_for(lint: Lint, name: str, file_type: str, answerable: frozenset[str]) -> tuple[Row, ...]:
+def rules_for(lint: Lint, name: str, file_type: FileType, answerable: frozenset[str]) -> tuple[Row, ...]:
     """Return the rules that are checked in a file of this type where these kinds of queries can be answered."""
     ignored = (*lint.ignore, *_ignored_in(name, lint))
     return _applicable((*lint.select, *lint.extend_select), ignored, file_type, answerable)
@@ -46,7 +47,7 @@ def _select(selected: tuple[str, ...], ignored: tuple[str, ...]) -> tuple[Row, .
 
 @lru_cache(maxsize=64)
 def _applicable(
-    selected: tuple[str, ...], ignored: tuple[str, ...], file_type: str, answerable: frozenset[str]
+    selected: tuple[str, ...], ignored: tuple[str, ...], file_type: FileType, answerable: frozenset[str]
 ) -> tuple[Row, ...]:
     rows = _select(selected, ignored)
     return tuple(row for row in rows if file_type in row.files and row.needs <= answerable)

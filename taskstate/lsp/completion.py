@@ -7,7 +7,7 @@ import re
 from lsprotocol import types
 
 from taskstate.errors import TaskstateError
-from taskstate.lint.facts.signs import REQUIRED
+from taskstate.lint.facts.log_facts import REQUIRED
 from taskstate.lsp import hover, tokens
 from taskstate.model.permanent import PERMANENT
 from taskstate.storage import files, folders

@@ -26,6 +26,7 @@ from taskstate.workspace.ledger import are_alike
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from taskstate.model.names import OwnType
     from taskstate.model.progress_log import Session
     from taskstate.workspace.ledger import Owed
 
@@ -164,7 +165,7 @@ def _lines_of(session: Session) -> list[str]:
 
 
 @lru_cache(maxsize=128)  # each text is looked at several times
-def items_of(kind: str, data: bytes) -> Counter[Item]:
+def items_of(kind: OwnType, data: bytes) -> Counter[Item]:
     """Return the items in the text of a state file or of an archive."""
     return items_in(kind, "", data)
 

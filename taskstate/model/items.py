@@ -26,6 +26,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from taskstate.model.names import OwnType
     from taskstate.model.progress_log import Session
     from taskstate.syntax.document import Document
 
@@ -148,7 +149,7 @@ def event_line(event: object) -> str:
     return json.dumps(event, sort_keys=True).replace("<", "\\u003c")
 
 
-def items_in(kind: str, name: str, data: bytes) -> Counter[Item]:
+def items_in(kind: OwnType, name: str, data: bytes) -> Counter[Item]:
     """Return the items in one of our own files of this kind, given its name and its bytes."""
     text = data.decode("utf-8", "replace")
     if kind == "state":

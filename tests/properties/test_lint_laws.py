@@ -10,11 +10,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from taskstate.lint import engine
-from taskstate.lint.queries.interface import NO_QUERIES
 from taskstate.model.config import Config
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
-from tests.support.lint_corpus import Case, cases, clean_files, overlooked
+from tests.support.lint_corpus import cases, clean_files
 
 if TYPE_CHECKING:
     from taskstate.lint.diagnostics import Diagnostic
@@ -163,26 +162,6 @@ def test_findings_stand_in_the_text(case: tuple[str, str]) -> None:
         assert one.message
         assert one.help
         assert len(one.message) < 600
-
-
-@given(damaged())
-def test_without_its_sign_a_rule_finds_nothing(case: tuple[str, str]) -> None:
-    """A rule that is not loaded, since the text has not its sign, would have found nothing."""
-    name, text = case
-    assert overlooked(text, name, Config(), NO_QUERIES) == []
-
-
-@given(st.sampled_from(CASES), st.data())
-def test_without_its_sign_a_rule_finds_nothing_in_a_case(case: Case, data: st.DataObject) -> None:
-    """Nor in a file whose past, archive and neighbours are known, and some of whose lines are gone or repeated."""
-    lines = (case.text or "").splitlines(keepends=True) or [""]
-    for _change in range(data.draw(st.integers(1, 3))):
-        at = data.draw(st.integers(0, len(lines) - 1))
-        lines[at : at + data.draw(st.integers(0, 3))] = data.draw(
-            st.sampled_from([[], [lines[at]], lines[at : at + 2]])
-        )
-        lines = lines or [""]
-    assert overlooked("".join(lines), case.name, case.config, case.queries) == []
 
 
 @given(damaged())

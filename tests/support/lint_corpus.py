@@ -47,10 +47,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.context.citations import Standard
 from taskstate.handoff.document import WrittenHandoff, read_written_handoff
-from taskstate.lint.engine import facts_of
-from taskstate.lint.facts.signs import Signs
 from taskstate.lint.queries.interface import ARCHIVE, CLOCK, GIT, HISTORY, REPOSITORY, UPSTREAM, Queries
-from taskstate.lint.registry import TABLE
 from taskstate.model.algorithms import DependencyGraph
 from taskstate.model.chain import read_upstream
 from taskstate.model.config import Config
@@ -59,7 +56,6 @@ from taskstate.model.names import own_file
 from taskstate.syntax.document import Document, parse
 
 if TYPE_CHECKING:
-    from taskstate.lint.diagnostics import Diagnostic
     from taskstate.model.chain_quotes import Upstream
 
 CORPUS = Path(__file__).parents[1] / "cases" / "lint"
@@ -278,16 +274,6 @@ def cases() -> list[Case]:
 def clean_files() -> list[Path]:
     """Return the files without findings."""
     return [path for path in sorted(CLEAN.rglob("*")) if path.is_file()]
-
-
-def overlooked(text: str, name: str, config: Config, queries: Queries) -> list[Diagnostic]:
-    """Return what rules find in a text that has not their sign, and for which the linter would not even load them."""
-    facts = facts_of(parse(text), name, config, queries)
-    signs = Signs(facts)
-    rows = [row for row in TABLE if facts.file_type in row.files and row.needs <= queries.answerable]
-    rules = [row.load() for row in rows if not row.applies_to(signs)]
-    found = [(rule, each) for rule in rules for each in rule.check(facts.document, facts)]
-    return [each for rule, each in found if facts.is_read(rule.RULE.reads, each.span)]
 
 
 def _header(head: str, name: str) -> dict[str, list[str]]:

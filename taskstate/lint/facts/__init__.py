@@ -1,6 +1,6 @@
 """Facts: what rules need to know about a file, derived from its own text, computed once and shared by all rules.
 
 A query (`queries`), in contrast, asks beyond the text of the file: other tasks, the archive, git, the clock.
-`file_facts` has the facts that most rules use; the other modules derive those that a few rules share, and may make
-queries for them.
+`Facts`, in `file_facts`, has all that rules look at, and that decides whether they are loaded; each module `…_facts`
+adds what belongs to one subject. The other modules are what these and a few rules share. Facts may make queries.
 """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from taskstate.lint.facts.json_values import json_value
 from taskstate.model.statuses import CLOSED
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -11,10 +10,8 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.facts.json_values import JsonValue
-    from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
 
-_SCHEMA = "citations"
 CAPTURED = ("file", "section", "content_sha")
 
 
@@ -28,12 +25,6 @@ class CapturedCitation(NamedTuple):
     def at(self, key: str) -> Node:
         """Return the node of a key's value, or the whole citation where it has no such key."""
         return self.node.get(key) or self.node
-
-
-def citations_value(document: Document, facts: Facts) -> JsonValue | None:
-    """Return the list of citations with its schema, or None where there is none that can be read."""
-    fence = next((fence for name, fence in facts.outline.fences if name == _SCHEMA), None)
-    return json_value(document.json(fence), _SCHEMA) if fence else None
 
 
 def captured_citations(value: JsonValue) -> Iterator[CapturedCitation]:

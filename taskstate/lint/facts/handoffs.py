@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.diagnostics import Diagnostic, Rule
-    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.lint.facts.basic_facts import BasicFacts
     from taskstate.syntax.spans import Span
 
 
 class HandoffFacts(NamedTuple):
     """A readable handoff document: the facts about the file, its content, and its outline."""
 
-    facts: Facts
+    facts: BasicFacts
     reading: HandoffReader
     outline: Outline
 
@@ -45,7 +45,7 @@ class HandoffFacts(NamedTuple):
             yield rule.at(span, message, help=help, severity="" if self.is_ours or self.is_stray else WARNING)
 
 
-def handoff_facts(facts: Facts) -> HandoffFacts | None:
+def handoff_facts(facts: BasicFacts) -> HandoffFacts | None:
     """Return the facts, or None for a document that is empty, of a newer format, or with unreadable front matter."""
     unknown = facts.front_matter is None and not facts.foreign
     if unknown or facts.newer or not facts.document.text.strip("\ufeff \t\r\n"):

@@ -8,11 +8,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from taskstate.typed import TYPE_CHECKING
+from taskstate.typed import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from taskstate.lint.queries.interface import Queries
 
+_T = TypeVar("_T")
 _TIMESTAMP = r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})Z"
 _DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)  # of the months
 _FEBRUARY = 2
@@ -48,3 +51,10 @@ def in_future(time: str | None, queries: Queries) -> bool:
     """Return whether the time of a session's heading is known to be in the future."""
     moment = moment_of(time)
     return moment is not None and bool(queries.is_future(moment))
+
+
+def those_in_future(moments: Mapping[_T, str], queries: Queries) -> list[_T]:
+    """Return what is in the future of that which has a moment each; the clock is asked once where nothing is."""
+    if not moments or not queries.is_future(max(moments.values())):
+        return []
+    return [each for each, moment in moments.items() if queries.is_future(moment)]

@@ -10,10 +10,9 @@ import re
 from bisect import bisect_left, bisect_right
 from functools import cached_property
 
-from taskstate.lint.facts.session_lines import session_lines
 from taskstate.model.algorithms import longest_rising, out_of_order
 from taskstate.model.document_kinds import section_key
-from taskstate.model.misplaced_sessions import LOG, misplaced_sessions
+from taskstate.model.misplaced_sessions import misplaced_sessions
 from taskstate.model.task_state import json_fence
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.markdown_blocks import hidden_headings
@@ -23,7 +22,6 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from taskstate.lint.facts.session_lines import SessionLine
     from taskstate.model.document_kinds import Kind, SectionSpec, SubsectionSpec
     from taskstate.model.lost_headings import LostContent
     from taskstate.model.misplaced_sessions import MisplacedSession
@@ -94,20 +92,21 @@ class Outline(_Outline):
     """The sections of one text, compared with those that its kind declares."""
 
     @cached_property
-    def _declared(self) -> tuple[Placed, ...]:
+    def declared(self) -> tuple[Placed, ...]:
+        """The declared sections in the order of the text."""
         pairs = ((self.kind.section(each.title), each) for each in self.document.sections if each.level == SECTION)
         return tuple(Placed(spec, section) for spec, section in pairs if spec)
 
     @cached_property
     def present(self) -> tuple[Placed, ...]:
-        """The declared sections in the order of the text; of two with one title the first."""
-        first = {placed.spec.key: placed for placed in reversed(self._declared)}
-        return tuple(placed for placed in self._declared if first[placed.spec.key] is placed)
+        """The declared sections; of two with one title the first."""
+        first = {placed.spec.key: placed for placed in reversed(self.declared)}
+        return tuple(placed for placed in self.declared if first[placed.spec.key] is placed)
 
     @cached_property
     def repeated(self) -> tuple[Placed, ...]:
         """The declared sections that occur again, after the first with their title."""
-        return tuple(placed for placed in self._declared if self.section(placed.spec) is not placed.section)
+        return tuple(placed for placed in self.declared if self.section(placed.spec) is not placed.section)
 
     @cached_property
     def undeclared(self) -> tuple[Section, ...]:
@@ -174,7 +173,7 @@ class Outline(_Outline):
     def near(self) -> dict[str, Section]:
         """The headings that may be misspellings of absent sections, by the key of these."""
         keys = {spec.key for spec in self.absent if spec.key not in self.hidden}
-        declared = {placed.section.span.start for placed in self._declared}
+        declared = {placed.section.span.start for placed in self.declared}
         others = [each for each in self.document.sections if each.span.start not in declared] if keys else []
         return nearest_headings(keys, others, SECTION)
 
@@ -216,12 +215,6 @@ class Outline(_Outline):
     def misplaced(self) -> tuple[MisplacedSession, ...]:
         """The sessions outside the Progress Log, or at another level in it."""
         return misplaced_sessions(self.document, self.kind)
-
-    @cached_property
-    def session_lines(self) -> tuple[SessionLine, ...]:
-        """The lines of the Progress Log that are meant as headings of sessions and are none."""
-        log = next((placed.section for placed in self.present if placed.spec.name == LOG), None)
-        return tuple(session_lines(self.document, log)) if log else ()
 
     @cached_property
     def unfilled(self) -> tuple[Unfilled, ...]:

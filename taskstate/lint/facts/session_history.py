@@ -74,8 +74,8 @@ def entries(facts: Facts) -> tuple[SessionText, ...]:
         parts += [
             each.section._replace(body=Span(each.section.body.start, each.span.end)) for each in facts.outline.misplaced
         ]
-    if facts.outline.session_lines:  # what stands below one is no part of the session above
-        starts = [line.span.start for line in facts.outline.session_lines]
+    if facts.session_lines:  # what stands below one is no part of the session above
+        starts = [line.span.start for line in facts.session_lines]
         parts = [part._replace(body=cut_at(starts, part.body)) for part in parts]
     readable_end = facts.unreadable_body.start if facts.unreadable_body else len(document.text)
     return tuple(_entry(document, part) for part in parts if part.body.end <= readable_end)

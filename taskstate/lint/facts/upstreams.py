@@ -1,29 +1,13 @@
-"""Reads which tasks a state file depends on, for the rules that compare its Chain Inputs with their outputs."""
+"""Asks about the tasks that a state file names, for the rules that compare its Chain Inputs with their outputs."""
 
 from __future__ import annotations
 
 from taskstate.model.chain import INPUTS
-from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.chain_quotes import Upstream
-    from taskstate.syntax.spans import Span
-
-_KEY = "depends_on"
-
-
-class Dependency(NamedTuple):
-    """An id in `depends_on`, and its span."""
-
-    id: str
-    span: Span
-
-
-def dependencies(facts: Facts) -> tuple[Dependency, ...]:
-    """Return the ids in `depends_on`; empty where its value breaks the schema."""
-    ids = facts.values.get(_KEY) or ()
-    return tuple(Dependency(str(each), facts.value_span(_KEY, index)) for index, each in enumerate(ids))
 
 
 def is_own_task(facts: Facts, task_id: str) -> bool:

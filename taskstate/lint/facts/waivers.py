@@ -7,7 +7,7 @@ from taskstate.model.tool_blocks import REOPENED
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from taskstate.lint.facts.features import SoundFeature
+    from taskstate.lint.facts.feature_facts import SoundFeature
     from taskstate.lint.facts.file_facts import Facts
 
 _WAIVED = "waived"  # an event of the audit

@@ -40,7 +40,7 @@ depends_on: ["200"]
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
-from taskstate.lint.facts.upstreams import dependencies, is_own_task
+from taskstate.lint.facts.upstreams import is_own_task
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ _MAX_SHOWN = 12  # ids; a longer cycle is cut in the middle
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield a finding for each item of `depends_on` that is part of a cycle."""
     own = facts.task_id or facts.shown_id
-    for dependency in dependencies(facts):
+    for dependency in facts.dependencies:
         if is_own_task(facts, dependency.id):
             yield RULE.at(dependency.span, f"the task depends on itself: {own} → {own}", help="take its own id out")
             continue

@@ -48,7 +48,7 @@ and everything else in the section stays as it is.
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
-from taskstate.lint.facts.upstreams import completed_upstream, dependencies, inputs_are_readable, is_own_task
+from taskstate.lint.facts.upstreams import completed_upstream, inputs_are_readable, is_own_task
 from taskstate.model.chain import has_input
 from taskstate.typed import TYPE_CHECKING
 
@@ -69,7 +69,7 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each item of `depends_on` whose output is available and was not pulled."""
-    for dependency in dependencies(facts):
+    for dependency in facts.dependencies:
         if not inputs_are_readable(facts) or is_own_task(facts, dependency.id) or has_input(document, dependency.id):
             continue
         upstream = completed_upstream(facts, dependency.id)

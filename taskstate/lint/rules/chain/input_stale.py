@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.facts.upstreams import completed_upstream, inputs_are_readable, is_own_task
-from taskstate.model.chain import inputs_of, is_current
+from taskstate.model.chain import is_current
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each Chain Input that differs from the present output."""
     if not inputs_are_readable(facts):
         return
-    for pulled in inputs_of(document):
+    for pulled in facts.chain_inputs:
         upstream = None if is_own_task(facts, pulled.id) else completed_upstream(facts, pulled.id)
         if upstream and not is_current(document, pulled, upstream, facts.config):
             yield RULE.at(

@@ -88,7 +88,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
     Where no command completed the task, several gaps are one finding, at the status: that is what is wrong.
     """
-    if facts.values.get("status") != COMPLETE:
+    if not facts.is_complete:
         return
     gaps = list(_gaps(document, facts))
     if len(gaps) < _SEVERAL or _OUTPUT in document.front_matter:

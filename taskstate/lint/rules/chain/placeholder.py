@@ -61,7 +61,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each placeholder that the status does not allow, and for each group with nothing else."""
     status = facts.values.get("status")
     waivers = read_waivers(facts) if status == COMPLETE else Waivers()
-    for placed in facts.outline.present:
+    for placed in facts.unwritten_sections:
         for name, span in _required(document, placed, status):
             if facts.kind.is_placeholder(span.of(document.text)) and not waivers.covers(f"part:{name}"):
                 yield RULE.at(

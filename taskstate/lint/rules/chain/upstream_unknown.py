@@ -36,9 +36,8 @@ good, remove its id from `depends_on`, and move its output under another heading
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
-from taskstate.lint.facts.upstreams import dependencies, is_own_task
+from taskstate.lint.facts.upstreams import is_own_task
 from taskstate.lint.facts.wording import first_line_of, taken_back
-from taskstate.model.chain import inputs_of, named_inputs
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -76,9 +75,9 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 def _named(document: Document, facts: Facts) -> Iterator[tuple[str, Span, str]]:
     """Yield each upstream id that the file names, with its span and, in words, where it is named."""
-    for dependency in dependencies(facts):
+    for dependency in facts.dependencies:
         yield dependency.id, dependency.span, "`depends_on`"
-    for heading in named_inputs(document):
+    for heading in facts.input_headings:
         yield heading.id, first_line_of(document, heading.section.heading), "a Chain Input"
-    for pulled in inputs_of(document):
+    for pulled in facts.chain_inputs:
         yield pulled.id, pulled.comment, "a Chain Input"

@@ -42,7 +42,6 @@ from __future__ import annotations
 from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
 from taskstate.lint.facts.bare_json import line_of_edit, opening_of_bare_json
 from taskstate.lint.facts.wording import first_line_of
-from taskstate.model.task_state import is_json_fence
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document, Section
-    from taskstate.syntax.markdown_blocks import Block
 
 RULE = Rule(
     code="TS301", name="checklist-schema", summary="the Feature Checklist does not meet its schema", fixable=True
@@ -61,31 +59,29 @@ _FORM = 'it holds `features`, a list, and `overall_progress`, such as "40%"'
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each value that breaks the schema, for a second fence, and for a missing fence."""
-    for spec, section in facts.outline.present:
-        if spec.fence and spec.fence.schema == "checklist":
-            fences = document.blocks_in(section.own, "fence")
-            json_fences = [fence for fence in fences if is_json_fence(fence)]
-            opening = None if json_fences else opening_of_bare_json(facts)
-            if opening:
-                yield RULE.at(
-                    line_of_edit(facts, opening),
-                    "this JSON is not in a code fence: the line that opens it is missing",
-                    help="write ```json above this line; `--fix` does",
-                    fix=Fix(edits=(opening,)),
-                )
-            elif not json_fences and not facts.kind.is_placeholder(section.own.of(document.text)):
-                yield _no_fence(document, section, fences)
-            for fence in json_fences[1:]:
-                yield RULE.at(
-                    first_line_of(document, fence.span),
-                    "a second json fence in the Feature Checklist: only the first is read",
-                    help="put all features into the first one, or put this fence below a heading of level 3",
-                )
+    for section, json_fences in facts.misfenced_checklists:
+        opening = None if json_fences else opening_of_bare_json(facts)
+        if opening:
+            yield RULE.at(
+                line_of_edit(facts, opening),
+                "this JSON is not in a code fence: the line that opens it is missing",
+                help="write ```json above this line; `--fix` does",
+                fix=Fix(edits=(opening,)),
+            )
+        elif not json_fences and not facts.kind.is_placeholder(section.own.of(document.text)):
+            yield _no_fence(document, section)
+        for fence in json_fences[1:]:
+            yield RULE.at(
+                first_line_of(document, fence.span),
+                "a second json fence in the Feature Checklist: only the first is read",
+                help="put all features into the first one, or put this fence below a heading of level 3",
+            )
     if facts.checklist_value:
         yield from facts.checklist_value.schema_findings(document, RULE)
 
 
-def _no_fence(document: Document, section: Section, fences: tuple[Block, ...]) -> Diagnostic:
+def _no_fence(document: Document, section: Section) -> Diagnostic:
+    fences = document.blocks_in(section.own, "fence")
     unmarked = next((fence for fence in fences if fence.content.of(document.text).lstrip().startswith("{")), None)
     if unmarked:
         message = "the code fence of the Feature Checklist is not marked as `json`"

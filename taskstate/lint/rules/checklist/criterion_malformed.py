@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
 from taskstate.lint.facts.wording import shown
-from taskstate.model.malformed_criteria import malformed_criteria, mended_text
+from taskstate.model.malformed_criteria import mended_text
 from taskstate.model.static_context import context_seal
 from taskstate.model.statuses import COMPLETE
 from taskstate.typed import TYPE_CHECKING
@@ -59,7 +59,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each line among the acceptance criteria that is read as none."""
     # In a complete task each criterion must be met, which no fix can know.
     is_open = facts.values.get("status") != COMPLETE
-    found = malformed_criteria(facts.state)
+    found = facts.malformed_criteria
     sealed_help = _sealed_help(facts) if found else ""
     for each in found:
         is_fixed = is_open or "x" in each.edit.new

@@ -29,13 +29,13 @@ committed id must stay, because references to it would not change with it.
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
-from taskstate.lint.facts.features import SoundFeature, sound_features
 from taskstate.lint.facts.wording import line_of, shown
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from taskstate.lint.facts.feature_facts import SoundFeature
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
@@ -45,7 +45,7 @@ RULE = Rule(code="TS302", name="feature-id-duplicate", summary="two features of 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each feature whose id an earlier one has."""
     first: dict[str, SoundFeature] = {}
-    for feature in sound_features(facts, "id"):
+    for feature in facts.sound_features("id", among=facts.repeated_features):
         name = feature.values["id"]
         earlier = first.setdefault(name, feature)
         if earlier is not feature:

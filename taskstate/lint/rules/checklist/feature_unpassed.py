@@ -28,7 +28,6 @@ mistake, test the feature and record the result: `taskstate feature pass 101 jwt
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
-from taskstate.lint.facts.features import sound_features
 from taskstate.lint.facts.session_history import comparable
 from taskstate.lint.facts.wording import cut, feature_pass
 from taskstate.typed import TYPE_CHECKING
@@ -52,7 +51,7 @@ _OPTIONAL = ("tested_at", "moved_to")
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield a finding for each feature that passed in the compared revision and does not pass now."""
     passed = _passed(facts)
-    for feature in sound_features(facts, "id", "passes", optional=_OPTIONAL) if any(passed.values()) else ():
+    for feature in facts.sound_features("id", "passes", optional=_OPTIONAL) if any(passed.values()) else ():
         name = feature.values["id"]
         if passed.get(name) and feature.values["passes"] is False and not feature.values.get("moved_to"):
             yield RULE.at(
@@ -66,7 +65,7 @@ def _passed(facts: Facts) -> Mapping[str, bool]:
     """Return for each committed feature, by id, whether it passed when it was tested last."""
     last: dict[str, tuple[str, bool]] = {}
     for past in comparable(facts):
-        for feature in sound_features(past, "id", "passes", optional=_OPTIONAL):
+        for feature in past.sound_features("id", "passes", optional=_OPTIONAL):
             tested = (feature.values.get("tested_at") or "", feature.values["passes"])
             name = feature.values["id"]
             last[name] = max(last.get(name, tested), tested)

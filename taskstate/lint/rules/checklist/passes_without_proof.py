@@ -42,7 +42,6 @@ it with its exit status and the hash of its output:
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
-from taskstate.lint.facts.features import sound_features
 from taskstate.lint.facts.waivers import is_waived, waivers_of_features
 from taskstate.lint.facts.wording import feature_pass
 from taskstate.typed import TYPE_CHECKING
@@ -59,9 +58,7 @@ RULE = Rule(code="TS303", name="passes-without-proof", summary="a feature passes
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield a finding for each passing feature that was never tested."""
     waivers = waivers_of_features(facts)
-    for feature in sound_features(facts, "passes", "tested_at", optional=("id",)):
-        if feature.values["passes"] is not True or feature.values["tested_at"] is not None:
-            continue
+    for feature in facts.sound_features("passes", "tested_at", optional=("id",), among=facts.untested_features):
         if not is_waived(feature, waivers):
             command = feature_pass(facts.shown_id, feature.values.get("id", "ID"))
             yield RULE.at(

@@ -35,7 +35,7 @@ from __future__ import annotations
 from taskstate.errors import CannotEdit
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.facts.wording import shown
-from taskstate.model.derived_values import PROGRESS, fix_edits, overall_progress
+from taskstate.model.derived_values import PROGRESS, fix_edits
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -56,12 +56,9 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at a percentage that differs from the features."""
-    checklist = facts.checklist
-    recorded = checklist.root.get(PROGRESS) if checklist else None
-    if checklist is None or recorded is None or not _can_count(facts, checklist):
-        return
-    actual = overall_progress(checklist)
-    if recorded.text != actual:
+    checklist, actual = facts.checklist, facts.other_progress
+    recorded = checklist.root.get(PROGRESS) if checklist and actual else None
+    if checklist and recorded and _can_count(facts, checklist):
         yield RULE.at(
             recorded.span,
             f"{checklist.passing} of {len(checklist.counted)} features pass, which is {actual}, "

@@ -36,7 +36,6 @@ only a command that ended with status 0, or a commit, is accepted as `evidence`.
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Rule
-from taskstate.lint.facts.features import SoundFeature, sound_features
 from taskstate.lint.facts.session_history import comparable
 from taskstate.lint.facts.waivers import is_waived, waivers_of_features
 from taskstate.lint.facts.wording import feature_pass
@@ -44,8 +43,9 @@ from taskstate.model.statuses import COMPLETE, DROPPED
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from taskstate.lint.facts.feature_facts import SoundFeature
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
@@ -76,12 +76,10 @@ class _Earlier(NamedTuple):
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield at most one finding for each passing feature that was tested."""
     waivers = waivers_of_features(facts)
-    passing = [each for each in _passing(facts) if not is_waived(each, waivers)]
+    passing = [each for each in _tested(facts, facts.doubtful_features) if not is_waived(each, waivers)]
     if not passing:
         return
     required = facts.config.lint.require_command_evidence
-    if facts.past and not facts.changed and not required:
-        return  # whatever its evidence is, it was committed
     is_open = facts.values.get("status") not in {COMPLETE, DROPPED}
     earlier = _earlier(facts) if is_open else _Earlier(None)
     for feature in passing:
@@ -96,9 +94,9 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
             yield RULE.at(feature.span("passes"), f"this feature passes, but {flaw}", help=help_, severity=severity)
 
 
-def _passing(facts: Facts) -> Iterator[SoundFeature]:
-    for feature in sound_features(facts, "id", "passes", "tested_at", optional=("evidence",)):
-        if feature.values["passes"] is True and feature.values["tested_at"] is not None:
+def _tested(facts: Facts, among: Iterable[int]) -> Iterator[SoundFeature]:
+    for feature in facts.sound_features("id", "passes", "tested_at", optional=("evidence",), among=among):
+        if feature.values["tested_at"] is not None:
             yield feature
 
 
@@ -108,7 +106,7 @@ def _earlier(facts: Facts) -> _Earlier:
         return _Earlier(None)
     evidence: dict[str, list[object]] = {}
     for then in past:
-        for feature in _passing(then):
+        for feature in _tested(then, then.passing_features):
             evidence.setdefault(feature.values["id"], []).append(feature.values.get("evidence"))
     return _Earlier(evidence)
 

@@ -34,7 +34,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
-from taskstate.lint.facts.citations import captured_citations, citations_value, is_closed
+from taskstate.lint.facts.citations import captured_citations, is_closed
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.syntax.edits import Edit
 from taskstate.typed import TYPE_CHECKING
@@ -57,7 +57,7 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each schema fault, each wrong or outdated span, and the first citation out of order."""
-    value = citations_value(document, facts)
+    value = facts.citations
     if value is None:
         return
     from taskstate.context.citations import parse_line_span

@@ -35,7 +35,7 @@ If the heading was renamed, correct the slug at its source: in the configuration
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
-from taskstate.lint.facts.citations import captured_citations, citations_value, is_closed
+from taskstate.lint.facts.citations import captured_citations, is_closed
 from taskstate.lint.facts.wording import shown
 from taskstate.messages import MOST_GUESSED
 from taskstate.typed import TYPE_CHECKING
@@ -55,9 +55,9 @@ RULE = Rule(
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield a finding for each stale citation, at the value that is no longer right."""
-    value = citations_value(document, facts)
+    value = facts.citations
     if value is None or is_closed(facts):
         return
     for number, cited in enumerate(captured_citations(value)):

@@ -91,7 +91,7 @@ def _named(facts: Facts) -> Iterator[_Artifact]:
     """Yield the artifacts that the file names."""
     blocks = facts.blocks
     yield from _one(blocks.baseline.log, blocks.baseline.log_sha256, "baseline", "log")
-    for role in blocks.roles.values():
+    for role in facts.roles_with_log:
         yield from _one(role.qa_log_path, role.qa_log_sha256, "coordination", role.name, "qa_log_path")
     for name, snapshot in blocks.delta.snapshots.items():
         yield from _of_snapshot(snapshot, "delta", "snapshots", name)

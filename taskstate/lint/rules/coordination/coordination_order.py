@@ -66,11 +66,9 @@ _BLOCK = "coordination"
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield at most two findings for each role that is done: at its status, and at its findings."""
-    if _BLOCK not in facts.values:
-        return
-    names = facts.config.roles
+    done, names = {role.name for role in facts.done_roles}, facts.config.roles
     for ahead, role in pairwise((None, *pipeline(facts.blocks, names)[: len(names)])):
-        if role is not None and role.status == DONE:
+        if role is not None and role.name in done:
             yield from _early(facts, ahead, role)
             yield from _blocked(facts, role)
 

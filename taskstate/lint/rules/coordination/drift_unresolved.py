@@ -35,7 +35,6 @@ $ taskstate snapshot resolve 101 --note "the formatter had run, nothing else cha
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
-from taskstate.model.roles import pipeline
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -51,19 +50,14 @@ RULE = Rule(
     reads=FRONT_MATTER,
 )
 
-_BLOCK = "coordination"
-
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield a finding for each role with unresolved drift, at its budget."""
-    if _BLOCK not in facts.values:
-        return
-    for role in pipeline(facts.blocks, facts.config.roles):
-        if role.budget > 0:
-            times = "once" if role.budget == 1 else f"{role.budget} times"
-            yield RULE.at(
-                facts.value_span(_BLOCK, role.name, "drift_budget"),
-                f"the working tree was found {times} to be another than {role.name} left, and that is not resolved",
-                help=f"`taskstate snapshot verify {facts.shown_id} --role {role.name}` shows what differs, "
-                f'`taskstate snapshot resolve {facts.shown_id} --note "WHY"` accepts what is there',
-            )
+    for role in facts.drifted_roles:
+        times = "once" if role.budget == 1 else f"{role.budget} times"
+        yield RULE.at(
+            facts.value_span("coordination", role.name, "drift_budget"),
+            f"the working tree was found {times} to be another than {role.name} left, and that is not resolved",
+            help=f"`taskstate snapshot verify {facts.shown_id} --role {role.name}` shows what differs, "
+            f'`taskstate snapshot resolve {facts.shown_id} --note "WHY"` accepts what is there',
+        )

@@ -56,13 +56,8 @@ _CHANGED, _GONE = "changed", "gone"
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield a finding for each excerpt that its source no longer holds, at its hash."""
-    entries = facts.values.get("evidence")
-    if not isinstance(entries, list) or is_closed(facts):
-        return
-    for index, entry in enumerate(entries):
-        texts = (
-            {key: value for key, value in entry.items() if isinstance(value, str)} if isinstance(entry, dict) else {}
-        )
+    for index, entry in enumerate(() if is_closed(facts) else facts.blocks.evidence):
+        texts = {key: value for key, value in entry.items() if isinstance(value, str)}
         name, path, sha256 = texts.get("id"), texts.get("path"), texts.get("sha256")
         if not name or not path or not sha256:
             continue  # reported by TS101

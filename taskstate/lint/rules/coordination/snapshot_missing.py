@@ -36,8 +36,7 @@ $ taskstate role set 101 implementer --status done
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
-from taskstate.model.roles import pipeline
-from taskstate.model.statuses import CLOSED, DONE
+from taskstate.model.statuses import CLOSED
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -60,10 +59,10 @@ _PURGED = "role-done"  # the audit event that a purge writes for each role
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield a finding for each role that is done without a snapshot, at its status."""
-    if _BLOCK not in facts.values or facts.values.get("status") in CLOSED or _is_unsound(facts):
+    if facts.values.get("status") in CLOSED or _is_unsound(facts):
         return
-    for role in pipeline(facts.blocks, facts.config.roles):
-        if role.status == DONE and role.snapshot is None and not _is_purged(facts.blocks.audit, role):
+    for role in facts.done_roles:
+        if role.snapshot is None and not _is_purged(facts.blocks.audit, role):
             yield RULE.at(
                 facts.value_span(_BLOCK, role.name, "status"),
                 f"{role.name} is done and has left no snapshot of the working tree",

@@ -28,10 +28,7 @@ link that. Where the character itself is the subject, write its name: U+001B. In
 
 from __future__ import annotations
 
-import re
-
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
-from taskstate.syntax.spans import CONTROLS, Span
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,6 +36,7 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
+    from taskstate.syntax.spans import Span
 
 RULE = Rule(
     code="TS006",
@@ -60,11 +58,11 @@ _NAMES = {
 }
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for the first control character of each line, with the number of further ones there."""
     lines: dict[int, list[Span]] = {}
-    for match in re.compile(CONTROLS).finditer(document.text):
-        lines.setdefault(document.position(match.start()).line, []).append(Span(*match.span()))
+    for span in facts.controls:
+        lines.setdefault(document.position(span.start).line, []).append(span)
     for spans in lines.values():
         char = ord(spans[0].of(document.text))
         others = len(spans) - 1

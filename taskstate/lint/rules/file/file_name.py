@@ -54,23 +54,21 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding at the first line for a malformed name, or at a `task_id` or `phase` that differs from it."""
-    if facts.task_id is None:
-        return
-    if not names.is_id(facts.task_id):
+    if facts.has_malformed_id:
         yield RULE.at(
             facts.first_line,
             f"the file name {facts.name!r} holds {facts.task_id!r}, which is no id of a task",
             help=f"rename it: an id has at most {names.MAX_ID} letters and digits, joined by single . _ or -",
         )
         return
-    task_id = facts.values.get("task_id")
-    node = facts.front_matter.get("task_id") if facts.front_matter else None
-    if node and task_id is not None and str(task_id).casefold() != facts.task_id.casefold():
-        place = "lies in the folder of" if facts.file_type == "handoff" else "is by its name that of"
-        message = f"the file {place} task {facts.task_id}, and its task_id is {node.text!r}"
-        yield RULE.at(node.span, message, help=_help(document, facts, node.text))
-    if facts.file_type == "handoff":
-        yield from _phase(facts)
+    for key in facts.misnamed_keys:
+        node = facts.front_matter.get(key) if facts.front_matter else None
+        if key == "phase":
+            yield _phase(facts)
+        elif node:
+            place = "lies in the folder of" if facts.file_type == "handoff" else "is by its name that of"
+            message = f"the file {place} task {facts.task_id}, and its task_id is {node.text!r}"
+            yield RULE.at(node.span, message, help=_help(document, facts, node.text))
 
 
 def _help(document: Document, facts: Facts, told: str) -> str:
@@ -83,12 +81,10 @@ def _help(document: Document, facts: Facts, told: str) -> str:
     return f"rename the file to `task-{told}-state.md`; where that is another file, {write}, and change the title line"
 
 
-def _phase(facts: Facts) -> Iterator[Diagnostic]:
-    """Yield a finding where a handoff document is of another phase than its name says."""
-    phase, named = facts.values.get("phase"), names.phase_in(facts.name)
-    if named and phase is not None and str(phase).casefold() != named.casefold():
-        yield RULE.at(
-            facts.value_span("phase"),
-            f"the file is called {facts.name!r}, and its phase is {phase!r}",
-            help=f"write `phase: {named}`; if the name is wrong, rename the file",
-        )
+def _phase(facts: Facts) -> Diagnostic:
+    """Return the finding about a handoff document that is of another phase than its name says."""
+    return RULE.at(
+        facts.value_span("phase"),
+        f"the file is called {facts.name!r}, and its phase is {facts.values['phase']!r}",
+        help=f"write `phase: {names.phase_in(facts.name)}`; if the name is wrong, rename the file",
+    )

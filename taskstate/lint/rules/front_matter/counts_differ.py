@@ -58,13 +58,8 @@ _HELP = "`--fix` and every command that writes the file put it right"
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each of the two values that is present and wrong."""
-    recorded = facts.values.get(derived_values.COUNTS)
-    actual = derived_values.session_counts(facts.state)
-    if (
-        recorded is not None
-        and facts.sessions_known
-        and any(recorded.get(key) != count for key, count in actual._asdict().items())
-    ):
+    if derived_values.COUNTS in facts.wrong_counts:
+        recorded, actual = facts.values[derived_values.COUNTS], derived_values.session_counts(facts.state)
         total = recorded.get("total")
         is_short = isinstance(total, int) and total > actual.total
         gone = _MISTYPED if is_short and _was_mistyped(facts, recorded, actual.total) else _GONE
@@ -75,11 +70,10 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             fix=None if is_short else _fix(document, facts, derived_values.COUNTS),
             severity=ERROR if is_short else WARNING,
         )
-    size = facts.values.get(derived_values.SIZE)
-    if size is not None and size != facts.state.size_kb:
+    if derived_values.SIZE in facts.wrong_counts:
         yield RULE.at(
             facts.value_span(derived_values.SIZE),
-            f"`file_size_kb` says {size}, and the file has {facts.state.size_kb} KB",
+            f"`file_size_kb` says {facts.values[derived_values.SIZE]}, and the file has {facts.state.size_kb} KB",
             help=_HELP,
             fix=_fix(document, facts),
         )

@@ -68,7 +68,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
 
 def _is_reported_as_version(fault: SchemaFault, facts: Facts) -> bool:
     """Return whether a fault is the missing version in a file that the tool has written, which TS009 reports."""
-    return fault.keyword == "required" and not fault.path and fault.key == "taskstate" and facts.tool_key is not None
+    is_version = fault.keyword == "required" and not fault.path and fault.key == "taskstate"
+    return is_version and facts.tool_key is not None
 
 
 def _help(fault: SchemaFault, facts: Facts) -> str:

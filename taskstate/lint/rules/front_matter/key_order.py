@@ -36,7 +36,6 @@ with it.
 
 from __future__ import annotations
 
-from taskstate.formatting.key_order import disorders
 from taskstate.formatting.schema_order import ranks
 from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.facts.wording import shown
@@ -60,9 +59,9 @@ RULE = Rule(
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield a finding for the fewest keys that would have to move; the fix of each sorts its whole mapping."""
-    for disorder in disorders(document) if facts.front_matter else ():
+    for disorder in facts.key_disorders:
         entries = [entry for entry in disorder.mapping.entries if entry.key.text in disorder.order]
         rank = ranks([entry.key.text for entry in entries], disorder.order)
         for index in out_of_order(rank):

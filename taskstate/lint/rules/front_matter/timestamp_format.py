@@ -34,10 +34,8 @@ from __future__ import annotations
 import re
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Fix, Rule
-from taskstate.lint.facts.moments import is_exact
 from taskstate.syntax.edits import Edit
 from taskstate.typed import TYPE_CHECKING
-from taskstate.validation import schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,12 +64,8 @@ _FORM = "%Y-%m-%dT%H:%M:%SZ"
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield a finding for each time of another form, at its value."""
-    if facts.front_matter is None:
-        return
     faulty = [fault.path for fault in facts.front_matter_faults if fault.keyword != "required"]
-    for path, node in schema.annotated(facts.front_matter, facts.front_matter_schema, "x-timestamp"):
-        if is_exact(node.text) or node.value() is None:
-            continue
+    for path, node in facts.inexact_times:
         if not any(path[: len(each)] == each for each in faulty):
             yield _finding(path, node)
 

@@ -31,7 +31,6 @@ updated_at: "2026-01-30T09:00:00Z"
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
-from taskstate.lint.facts.moments import is_exact
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -48,22 +47,16 @@ RULE = Rule(
     reads=FRONT_MATTER,
 )
 
-_KEYS = ("created_at", "updated_at")
-
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield at most one finding: at the first time in the future, otherwise at an `updated_at` before `created_at`."""
-    times = {key: facts.values[key] for key in _KEYS if is_exact(facts.values.get(key))}
-    future = next((key for key in times if facts.queries.is_future(times[key])), None)
-    if future:
-        yield RULE.at(
-            facts.value_span(future),
-            f"`{future}` is {times[future]}, which has not come yet",
-            help="correct it; if the clock of this machine is wrong, set that",
-        )
-    elif len(times) == len(_KEYS) and times["updated_at"] < times["created_at"]:
-        yield RULE.at(
-            facts.value_span("updated_at"),
-            f"`updated_at` is {times['updated_at']}, which is before `created_at`, {times['created_at']}",
-            help="correct the one that is wrong",
-        )
+    key = facts.impossible_time
+    if not key:
+        return
+    if facts.queries.is_future(facts.values[key]):
+        problem = "has not come yet"
+        help_ = "correct it; if the clock of this machine is wrong, set that"
+    else:
+        problem = f"is before `created_at`, {facts.values['created_at']}"
+        help_ = "correct the one that is wrong"
+    yield RULE.at(facts.value_span(key), f"`{key}` is {facts.values[key]}, which {problem}", help=help_)

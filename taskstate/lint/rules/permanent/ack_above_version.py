@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.wording import shown
-from taskstate.model.permanent import PERMANENT, confirmed, version_of
+from taskstate.model.permanent import confirmed, version_of
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ RULE = Rule(
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each agent with an ack above the version, at its place."""
     is_faulty = "version" in document.front_matter and "version" not in facts.values
-    if facts.kind.name != PERMANENT or is_faulty:
+    if not facts.is_permanent or is_faulty:
         return
     version = version_of(facts.state)
     for agent, number in confirmed(facts.values).items():

@@ -35,7 +35,7 @@ from __future__ import annotations
 import re
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
-from taskstate.model.permanent import PERMANENT, SUPERSEDED, Decision, decisions, labelled
+from taskstate.model.permanent import SUPERSEDED, Decision, decisions, labelled
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ _NAMED = r"\bAD-(\d{1,9})\b"
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each superseded decision without its heir, and each ancestor that does not say so."""
-    if facts.kind.name != PERMANENT:
+    if not facts.is_permanent:
         return
     found = {each.number: each for each in decisions(facts.state)}
     named = {each.number: _numbers(each.section.body.of(document.text)) for each in found.values()}

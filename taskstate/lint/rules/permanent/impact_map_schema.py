@@ -35,12 +35,11 @@ $ taskstate permanent update --section "Codebase Impact Map" --from .taskstate/t
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
-from taskstate.lint.facts.impact_map import impact_map, linked_map
-from taskstate.lint.facts.wording import cut, put_back, shown
+from taskstate.lint.facts.wording import cut, first_line_of, put_back, shown
 from taskstate.model.impact_graph import circles
-from taskstate.model.impact_map import KINDS, MODULES, map_of
+from taskstate.model.impact_map import KINDS, MODULES, map_of, stored_in
 from taskstate.model.permanent import IMPACT_MAP
-from taskstate.typed import TYPE_CHECKING
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.json_values import JsonValue
     from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
+    from taskstate.syntax.spans import Span
 
 RULE = Rule(
     code="TSP01",
@@ -59,7 +59,7 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each fault of the map, and one where the file that holds it is not the one referred to."""
-    value = impact_map(document, facts)
+    value = facts.impact_map
     if value:
         yield from value.schema_findings(document, RULE)
         yield from _repeated_ids(value)
@@ -98,8 +98,25 @@ def _circles(value: JsonValue) -> Iterator[Diagnostic]:
         )
 
 
+class _Link(NamedTuple):
+    """The file that a section refers to for its map: its path, the SHA-256 that the section gives, and the link."""
+
+    path: str
+    digest: str
+    span: Span
+
+
+def _link(facts: Facts) -> _Link | None:
+    """Return the file that a permanent task's section refers to instead of holding the map itself, or None."""
+    stored = stored_in(facts.state) if facts.is_permanent else None
+    if stored is None or stored.sha256 is None:
+        return None
+    path = f"{facts.config.root}/tasks/task-{facts.shown_id}-impact-map.json"
+    return _Link(path, stored.sha256, first_line_of(facts.document, stored.place))
+
+
 def _faults_of_link(facts: Facts) -> Iterator[Diagnostic]:
-    link = linked_map(facts)
+    link = _link(facts)
     digest = facts.queries.impact_map() if link else None
     if link is None or digest is None or digest == link.digest:
         return

@@ -29,7 +29,6 @@ refuses to remove a module while something names it.
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
-from taskstate.lint.facts.impact_map import impact_map
 from taskstate.lint.facts.wording import shown
 from taskstate.messages import MOST_GUESSED, closest
 from taskstate.model.impact_map import KINDS
@@ -52,9 +51,9 @@ RULE = Rule(
 _REFERENCES = {"modules": "depends_on", "interfaces": "between", "ripple_paths": "path"}
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield a finding for each id that no module has, at its place."""
-    value = impact_map(document, facts)
+    value = facts.impact_map
     if value is None:
         return
     modules = _entries(value, "modules")

@@ -39,7 +39,6 @@ from __future__ import annotations
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.lint.facts.wording import cut
 from taskstate.model import names
-from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import CLOSED
 from taskstate.typed import TYPE_CHECKING
 
@@ -59,7 +58,7 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield at most one finding, at `kind`."""
-    if facts.kind.name != PERMANENT or facts.state.status in CLOSED:
+    if not facts.is_permanent or facts.state.status in CLOSED:
         return
     first = min(facts.queries.active_permanent() or (), key=names.id_key, default=None)
     if first is not None and names.id_key(first) < names.id_key(facts.shown_id):

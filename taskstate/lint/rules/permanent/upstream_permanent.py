@@ -30,7 +30,7 @@ depends_on: ["100"]
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
-from taskstate.lint.facts.upstreams import dependencies, is_own_task
+from taskstate.lint.facts.upstreams import is_own_task
 from taskstate.model.permanent import PERMANENT
 from taskstate.typed import TYPE_CHECKING
 
@@ -50,7 +50,7 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield a finding for each item of `depends_on` that is a permanent task; its own id is no upstream."""
-    for dependency in dependencies(facts):
+    for dependency in facts.dependencies:
         if is_own_task(facts, dependency.id):
             continue
         if any(each.kind == PERMANENT for each in facts.queries.upstream(dependency.id) or ()):

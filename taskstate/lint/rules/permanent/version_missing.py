@@ -39,7 +39,6 @@ from taskstate.model.archive_format import rolled_items
 from taskstate.model.permanent import (
     ALL_SECTIONS,
     CHANGE_LOG,
-    PERMANENT,
     content_of,
     read_version_line,
     shown_version,
@@ -71,7 +70,7 @@ class _Line(NamedTuple):
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield a finding for each line that is no version, each gap, and a `version` that the Change Log lacks."""
     section = facts.state.section(CHANGE_LOG)
-    if facts.kind.name != PERMANENT or section is None or facts.outline.repeated:
+    if not facts.is_permanent or section is None or facts.outline.repeated:
         return
     lines = [(read_version_line(text), span) for text, span in _lines(content_of(facts.state, CHANGE_LOG), section)]
     damaged = [span for version, span in lines if version is None]

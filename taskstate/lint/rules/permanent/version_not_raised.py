@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.session_history import comparable
-from taskstate.model.permanent import CONTENT, PERMANENT, VERSION_SEAL, changed_sections, edited_sections, version_of
+from taskstate.model.permanent import CONTENT, VERSION_SEAL, changed_sections, edited_sections, version_of
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ _HELP = "`taskstate permanent update` gives the change its version and tells the
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield a finding for each section that changed without a new version, or one for a version that fell."""
-    if facts.kind.name != PERMANENT or "version" not in facts.values:
+    if not facts.is_permanent or "version" not in facts.values:
         return
     version = version_of(facts.state)
     past = [each.state for each in comparable(facts) if "version" in each.values]

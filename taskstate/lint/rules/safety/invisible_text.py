@@ -36,7 +36,6 @@ from __future__ import annotations
 
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
 from taskstate.syntax import invisible
-from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
+    from taskstate.syntax.spans import Span
 
 RULE = Rule(
     code="TS953",
@@ -53,11 +53,11 @@ RULE = Rule(
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for the first run of invisible characters of each line, with the number of further ones there."""
     lines: dict[int, list[Span]] = {}
-    for run in invisible.find(document.text):
-        lines.setdefault(document.position(run[0]).line, []).append(Span(*run))
+    for run in facts.invisible:
+        lines.setdefault(document.position(run.start).line, []).append(run)
     for spans in lines.values():
         others = len(spans) - 1
         more = f", and in {others} more places of this line" if others else ""

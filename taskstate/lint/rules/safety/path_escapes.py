@@ -38,20 +38,14 @@ A link that leads outside can be replaced by a copy of its target, or by a file 
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
-from taskstate.lint.facts.json_values import json_value
 from taskstate.lint.facts.wording import first_line_of, shown
-from taskstate.syntax.spans import Span
-from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.validation import schema
-from taskstate.validation.paths import escape_reason, literal_prefix
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.lint.facts.json_values import JsonValue
     from taskstate.syntax.document import Document
-    from taskstate.syntax.nodes import Node
     from taskstate.validation.schema_files import KeyPath
 
 RULE = Rule(
@@ -60,78 +54,15 @@ RULE = Rule(
     summary="a path leaves the repository, is absolute, or goes through a link that does",
 )
 
-_REPOSITORY, _STATE = "x-path", "x-state-path"  # schema keywords that mark a path, by the folder it begins at
-_IMPACT_MAP = "impact-map"
-_WITH_PATHS = frozenset({_IMPACT_MAP, "citations"})
-
-
-class _PathUse(NamedTuple):
-    """A path with its span, the keys and indices that lead to it (none in the body), and the folder it begins at."""
-
-    path: str
-    span: Span
-    keys: KeyPath = ()
-    folder: str = ""
-
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each path that leads outside, at its place."""
-    for use in _paths(document, facts):
-        root = "the state folder" if use.folder else "the repository"
-        reason = escape_reason(use.path, root)
-        if not reason and _is_linked_out(use, facts):
-            reason = "goes through a link that leads out of the repository"
-        if reason:
-            yield RULE.at(
-                first_line_of(document, use.span),
-                f"{_called(use.keys, facts)} is {shown(use.path)}, which {reason}",
-                help=f"write a path that begins at the root of {root} and stays inside, with / between its parts",
-            )
-
-
-def _is_linked_out(use: _PathUse, facts: Facts) -> bool:
-    path = literal_prefix(use.path)
-    if "files_changed" in use.keys:  # a snapshot records the link itself, which is not followed
-        path = path.rpartition("/")[0]
-    return bool(path) and facts.queries.leads_outside(f"{use.folder}/{path}" if use.folder else path) is True
-
-
-def _paths(document: Document, facts: Facts) -> Iterator[_PathUse]:
-    """Yield the paths that tools follow."""
-    if facts.front_matter:
-        yield from _marked(facts.front_matter, facts.front_matter_schema, facts)
-    for value in _json_values(document, facts):
-        yield from _marked(value.root, value.schema, facts)
-    if facts.file_type == "handoff":
-        from taskstate.lint.facts.handoffs import handoff_facts  # reading handoffs takes long to import
-
-        handoff = handoff_facts(facts)
-        yield from (_PathUse(path.text, path.span) for path in handoff.reading.paths) if handoff else ()
-    section = facts.state.subsection("Static Context", "Repository Paths")
-    for item in document.items(section.body) if section and facts.file_type == "state" else ():
-        text = item.content.of(document.text).strip()
-        span = Span(item.content.start, item.content.start + len(text))
-        glob = text.removeprefix("!").strip("`").removeprefix("!")
-        if glob and not glob.startswith(":"):  # `:name` refers to a list of paths in the configuration
-            yield _PathUse(glob, span)
-
-
-def _json_values(document: Document, facts: Facts) -> Iterator[JsonValue]:
-    whole = json_value(facts.whole_json, _IMPACT_MAP)
-    if whole:
-        yield whole
-    for name, fence in () if facts.is_json else facts.outline.fences:
-        value = json_value(document.json(fence), name) if name in _WITH_PATHS else None
-        if value:
-            yield value
-
-
-def _marked(node: Node, name: str, facts: Facts) -> Iterator[_PathUse]:
-    """Yield the values that a schema marks as paths."""
-    for keyword, folder in ((_REPOSITORY, ""), (_STATE, facts.config.root)):
-        for keys, value in schema.annotated(node, name, keyword, wanted=lambda value: value is not None):
-            if value.is_string() or value.value() is not None:
-                yield _PathUse(value.text, value.span, keys, folder)
+    for use, reason in facts.escaping_paths:
+        yield RULE.at(
+            first_line_of(document, use.span),
+            f"{_called(use.keys, facts)} is {shown(use.path)}, which {reason}",
+            help=f"write a path that begins at the root of {use.root} and stays inside, with / between its parts",
+        )
 
 
 def _called(keys: KeyPath, facts: Facts) -> str:

@@ -43,7 +43,6 @@ from __future__ import annotations
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.typed import TYPE_CHECKING
-from taskstate.validation import secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +60,7 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each suspected credential, at its first line, without its value."""
-    for secret in secrets.find(document.text, facts.config.secrets.allow):
+    for secret in facts.credentials:
         yield RULE.at(
             first_line_of(document, secret.span),
             f"this looks like {secret.kind}; its value is not shown",

@@ -33,7 +33,6 @@ meant for the author of a section is still there long after the section was writ
 
 from __future__ import annotations
 
-from taskstate.formatting.parts import body_parts
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
 from taskstate.lint.facts.wording import cut, shown
 from taskstate.syntax.edits import Edit
@@ -56,12 +55,11 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each known heading that is not in its canonical form."""
-    for part in body_parts(document, facts.kind):
+    for part in facts.unusual_headings:
         heading = part.section.heading
-        if part.heading and heading.of(document.text) != part.heading:
-            yield RULE.at(
-                heading,
-                f"the heading {shown(heading.of(document.text))} is not in its form",
-                help=f"write `{cut(part.heading)}`",
-                fix=Fix(edits=(Edit(*heading, part.heading),)),
-            )
+        yield RULE.at(
+            heading,
+            f"the heading {shown(heading.of(document.text))} is not in its form",
+            help=f"write `{cut(part.heading)}`",
+            fix=Fix(edits=(Edit(*heading, part.heading),)),
+        )

@@ -35,7 +35,7 @@ from __future__ import annotations
 import re
 
 from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
-from taskstate.lint.facts.outline import SECTION, body_start, headings, insertion_edit, verified_edits
+from taskstate.lint.facts.outline import body_start, headings, insertion_edit, verified_edits
 from taskstate.lint.facts.wording import cut, shown
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.spans import CONTROLS, Span
@@ -61,16 +61,15 @@ _WORD = r"\w+"
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for a missing or wrong title line, and for each further heading of level 1."""
-    task_id, title = facts.values.get("task_id"), facts.values.get("title")
-    if task_id is None or title is None:
+    titles = facts.wrong_titles
+    if titles is None:
         return
-    expected_line = _one_line(facts.kind.title_line(task_id=str(task_id), title=str(title)))
-    line, others = _title_lines(document, facts.kind)
+    expected_line, line = titles.expected, titles.line
     if line is None:
         yield _missing(document, expected_line)
-    elif _one_line(line.title) != expected_line.removeprefix("# "):
+    elif titles.is_wrong:
         yield _wrong(line, expected_line, facts.kind)
-    for other in others:
+    for other in titles.others:
         if facts.outline.repeated and line and other.title == line.title:
             continue  # the whole body stands twice: TS203 says so
         yield RULE.at(
@@ -78,21 +77,6 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             f"another heading of level 1, {shown(other.title)}, ends the section in which it stands",
             help="give it the level that it has in its section, or move it under Notes",
         )
-
-
-def _title_lines(document: Document, kind: Kind) -> tuple[Section | None, list[Section]]:
-    """Return the title line, which is above all sections, and the other headings of level 1 that are not allowed."""
-    line: Section | None = None
-    others: list[Section] = []
-    current = None
-    for section in document.sections:
-        if section.level == SECTION:
-            current = kind.section(section.title) or current
-        elif section.level == _TITLE and line is None and current is None:
-            line = section
-        elif section.level == _TITLE and not (current and current.untouchable):
-            others.append(section)
-    return line, others
 
 
 def _missing(document: Document, expected_line: str) -> Diagnostic:
@@ -128,7 +112,3 @@ def _is_derived(title: str, expected_line: str, kind: Kind) -> bool:
     form = re.escape(kind.title.removeprefix("# ")).replace(r"\{task_id\}", ".*?").replace(r"\{title\}", ".*")
     lost = set(re.compile(_WORD).findall(title.casefold())) - set(re.compile(_WORD).findall(expected_line.casefold()))
     return bool(re.fullmatch(form, title, re.IGNORECASE)) or not lost
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -73,6 +73,8 @@ _TITLE = r"(?i)task #(\S+) archive\b"
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each fault of an archive file, or of the archive of a state file."""
+    if not facts.has_archive:
+        return
     if facts.file_type == "archive":
         yield from _title(document, facts)
         for fault in ArchiveContents(document.text).faults:

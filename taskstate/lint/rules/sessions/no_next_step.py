@@ -39,13 +39,8 @@ $ taskstate complete 101
 
 from __future__ import annotations
 
-import re
-
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.lint.facts.wording import cut, first_line_of
-from taskstate.model.progress_log import field_values
-from taskstate.model.statuses import IN_PROGRESS
-from taskstate.syntax.escaping import is_blank
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
 
@@ -62,14 +57,6 @@ RULE = Rule(
     summary="the newest session of a task in progress names no next step",
 )
 
-_WORDS = (
-    "none|nothing|nil|no|n/?a|not applicable|no (?:next |further )?steps?|tb[dac]|unknown"
-    "|[-?]+|\\.{2,}|\u2013|\u2014|\u2026"
-)
-_WHEN = r"(?:\s+(?:yet|now|left|more|so far|for now|at (?:this|the) (?:time|moment)|to do))*"
-_NONE = rf"(?i)[\s*_`(]*(?:{_WORDS}){_WHEN}[\s*_`).!]*"
-
-
 _HELP = (
     "record what comes next: `taskstate session add {0} --did T --state T --next T`; "
     "if nothing is left to do: `taskstate complete {0}`; if it waits for somebody, write `status: blocked`"
@@ -78,18 +65,14 @@ _HELP = (
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at the text in place of the next steps."""
-    if facts.values.get("status") != IN_PROGRESS or not facts.sessions_known or not facts.sessions:
+    newest = facts.idle_session
+    if newest is None:
         return
-    newest = facts.sessions[-1]
-    field = newest.fields.get("next steps")
-    if field is None or is_blank(field.span.of(document.text)):
-        return
-    values = field_values(document, field.span)
-    if all(re.fullmatch(_NONE, value) for value in values):
-        start = field.span.start + len(field.span.of(document.text)) - len(field.span.of(document.text).lstrip())
-        text = " ".join(values)
-        yield RULE.at(
-            first_line_of(document, Span(start, field.span.end)),
-            f"session {newest.number}, the newest one, names no next step" + (f" but {cut(text)!r}" if text else ""),
-            help=_HELP.format(facts.shown_id),
-        )
+    span = newest.fields["next steps"].span
+    start = span.start + len(span.of(document.text)) - len(span.of(document.text).lstrip())
+    text = " ".join(newest.next)
+    yield RULE.at(
+        first_line_of(document, Span(start, span.end)),
+        f"session {newest.number}, the newest one, names no next step" + (f" but {cut(text)!r}" if text else ""),
+        help=_HELP.format(facts.shown_id),
+    )

@@ -41,7 +41,6 @@ from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.lint.facts.session_history import SessionIndex, comparable, entries, newest
 from taskstate.lint.facts.wording import shown
 from taskstate.model.names import own_file
-from taskstate.model.statuses import IN_PROGRESS
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at the heading of the Progress Log."""
     past = comparable(facts)
     log = facts.state.section("Progress Log")
-    if not past or log is None or facts.values.get("status") != IN_PROGRESS or not facts.sessions_known:
+    if not facts.may_lack_session or not past or log is None or not facts.sessions_known:
         return
     work = _work(document, facts, past)
     if work and not any(_is_longer(facts, then) for then in past):

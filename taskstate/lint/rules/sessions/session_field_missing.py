@@ -46,8 +46,8 @@ import re
 from functools import cache
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.facts.log_facts import REQUIRED
 from taskstate.lint.facts.outline import SECTION, SUBSECTION
-from taskstate.lint.facts.signs import REQUIRED
 from taskstate.lint.facts.wording import line_of
 from taskstate.messages import first_of
 from taskstate.model.progress_log import is_summary, labelled_fields, session_number
@@ -70,7 +70,7 @@ RULE = Rule(
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for the required fields that a session lacks, and one for each that is empty."""
     strays: Mapping[Span, Sequence[Section]] | None = None
-    for session in facts.sessions:
+    for session in facts.unfinished_sessions:
         absent = [label for label in REQUIRED if label.lower() not in session.fields]
         if absent:
             strays = _strays(document, facts) if strays is None else strays

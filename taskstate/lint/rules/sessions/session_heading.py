@@ -70,7 +70,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each heading of level 3 that its section does not declare, and for lines meant as such."""
     for spec, section in facts.strays:
         yield _finding(section.heading, section.title, spec)
-    for line in facts.outline.session_lines:
+    for line in facts.session_lines:
         yield RULE.at(
             line.span,
             f"{shown(line.span.of(document.text))} is no heading for Markdown: this session is a part of the one above",

@@ -30,15 +30,13 @@ the time for you.
 from __future__ import annotations
 
 import re
-from functools import partial
 
 from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Rule
-from taskstate.lint.facts.features import sound_features
 from taskstate.lint.facts.moments import moment_of
-from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
@@ -50,46 +48,22 @@ _HOURS = 24  # by which local time may be ahead of UTC, with some slack
 _EXACT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
 
 
-class _Dated(NamedTuple):
-    moment: str
-    span: Callable[[], Span]  # looked for only where there is a finding
-    what: str
-    cure: str
-
-
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
-    """Yield a finding for each date in the future; the clock is asked once where there is none."""
-    dated = [*_sessions(facts), *_tests(facts)]
-    newest = max((each.moment for each in dated), default="")
-    if not newest or not facts.queries.is_future(newest):
-        return
-    for each in dated:
-        if facts.queries.is_future(each.moment):
-            is_far = facts.queries.is_future(_earlier(each.moment))
-            yield RULE.at(
-                each.span(),
-                f"{each.what} {each.moment}, which is in the future",
-                help=each.cure,
-                severity=ERROR if is_far else WARNING,
-            )
-
-
-def _sessions(facts: Facts) -> Iterator[_Dated]:
-    for session in facts.sessions:
-        moment = moment_of(session.time)
-        if moment:
-            cure = f"write the time when it was, in UTC: `### Session {session.number} - YYYY-MM-DD HH:MM`"
-            yield _Dated(
-                moment, partial(getattr, session.section, "heading"), f"session {session.number} is dated", cure
-            )
-
-
-def _tests(facts: Facts) -> Iterator[_Dated]:
-    for feature in sound_features(facts, "tested_at"):
+    """Yield a finding for each date in the future."""
+    for session in facts.future_sessions:
+        cure = f"write the time when it was, in UTC: `### Session {session.number} - YYYY-MM-DD HH:MM`"
+        what = f"session {session.number} is dated"
+        yield _finding(facts, session.section.heading, what, moment_of(session.time) or "", cure)
+    for feature in facts.sound_features("tested_at", among=facts.future_features):
         moment = feature.values["tested_at"]
-        if moment and re.compile(_EXACT).fullmatch(moment):
+        if re.compile(_EXACT).fullmatch(moment):
             cure = "write the time when it was tested, in UTC, or test it and run `taskstate feature pass`"
-            yield _Dated(moment, partial(feature.span, "tested_at"), "this feature was tested at", cure)
+            yield _finding(facts, feature.span("tested_at"), "this feature was tested at", moment, cure)
+
+
+def _finding(facts: Facts, span: Span, what: str, moment: str, cure: str) -> Diagnostic:
+    severity = ERROR if facts.queries.is_future(_earlier(moment)) else WARNING
+    return RULE.at(span, f"{what} {moment}, which is in the future", help=cure, severity=severity)
 
 
 def _earlier(moment: str) -> str:

@@ -66,6 +66,8 @@ _RENUMBER = "renumber it, and those behind it as far as needed; `{}` does"
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield a finding for the fewest sessions whose numbers must change, and for each gap."""
+    if not facts.is_out_of_sequence:
+        return
     sessions = facts.sessions
     archived = facts.summary.last if facts.summary else 0
     kept = _kept(sessions, archived)

@@ -37,7 +37,7 @@ from __future__ import annotations
 import re
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
-from taskstate.lint.facts.moments import in_future, moment_of
+from taskstate.lint.facts.moments import moment_of
 from taskstate.model.algorithms import longest_rising
 from taskstate.typed import TYPE_CHECKING
 
@@ -56,19 +56,15 @@ _NO_DIGIT = r"\D"
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
     """Yield a finding for each session without a valid time, and for the fewest whose times decrease."""
-    timed: list[Session] = []
-    for session in facts.sessions:
-        if moment_of(session.time):
-            timed.append(session)
-        else:
-            yield RULE.at(
-                session.section.heading,
-                f"session {session.number} {_reason(session)}",
-                help=f"write `### Session {session.number} - {_date(session)} HH:MM`, in UTC",
-            )
-    if len(_kept(timed)) < len(timed):
-        timed = [each for each in timed if not in_future(each.time, facts.queries)]  # TS412
-        yield from _falling(timed, set(_kept(timed)))
+    for session in facts.undated_sessions:
+        yield RULE.at(
+            session.section.heading,
+            f"session {session.number} {_reason(session)}",
+            help=f"write `### Session {session.number} - {_date(session)} HH:MM`, in UTC",
+        )
+    future = {session.section.span for session in facts.future_sessions}  # TS412
+    timed = [session for session in facts.falling_sessions if session.section.span not in future]
+    yield from _falling(timed, set(_kept(timed)))
 
 
 def _kept(timed: list[Session]) -> tuple[int, ...]:

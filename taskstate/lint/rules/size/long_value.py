@@ -35,7 +35,7 @@ for you.
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
-from taskstate.lint.facts.lengths import SESSION, VALUE, length_of, may_exceed
+from taskstate.lint.facts.length_facts import VALUE, may_exceed
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.model.task_state import KB
 from taskstate.syntax.spans import size_in_bytes
@@ -60,24 +60,16 @@ _HELP = "put it into an artifact or a file of the repository, and write here wha
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each value and each session that is too long."""
-    if facts.front_matter:
-        faulty = {fault.path[0] for fault in facts.front_matter_faults if fault.path}
-        for entry in facts.front_matter.entries:
-            if entry.key.text not in faulty:
-                yield from _values(document, entry.value, entry.key.text)
-    if facts.checklist_value:
-        yield from _values(document, facts.checklist_value.root, "")
-    for phase in facts.phases:
-        if phase.value:
-            yield from _values(document, phase.value.root, "")
-    for session in facts.sessions:
-        size = length_of(session)
-        if size > SESSION:
-            yield RULE.at(
-                session.section.heading,
-                f"session {session.number} has {_kb(size)}; more than 8 KB is too much",
-                help=_HELP,
-            )
+    faulty = {fault.path[0] for fault in facts.front_matter_faults if fault.path}
+    for key, value in facts.long_values:
+        if key not in faulty:
+            yield from _values(document, value, key)
+    for session, size in facts.long_sessions:
+        yield RULE.at(
+            session.section.heading,
+            f"session {session.number} has {_kb(size)}; more than 8 KB is too much",
+            help=_HELP,
+        )
 
 
 def _values(document: Document, node: Node, where: str) -> Iterator[Diagnostic]:

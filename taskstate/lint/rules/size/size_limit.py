@@ -36,7 +36,6 @@ automatically.
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
-from taskstate.model.derived_values import exceeded, is_over_limit
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -55,12 +54,11 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield at most one finding, at the first line."""
-    limits, state = facts.config.size, facts.state
-    sessions = len(state.sessions)
-    if is_over_limit(state.size, limits) and sessions > limits.keep_sessions:
+    kept, sessions = facts.config.size.keep_sessions, len(facts.state.sessions)
+    if facts.over_limit and sessions > kept:
         yield RULE.at(
             facts.first_line,
-            f"the file has {exceeded(state.size, kb=limits.max_kb, tokens=limits.max_tokens)}",
-            help=f"run `taskstate archive {facts.shown_id}`: {limits.keep_sessions} of {sessions} sessions stay",
+            f"the file has {facts.over_limit}",
+            help=f"run `taskstate archive {facts.shown_id}`: {kept} of {sessions} sessions stay",
             fix=Fix(job="archive"),
         )

@@ -37,7 +37,6 @@ automatically once the file is over the limit, so you may also wait.
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
-from taskstate.model.derived_values import exceeded, is_over_limit
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -56,9 +55,8 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield at most one finding, at the first line."""
-    limits, size = facts.config.size, facts.state.size
-    passed = exceeded(size, kb=limits.warn_kb, tokens=limits.warn_tokens)
-    if passed and not is_over_limit(size, limits):
+    passed = facts.over_warning
+    if passed:
         yield RULE.at(
             facts.first_line,
             f"the file has {passed}",

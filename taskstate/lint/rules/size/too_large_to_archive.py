@@ -33,7 +33,7 @@ A task with such a large checklist is better split into several.
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
-from taskstate.model.derived_values import exceeded, is_over_limit, largest_parts
+from taskstate.model.derived_values import largest_parts
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -53,16 +53,12 @@ RULE = Rule(
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at the first line; none where a part that cannot be read may have more sessions."""
     del document
-    limits, state = facts.config.size, facts.state
-    if (
-        is_over_limit(state.size, limits)
-        and len(state.sessions) <= limits.keep_sessions
-        and facts.unreadable_body is None
-    ):
+    over, kept = facts.over_limit, facts.config.size.keep_sessions
+    if over and len(facts.state.sessions) <= kept and facts.unreadable_body is None:
         yield RULE.at(
             facts.first_line,
-            f"the file has {exceeded(state.size, kb=limits.max_kb, tokens=limits.max_tokens)}, and no sessions beyond "
-            f"the {limits.keep_sessions} that are kept; its largest parts are {largest_parts(state)}",
+            f"the file has {over}, and no sessions beyond the {kept} that are kept; its largest parts are "
+            f"{largest_parts(facts.state)}",
             help=_help(facts),
         )
 

@@ -38,7 +38,6 @@ from __future__ import annotations
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.lint.facts.wording import cut
 from taskstate.messages import first_of
-from taskstate.model.derived_values import session_counts
 from taskstate.model.statuses import CLOSED
 from taskstate.typed import TYPE_CHECKING
 
@@ -61,11 +60,10 @@ _MAX_SUBTASKS, _MAX_FEATURES = 4, 3  # subtasks that the help lists, and feature
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield at most one finding, at the first line; none where the sessions cannot be counted."""
-    most = facts.config.size.max_sessions
+    total, most = facts.too_many_sessions, facts.config.size.max_sessions
     if facts.values.get("status") in {None, *CLOSED} or not facts.sessions_known:
         return
-    total = session_counts(facts.state).total
-    if total > most:
+    if total:
         yield RULE.at(
             facts.first_line,
             f"the task has taken {total} sessions, and more than {most} are too many for one task",
