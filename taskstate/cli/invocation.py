@@ -125,7 +125,7 @@ class Invocation:
         """
         import re
 
-        from taskstate.validation.secrets import masked
+        from taskstate.secrets.mask import masked
 
         if isinstance(error, SeveralReasons) and self.as_json:
             error = in_one(error)
@@ -154,7 +154,7 @@ class Invocation:
     def print_problems(self, lines: tuple[str, ...]) -> None:
         """Print problems on standard error, even with `--quiet`."""
         if lines:
-            from taskstate.validation.secrets import masked
+            from taskstate.secrets.mask import masked
 
             self._said += "\n".join(lines)
             text = masked("\n".join(map(one_line, lines)))  # a problem may quote what stands in a file

@@ -68,7 +68,7 @@ def _check(invocation: Invocation) -> int:
 def _print_report(
     invocation: Invocation, problems: tuple[RepositoryProblem, ...], repairs: tuple[str, ...], checks: tuple[str, ...]
 ) -> int:
-    from taskstate.validation.secrets import masked
+    from taskstate.secrets.mask import masked
 
     problems = tuple(each._replace(message=masked(each.message), help=masked(each.help)) for each in problems)
     errors = [problem for problem in problems if not problem.note]

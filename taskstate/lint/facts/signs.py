@@ -18,11 +18,12 @@ from taskstate.model.document_kinds import PERMANENT
 from taskstate.model.progress_log import filled_labels
 from taskstate.model.statuses import COMPLETE, DONE, DROPPED, IN_PROGRESS
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, is_json_fence
+from taskstate.secrets import scan
 from taskstate.syntax import invisible
 from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import CONTROLS
 from taskstate.typed import TYPE_CHECKING
-from taskstate.validation import schema, secrets
+from taskstate.validation import schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -73,7 +74,7 @@ class Signs:
     @property
     def credentials(self) -> bool:
         """Whether anything looks like a credential."""
-        return bool(secrets.find(self.document.text, self.facts.config.secrets.allow))
+        return bool(scan.find(self.document.text, self.facts.config.secrets.allow))
 
     @property
     def same_id(self) -> bool:

@@ -2,13 +2,13 @@
 
 ## What
 
-Reported are, by their form, some two hundred kinds of keys and tokens (AWS, GitHub, GitLab, Slack, Google,
+Reported are, by their form, some hundred and fifty kinds of keys and tokens (AWS, GitHub, GitLab, Slack, Google,
 Stripe, npm, PyPI, JSON Web Tokens …), and private keys with any header; also a value behind a name such as
-`password`, `api_key` or `ACME_TOKEN`, in an address or in an `Authorization` header, if it looks random. It does not
-matter how name and value are joined: `name = value`, `"name": "value"`, `<name>value</name>`, `--name value`, `name
-:= value`, a YAML block, a pair of `name:` and `value:`, an argument or a default. Hashes, placeholders, variables,
-keys of caches and tables, and documented examples (such as AWS's own, which end in `EXAMPLE`) are not reported. The
-value is masked in all output, in this finding and in others about the same line.
+`password`, `api_key` or `ACME_TOKEN` in the same line, in an address or in an `Authorization` header, if it looks
+random. It does not matter how name and value are joined: `name = value`, `"name": "value"`, `<name>value</name>`,
+`--name value`, `name := value`, or as arguments. Hashes, placeholders, variables, keys of caches and tables, and
+documented examples (such as AWS's own, which end in `EXAMPLE`) are not reported. The value is masked in all output, in
+this finding and in others about the same line.
 
 ## Why
 
@@ -42,8 +42,8 @@ from __future__ import annotations
 
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
 from taskstate.lint.facts.wording import first_line_of
+from taskstate.secrets import scan
 from taskstate.typed import TYPE_CHECKING
-from taskstate.validation import secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,7 +61,7 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each suspected credential, at its first line, without its value."""
-    for secret in secrets.find(document.text, facts.config.secrets.allow):
+    for secret in scan.find(document.text, facts.config.secrets.allow):
         yield RULE.at(
             first_line_of(document, secret.span),
             f"this looks like {secret.kind}; its value is not shown",
