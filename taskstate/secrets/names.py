@@ -177,14 +177,12 @@ def _is_secret(found: _Found, meaning: str) -> bool:
         return found.joint[-1:] in {":", "=", ">"} and not any(each in found.name.lower() for each in _REQUESTS)
     if meaning == "password":
         return _is_password(found)
-    is_apart = found.joint in _APART and not found.is_set
+    is_header = found.name.lower().endswith(_HEADERS)
+    is_apart = found.joint in _APART and not (found.is_set or is_header)
     if is_random(value):
         is_told = not is_apart or found.is_quoted or value.isalnum()
         return is_told and (meaning != "name" or len(found.name) > len("key") or is_mixed(value))
-    is_header = found.name.lower().endswith(_HEADERS)
-    if meaning == "name" or (is_apart and not is_header):
-        return False
-    return looks_random(value, is_quoted=found.is_quoted or is_header)
+    return meaning != "name" and not is_apart and looks_random(value, is_quoted=found.is_quoted or is_header)
 
 
 def _is_password(found: _Found) -> bool:

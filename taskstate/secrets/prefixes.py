@@ -101,7 +101,6 @@ a Heroku key | HRKU-AA | %W{58}
 a Honeycomb key | hcaik_ hcbik_ hcxik_ hcaic_ hcamk_ hcalk_ | [a-z0-9]{26,64}
 a HubSpot token | pat-na1- pat-na2- pat-eu1- pat-ap1- | %U
 a Hugging Face token | hf_ api_org_ | [A-Za-z]{34}(?![A-Za-z0-9_])
-an Infracost key | ico- | %A{32}
 an Intercom token | dG9rO | [A-Za-z0-9+/_-]{50,}=?
 a Jina key | jina_ | %A{50,}
 a JSON Web Token | eyJ | %W{8,255}\.eyJ%W{4,}\.%W*
@@ -159,7 +158,7 @@ a Sentry token | sntryu_ | %H{64}
 a Sentry token | sntrys_eyJ | [A-Za-z0-9+/=_-]{40,}
 a Shippo token | shippo_live_ shippo_test_ | %A{40}
 a Shopify token | shpat_ shpca_ shppa_ shpss_ shpua_ | %A{32,64}
-a Slack token | xoxa- xoxb- xoxc- xoxd- xoxe- xoxe. xoxo- xoxp- xoxr- xoxs- | (?:xox[bp]-)?[A-Za-z0-9%/+_-]{10,}
+a Slack token | xoxa- xoxb- xoxc- xoxd- xoxe- xoxe. xoxp- xoxr- xoxs- | (?:xox[bp]-)?[A-Za-z0-9%/+_-]{10,}
 a Slack token | xapp- | [0-9]-[A-Za-z0-9-]{20,}
 a Snyk token | snyk_uat. snyk_sat. | %W{20,}\.%W{20,}
 a SonarQube token | squ_ sqa_ sqp_ | %H{40}
@@ -197,7 +196,8 @@ an Azure signature | sig= | sig=[A-Za-z0-9%]{43,63}%3[Dd]
 a Discord webhook | /api/webhooks/ | discord(?:app)?\.com/api/webhooks/[0-9]{17,20}/%W{60,}
 a Dropbox token | AAAAAAAAAA | [a-z0-9]{11}AAAAAAAAAA%W{43}(?!%W)
 a Firebase key | :APA91b | AAAA%W{7}:APA91b%W{130,}
-a Mailchimp key | -us | %H{32}-us[0-9]{1,2}(?!%W)
+an Infracost key | ico- | (?<!\.)ico-%A{32}%E
+a Mailchimp key | -us | [0-9a-f]{32}-us[0-9]{1,2}(?!%W)
 a Mailgun key | key- | (?<![.-])key-%H{32}(?!%W)
 a Microsoft Teams webhook | /IncomingWebhook/ | office(?:365)?\.com/webhook(?:b2)?/[\w@-]{73}/IncomingWebhook/%A{32}
 a Slack webhook | hooks.slack.com/ | hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/]{36,}

@@ -99,7 +99,8 @@ def is_random(value: str) -> bool:
     if not (compiled("[0-9]").search(value) and compiled("[A-Za-z]").search(value)) or compiled(_CODE).search(value):
         return False
     least = _DISTINCT if value.isalnum() and not is_mixed(value) else _DISTINCT_BARE
-    is_wordy = _letters_of_words(value) * 2 >= len(value) and len(re.findall("[0-9]+", value)) <= _DIGIT_RUNS
+    run = max(re.findall("[A-Za-z0-9]+", value), key=len)
+    is_wordy = _letters_of_words(value) * 2 >= len(value) and len(re.findall("[0-9]+", run)) <= _DIGIT_RUNS
     return not is_wordy and len(set(value)) >= least
 
 
