@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from taskstate.secrets.names import assigned_in
 from taskstate.secrets.prefixes import tokens_in
-from taskstate.secrets.values import is_harmless, is_picked, is_random, looks_random
+from taskstate.secrets.values import is_harmless, is_placeholder, is_random
 from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span, line_end, line_start
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -43,6 +43,9 @@ _JWK = r'"d"\s{0,8}:\s{0,8}"(?P<value>[A-Za-z0-9_-]{40,1024})"'
 _AUTHORITY = r"://(?P<login>[^\s/\"'`<>]{6,300})@(?=[A-Za-z0-9\[$])"
 _OPTION = r" --?(?:u|user|proxy-user)[ =]{1,4}[\"']?(?P<login>[^\s:\"'`<>$(){}]{1,80}:[^\s\"'`<>{}()\\]{6,200})"
 _LOGINS = (("://", _AUTHORITY, IN_ADDRESS), (" -u", _OPTION, ON_A_COMMAND_LINE), (" --", _OPTION, ON_A_COMMAND_LINE))
+
+
+_MIN_PASSWORD = 6  # characters
 
 
 class Secret(NamedTuple):
@@ -127,6 +130,9 @@ def _logins(text: str) -> Iterator[tuple[Span, str]]:
 
 
 def _is_login(value: str, *, is_password: bool) -> bool:
-    """Return whether what a login names is secret: also a word is, if it is no variable or placeholder."""
-    is_word = value.isalpha() and not value.isupper() and not is_harmless(value)
-    return is_random(value) or (is_password and (is_word or looks_random(value, is_quoted=True) or is_picked(value)))
+    """Return whether what a login names is secret: a password is, even of plain words, if digits are among them."""
+    if is_random(value) or not is_password:
+        return is_random(value)
+    if value.isalpha():
+        return not value.isupper() and not is_harmless(value)
+    return len(value) >= _MIN_PASSWORD and not value.isdigit() and not is_placeholder(value)

@@ -57,14 +57,18 @@ def is_example(value: str) -> bool:
 
 
 def is_harmless(value: str) -> bool:
-    """Return whether a value is a placeholder, an example, encrypted, or the name of something."""
+    """Return whether a value is a placeholder, or made of plain words and numbers only."""
+    return is_placeholder(value) or _is_plain(value.lower())
+
+
+def is_placeholder(value: str) -> bool:
+    """Return whether a value is a placeholder, an example, encrypted, filled in elsewhere, or the name of something."""
     lowered = value.lower()
     if lowered.startswith(_beginnings()) or any(word in lowered for word in _placeholders()):
         return True
     if ("{" in value and "}" in value) or ("<" in value and ">" in value):
-        return True  # a place to be filled in
-    is_variable = value[:1] in _OF_VARIABLES and compiled(_VARIABLE).fullmatch(value) is not None
-    return is_variable or _is_plain(lowered)
+        return True
+    return value[:1] in _OF_VARIABLES and compiled(_VARIABLE).fullmatch(value) is not None
 
 
 @cache
