@@ -152,7 +152,7 @@ a RubyGems key | rubygems_ | %H{48}
 a RunPod key | rpa_ | %A{40,}
 a Salesforce token | 00D | %A{12,15}![A-Za-z0-9._-]{60,}
 a Scalingo token | tk-us- tk-eu- tk-fr- | %W{48}
-a SendGrid key | SG. | %W{20,32}\.%W{32,50}
+a SendGrid key | SG. | %W{22}\.%W{43}(?!%W)
 a Sentry token | sntrya_ sntryi_ | %H{64}
 a Sentry token | sntryu_ | %H{64}
 a Sentry token | sntrys_eyJ | [A-Za-z0-9+/=_-]{40,}
@@ -200,7 +200,7 @@ an Infracost key | ico- | (?<!\.)ico-%A{32}%E
 a Mailchimp key | -us | [0-9a-f]{32}-us[0-9]{1,2}(?!%W)
 a Mailgun key | key- | (?<![.-])key-%H{32}(?!%W)
 a Microsoft Teams webhook | /IncomingWebhook/ | office(?:365)?\.com/webhook(?:b2)?/[\w@-]{73}/IncomingWebhook/%A{32}
-a Slack webhook | hooks.slack.com/ | hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9/]{36,}
+a Slack webhook | hooks.slack.com/ | hooks\.slack\.com/(?:services/T%A+/B%A+|workflows|triggers)/[A-Za-z0-9/]{20,}
 a Telegram bot token | :A | (?:bot)?[0-9]{8,10}:A%W{34}(?!%W)
 a Terraform token | .atlasv1. | %A{9,14}\.atlasv1\.[A-Za-z0-9_=-]{60,70}
 a key with a telling prefix | live_ prod_ sk_ pat_ api_ key_ secret_ token_ | [a-z0-9]{2,16}_%N_%A{20,200}%E

@@ -131,8 +131,8 @@ def _logins(text: str) -> Iterator[tuple[Span, str]]:
 
 def _is_login(value: str, *, is_password: bool) -> bool:
     """Return whether what a login names is secret: a password is, even of plain words, if digits are among them."""
-    if is_random(value) or not is_password:
+    if is_random(value) or not is_password or len(value) < _MIN_PASSWORD:
         return is_random(value)
     if value.isalpha():
         return not value.isupper() and not is_harmless(value)
-    return len(value) >= _MIN_PASSWORD and not value.isdigit() and not is_placeholder(value)
+    return not value.isdigit() and not is_placeholder(value)

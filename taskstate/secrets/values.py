@@ -45,7 +45,7 @@ _VARIABLE = r"\$(?:[A-Z_][A-Z0-9_]*|[a-z]+[A-Za-z_.>-]*)|[0-9]+-[0-9a-f]{8}"  # 
 _NAME = r"[A-Za-z]+(?:[._-][A-Za-z]+)*[._-]?[0-9]*"  # as variables, functions and files are called
 _LENGTH_OF_UUID = 36
 _OF_VARIABLES = "$0123456789"  # how one begins: compiling the pattern takes longer than all else here
-_MIN_RANDOM, _MIN_PICKED, _MIN_RUN = 16, 6, 12  # characters
+_MIN_RANDOM, _MIN_TOKEN, _MIN_PICKED, _MIN_RUN = 16, 10, 6, 12  # characters
 _DISTINCT, _DISTINCT_BARE = 8, 11  # characters
 _CLASSES, _DIGIT_RUNS = 3, 3
 _SAMPLE_SUBJECT = b'"1234567890"'  # of the sample token in the documentation of JSON Web Tokens
@@ -110,7 +110,7 @@ def is_random(value: str) -> bool:
 
 def looks_random(value: str, *, is_quoted: bool) -> bool:
     """Return whether a shorter value looks random; an unquoted one may be code, so more is demanded of it."""
-    if len(set(value)) < (_DISTINCT if is_quoted else _DISTINCT_BARE) or is_harmless(value):
+    if len(value) < _MIN_TOKEN or len(set(value)) < (_DISTINCT if is_quoted else _DISTINCT_BARE) or is_harmless(value):
         return False
     if not is_quoted:
         value = max(re.findall("[A-Za-z0-9]+", value), key=len, default="")
@@ -158,7 +158,8 @@ def is_web_token(value: str) -> bool:
 def is_login(value: str) -> bool:
     """Return whether a string is the base64 form of `name:password`."""
     name, colon, password = _decoded(value).decode("latin-1").partition(":")
-    return bool(name and colon and name.isprintable()) and not is_harmless(password)
+    is_long = len(name) + len(password) >= _MIN_PICKED
+    return bool(name and colon and is_long and name.isprintable()) and not is_harmless(password)
 
 
 def _decoded(value: str) -> bytes:
