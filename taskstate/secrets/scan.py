@@ -43,8 +43,6 @@ _JWK = r'"d"\s{0,8}:\s{0,8}"(?P<value>[A-Za-z0-9_-]{40,1024})"'
 _AUTHORITY = r"://(?P<login>[^\s/\"'`<>]{6,300})@(?=[A-Za-z0-9\[$])"
 _OPTION = r" --?(?:u|user|proxy-user)[ =]{1,4}[\"']?(?P<login>[^\s:\"'`<>$(){}]{1,80}:[^\s\"'`<>{}()\\]{6,200})"
 _LOGINS = (("://", _AUTHORITY, IN_ADDRESS), (" -u", _OPTION, ON_A_COMMAND_LINE), (" --", _OPTION, ON_A_COMMAND_LINE))
-
-
 _MIN_PASSWORD = 6  # characters
 
 
@@ -131,8 +129,10 @@ def _logins(text: str) -> Iterator[tuple[Span, str]]:
 
 def _is_login(value: str, *, is_password: bool) -> bool:
     """Return whether what a login names is secret: a password is, even of plain words, if digits are among them."""
-    if is_random(value) or not is_password or len(value) < _MIN_PASSWORD:
-        return is_random(value)
+    if is_random(value):
+        return True
+    if not is_password or len(value) < _MIN_PASSWORD:
+        return False
     if value.isalpha():
         return not value.isupper() and not is_harmless(value)
     return not value.isdigit() and not is_placeholder(value)

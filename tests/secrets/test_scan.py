@@ -74,6 +74,21 @@ def test_what_must_not_be_found_is_not() -> None:
     assert {line.text: [each.kind for each in find(line.text)] for line in negative() if find(line.text)} == {}
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        AWS_ID,
+        "sk_" + "live_" + "qwrtzplkjhgfdsyxcvbnmqwe",
+        "sk_" + "live_" + RANDOM,
+        "eyJhbGciOiJIUzI1NiJ9" + ".eyJmb28iOjF9.",
+        *(f"-----BEGIN {kind} " + "PRIVATE KEY-----" for kind in ("RSA", "DSA", "EC", "OPENSSH")),
+    ],
+)
+def test_the_forms_that_the_requirement_names_are_found(value: str) -> None:
+    """AWS key ids, Stripe's live keys, JSON Web Tokens and the heads of private keys, of whatever letters they are."""
+    assert [each.span.of(value) for each in find(value)] == [value]
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_a_token_is_found_in_any_context(place: str) -> None:
     """A known token is found once, with its exact span, whatever stands around it."""
