@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from benchmarks import corpus
 from benchmarks.measurement import Measurement, ratio
 from benchmarks.timing import interleaved, timed
-from taskstate.validation import secrets
+from taskstate.secrets import scan
 from taskstate.workspace.secret_check import changed_parts
 
 if TYPE_CHECKING:
@@ -26,11 +26,11 @@ def secret_speed(folder: Path) -> Iterator[Measurement]:
 
     def changed() -> None:
         for part in changed_parts(old, new):
-            secrets.find.__wrapped__(part.of(new))  # without the cache of the last text
+            scan.find.__wrapped__(part.of(new))  # without the cache of the last text
 
     taken = interleaved(
         {
-            "ours": timed(lambda: secrets.find.__wrapped__(old)),
+            "ours": timed(lambda: scan.find.__wrapped__(old)),
             "changed": timed(changed),
             "reference": timed(lambda: old.encode().decode()),
         },

@@ -25,7 +25,7 @@ CACHED = {
     "taskstate.syntax.document._parsed": "keyed by the text and by the kinds that the repository declares",
     "taskstate.workspace.ledger.read_entry": "keyed by the record, which names its file in full",
 }
-PLAIN = {"str", "int", "bytes", "bool", "tuple[str, ...]"}
+PLAIN = {"str", "int", "bytes", "bool", "tuple[str, ...]", "OwnType"}  # the last is a text, too
 CHANGES = {
     *("add", "append", "appendleft", "clear", "discard", "extend", "insert", "pop", "popitem", "popleft", "remove"),
     *("setdefault", "update"),

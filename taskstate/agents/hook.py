@@ -105,7 +105,7 @@ def _log(workspace: Workspace | None, hooked: Hooked, fault: str) -> None:
         folder = workspace.private.write if workspace and folders.is_folder(workspace.state_root) else None
         if folder is None:
             return
-        from taskstate.validation.secrets import masked
+        from taskstate.secrets.mask import masked
 
         where = f"{_timestamp(hooked.now)} {hooked.client} {hooked.event}"
         line = (masked(one_line(printable(f"{where}: {fault}"), _LONGEST_LINE)) + "\n").encode()

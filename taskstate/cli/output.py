@@ -74,7 +74,7 @@ class Output:
         import re
 
         from taskstate.operations.errors import in_one
-        from taskstate.validation.secrets import masked
+        from taskstate.secrets.mask import masked
 
         if isinstance(error, SeveralReasons) and self.as_json:
             error = in_one(error)
@@ -97,7 +97,7 @@ class Output:
     def print_problems(self, lines: tuple[str, ...]) -> None:
         """Print problems on standard error, even with `--quiet`."""
         if lines:
-            from taskstate.validation.secrets import masked
+            from taskstate.secrets.mask import masked
 
             text = masked("\n".join(map(one_line, lines)))  # a problem may quote what stands in a file
             try:

@@ -33,10 +33,10 @@ from taskstate.model.static_context import (
     static_text,
 )
 from taskstate.model.write_metadata import blocks_of
+from taskstate.secrets.mask import masked
 from taskstate.storage import files
 from taskstate.storage.git import log as git_log
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.validation import secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -284,6 +284,6 @@ def committed_notes(workspace: Workspace, base: str | None) -> tuple[str, ...]:
 def differences(before: Sequence[str], after: Sequence[str]) -> tuple[str, ...]:
     """Return a diff with one line of context, credentials masked, cut after `_SHOWN_LINES` lines."""
     lines = list(unified_diff(before, after, n=1, lineterm=""))[2:]
-    lines = secrets.masked("\n".join(lines)).split("\n") if lines else []
+    lines = masked("\n".join(lines)).split("\n") if lines else []
     more = len(lines) - _SHOWN_LINES
     return (*lines[:_SHOWN_LINES], f"({more} more lines differ)") if more > 1 else tuple(lines)

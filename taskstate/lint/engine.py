@@ -21,10 +21,11 @@ from taskstate.lint.registry import known_codes
 from taskstate.lint.selection import rules_for, selected_rules, weighted
 from taskstate.lint.suppressions import apply_directives, directives
 from taskstate.model import names
+from taskstate.secrets import scan
+from taskstate.secrets.mask import masked, redactor
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply, in_order
 from taskstate.typed import TYPE_CHECKING, NamedTuple, TypeVar
-from taskstate.validation import secrets
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -73,13 +74,13 @@ def findings(data: bytes, name: str, config: Config, queries: Queries = NO_QUERI
     if isinstance(text, Diagnostic):
         document = parse(data.decode("utf-8", errors="replace"), queries.kinds)
         selected = any(row.code == text.code for row in selected_rules(config.lint, name))
-        shown = secrets.masked(document.text, config.secrets.allow)
+        shown = masked(document.text, config.secrets.allow)
         return _located(document, name, [weighted(text, config.lint)], shown) if selected else ()
     document = parse(text, queries.kinds)
     queries.begin(document)
     diagnostics = _check(document, name, config, queries, most=MOST_REPORTED)
     diagnostics = _with_true_fixes(diagnostics, document, name, config, queries)
-    shown = secrets.masked(text, config.secrets.allow) if diagnostics else text
+    shown = masked(text, config.secrets.allow) if diagnostics else text
     found = _located(document, name, diagnostics, shown)
     document.forget_derived()
     return found
@@ -122,7 +123,7 @@ def findings_of_removed(document: Document, name: str, config: Config, queries: 
     facts = facts_of(document, name, config, queries)._replace(file_type="removed")
     rules = [row.load() for row in selected_rules(config.lint, name) if "removed" in row.files]
     diagnostics = [diagnostic for rule in rules for diagnostic in rule.check(document, facts)]
-    shown = secrets.masked(document.text, config.secrets.allow)
+    shown = masked(document.text, config.secrets.allow)
     weighed = [weighted(each, config.lint) for each in _without_secrets(diagnostics, document, config)]
     return _located(document, name, weighed, shown)
 
@@ -165,10 +166,10 @@ def _reported(found: list[Diagnostic], facts: Facts) -> tuple[Diagnostic, ...]:
 
 def _without_secrets(diagnostics: list[Diagnostic], document: Document, config: Config) -> list[Diagnostic]:
     """Return the findings with the secrets of the text masked in message and help, whichever rule quotes them."""
-    found = secrets.find(document.text, config.secrets.allow) if diagnostics else ()
+    found = scan.find(document.text, config.secrets.allow) if diagnostics else ()
     if not found:
         return diagnostics
-    redact = cache(secrets.redactor(each.span.of(document.text) for each in found))  # many findings say the same
+    redact = cache(redactor(each.span.of(document.text) for each in found))  # many findings say the same
     return [each._replace(message=redact(each.message), help=redact(each.help)) for each in diagnostics]
 
 

@@ -7,9 +7,9 @@ much a fix moves; `taskstate lint --diff` shows everything.
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import Preview
+from taskstate.secrets.mask import masked
 from taskstate.syntax.edits import Edit, apply
 from taskstate.typed import TYPE_CHECKING
-from taskstate.validation import secrets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ def preview(document: Document, fix: Fix | None, shown: str) -> Preview | None:
     old = shown[start:end]
     new = apply(old, [Edit(edit.start - start, edit.end - start, edit.new) for edit in edits[:here]])
     if shown != document.text:
-        new = secrets.masked(new)  # a fix may move a secret
+        new = masked(new)  # a fix may move a secret
     removed, added = _differing(_lines(old), _lines(new))
     cut = max(len(removed) - _MAX_LINES, 0) + max(len(added) - _MAX_LINES, 0)
     return Preview(tuple(removed[:_MAX_LINES]), tuple(added[:_MAX_LINES]), cut + len(edits) - here)

@@ -29,10 +29,10 @@ from taskstate.lsp.messages import converse
 from taskstate.lsp.open_texts import is_address, path_of
 from taskstate.lsp.publishing import Publisher, result_id
 from taskstate.lsp.service import Service
+from taskstate.secrets.mask import masked
 from taskstate.storage import folders
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING
-from taskstate.validation.secrets import masked
 from taskstate.version import VERSION
 
 if TYPE_CHECKING:

@@ -80,6 +80,6 @@ def _masked(error: TaskstateError) -> TaskstateError:
 
 
 def _without_secrets(text: str) -> str:
-    from taskstate.validation.secrets import masked
+    from taskstate.secrets.mask import masked
 
     return masked(text)

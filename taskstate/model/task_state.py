@@ -227,7 +227,7 @@ def _without_secrets(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
     """Return problems whose messages, which quote the text, are safe to show."""
     if not problems:
         return ()
-    from taskstate.validation.secrets import masked
+    from taskstate.secrets.mask import masked
 
     return tuple(each._replace(message=masked(each.message)) for each in problems)
 

@@ -64,7 +64,7 @@ def _check(call: Call, *, fix: bool) -> Result:
 
 
 def _report(problems: tuple[RepositoryProblem, ...], repairs: tuple[str, ...], checks: tuple[str, ...]) -> Result:
-    from taskstate.validation.secrets import masked
+    from taskstate.secrets.mask import masked
 
     problems = tuple(each._replace(message=masked(each.message), help=masked(each.help)) for each in problems)
     errors = [problem for problem in problems if not problem.note]

@@ -18,8 +18,8 @@ def our_fault(error: Exception) -> TaskstateError:
     """Return the error for an internal fault; the traceback goes into a log file."""
     import traceback
 
+    from taskstate.secrets.mask import masked
     from taskstate.storage.temporary import lasting_file
-    from taskstate.validation.secrets import masked
 
     trace = masked("".join(traceback.format_exception(error)))  # a traceback quotes values, which may be secret
     log = lasting_file("taskstate-fault-", ".log", trace)

@@ -15,13 +15,13 @@ from taskstate.model.document_kinds import kind_of
 from taskstate.model.names import parse_task_id
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import set_front_matter
+from taskstate.secrets.mask import masked
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.validation.secrets import masked
 from taskstate.workspace.change import Change
 from taskstate.workspace.event_log import append_to_archive
 from taskstate.workspace.preconditions import require_work

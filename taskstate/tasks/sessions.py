@@ -13,12 +13,12 @@ from taskstate.model.progress_log import Session, session_number
 from taskstate.model.statuses import CREATED, DROPPED, IN_PROGRESS
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import set_front_matter, with_write_metadata
+from taskstate.secrets import scan
 from taskstate.storage.git import client as git
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import end_of_content, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.validation import secrets
 from taskstate.workspace import artifacts, damage, preconditions
 from taskstate.workspace.archive_file import read_archive
 from taskstate.workspace.change import Change
@@ -148,7 +148,7 @@ def with_kept_input(
 ) -> TaskstateError:
     """Keep a session that cannot be recorded now in a file, and return the error with the command that records it."""
     kept = _refused(task_id, entry)
-    if secrets.find(kept.data.decode()) and not force:
+    if scan.find(kept.data.decode()) and not force:
         return error
     artifacts.write_all(workspace, (kept,))
     command = artifacts.recording_command(workspace, task_id, kept.path)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 
 from taskstate.errors import TaskstateError
+from taskstate.secrets.mask import masked
 from taskstate.storage import temporary
 from taskstate.storage.files import MAX_BYTES, digest
 from taskstate.syntax.spans import CONTROLS, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.validation import secrets
 from taskstate.verification.process import run_in_shell
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class CommandResult(NamedTuple):
         """Return the last lines of the log that fit, without escapes, with credentials masked."""
         text = with_newlines(self.log[-_TAIL_SOURCE:].decode(errors="replace"), "\n")
         text = re.sub(CONTROLS, "", re.sub(_ESCAPES, "", text)).replace("\t", " ")
-        text = secrets.masked(text, allow).rstrip()
+        text = masked(text, allow).rstrip()
         if len(text) <= _TAIL:
             return text.strip("\n")
         cut = text[-_TAIL:]

@@ -7,11 +7,11 @@ import re
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest, counted, decoded
 from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
+from taskstate.secrets.mask import masked
 from taskstate.storage import files, folders
 from taskstate.syntax.edits import apply
 from taskstate.syntax.spans import with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.validation import secrets
 from taskstate.validation.paths import escape_reason
 from taskstate.workspace import artifacts, secret_check
 from taskstate.workspace.change import Change
@@ -294,7 +294,7 @@ def state_in(source: str | None, excerpt: Excerpt, kept: str | None = None) -> t
 
 
 def _masked(text: str | None) -> str | None:
-    return None if text is None else secrets.masked(text)
+    return None if text is None else masked(text)
 
 
 def _find(excerpts: Sequence[Excerpt], excerpt_id: str, task_id: str) -> Excerpt:

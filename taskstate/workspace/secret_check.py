@@ -17,15 +17,15 @@ from taskstate.messages import first_of
 from taskstate.model.names import own_file
 from taskstate.model.task_state import is_json_fence
 from taskstate.model.write_metadata import timestamp
+from taskstate.secrets import scan
+from taskstate.secrets.scan import Secret
 from taskstate.storage import files, folders
 from taskstate.storage.transaction import Append, Create, Replace, paths_of
 from taskstate.syntax import invisible
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import Span, line_end, line_start, line_starts
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.validation import secrets
 from taskstate.validation.occurrences import occurrences
-from taskstate.validation.secrets import Secret
 from taskstate.workspace.event_log import add_event
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def refusal(lines: Sequence[str], kinds: Iterable[str] = ()) -> TaskstateError:
 
 def new_secrets(text: str, config: Config, old_texts: Iterable[str] = ()) -> tuple[Secret, ...]:
     """Return the possible credentials that `text` contains more often than the `old_texts` together."""
-    findings = secrets.find(text, config.secrets.allow)
+    findings = scan.find(text, config.secrets.allow)
     if not findings:
         return ()
     return exceeding(text, findings, "\n".join(old_texts))
@@ -167,7 +167,7 @@ def _with_characters(text: str, name: str) -> str:
 
 
 def _secrets_in(text: str, part: Span, workspace: Workspace) -> Iterator[Secret]:
-    for each in secrets.find(part.of(text), workspace.config.secrets.allow):
+    for each in scan.find(part.of(text), workspace.config.secrets.allow):
         yield each._replace(span=Span(part.start + each.span.start, part.start + each.span.end))
 
 
@@ -182,7 +182,7 @@ def changed_parts(old: str, new: str) -> tuple[Span, ...]:
     All of `new`, if it may contain a secret of several lines, such as a private key: an unchanged line can make a
     changed one part of a secret.
     """
-    if any(sign in new for sign in secrets.MULTILINE_MARKERS):
+    if any(sign in new for sign in scan.MULTILINE_MARKERS):
         return (Span(0, len(new)),)
     # Two ranges: every write changes the front matter, and one range would reach from there to the end of the change.
     ends = [max(text.find(_HEAD_END, 1), 0) for text in (old, new)]

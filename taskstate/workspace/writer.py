@@ -13,12 +13,12 @@ from taskstate.model import names
 from taskstate.model.derived_values import exceeded, largest_parts
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import check_seal, has_write_metadata, with_event, with_write_metadata
+from taskstate.secrets.mask import masked
 from taskstate.signals import Held
 from taskstate.storage import files, journal
 from taskstate.storage.transaction import paths_of
 from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.validation import secrets
 from taskstate.workspace import artifacts, keeping, preconditions, secret_check, told
 from taskstate.workspace.change import Change, Outcome, Request, T_co
 from taskstate.workspace.event_log import add_event
@@ -254,7 +254,7 @@ def unified_diff(name: str, old: str, new: str, *, is_new: bool = False) -> str:
     before, after = (lines[:-1] if lines[-1] == "" else lines for lines in (before, after))
     name = one_line(name)
     lines = difflib.unified_diff(before, after, "/dev/null" if is_new else f"a/{name}", f"b/{name}", lineterm="")
-    return secrets.masked("".join(line + "\n" for line in lines))
+    return masked("".join(line + "\n" for line in lines))
 
 
 def _is_stamped(loaded: Loaded, document: Document) -> bool:

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from taskstate.lint import engine
 from taskstate.lint.reporters import FORMATS, Run, reporter
 from taskstate.model.config import Config
+from taskstate.secrets.mask import masked
+from taskstate.secrets.scan import find
 from taskstate.syntax.spans import Span
-from taskstate.validation.secrets import find, masked
 from taskstate.workspace.secret_check import changed_parts, exceeding, new_secrets
 from taskstate.workspace.writer import unified_diff
 from tests.support.lint_corpus import cases, clean_files

@@ -6,7 +6,8 @@ import pytest
 
 from taskstate.errors import TaskstateError
 from taskstate.model.config_reader import read_config
-from taskstate.validation import linear_patterns, secrets
+from taskstate.secrets import scan
+from taskstate.validation import linear_patterns
 from taskstate.verification.qa.log_parser import read_log
 
 HOSTILE = (r"(a+)+b", r"(a|a)*b", r"(a|aa)+$x", r"(.*a){20}b", r"([a-zA-Z]+)*\d!")
@@ -18,7 +19,7 @@ def test_no_pattern_takes_long(pattern: str) -> None:
     value = "a" * 900
     assert not linear_patterns.matches(pattern, value)
     text = f'password = "{value}Z9k7"'
-    secrets.find(text, (pattern,))
+    scan.find(text, (pattern,))
     config = read_config({"qa": [{"name": "x", "pattern": f"(?P<text>{pattern})"}]}, "taskstate.toml")
     assert read_log(f"{value}\n".encode(), config.qa) == {}
 
@@ -43,8 +44,8 @@ def test_globs_are_bounded(table: dict[str, object]) -> None:
 def test_what_matches_is_allowed() -> None:
     """A value that a pattern matches is no secret; text that is not UTF-8 is searched, too."""
     text = 'password = "Zk7vQ2mXp9Lw"'
-    assert secrets.find(text)
-    assert not secrets.find(text, ("^Zk7",))
+    assert scan.find(text)
+    assert not scan.find(text, ("^Zk7",))
     assert linear_patterns.matches("b$", "\udcffb")
 
 

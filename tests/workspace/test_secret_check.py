@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.formatting.format_files import format_file
+from taskstate.secrets import scan
 from taskstate.storage import journal
 from taskstate.syntax.document import parse
 from taskstate.tasks import checklist, create
-from taskstate.validation import secrets
 from taskstate.workspace.change import Change
 from taskstate.workspace.secret_check import changed_parts, exceeding, new_secrets_in_plan
 from taskstate.workspace.writer import change, change_at
@@ -278,5 +278,5 @@ def test_hidden_text_that_stood_there_is_not_in_the_way(place: Place) -> None:
 def test_an_unchanged_line_holds_no_new_secret(newline: str) -> None:
     """What stands on a line that was there before is not new, whatever ends the lines."""
     old = f"{TOKEN}{newline}{TOKEN}"
-    found = exceeding(f"{TOKEN}{old}", secrets.find(f"{TOKEN}{old}"), old)
+    found = exceeding(f"{TOKEN}{old}", scan.find(f"{TOKEN}{old}"), old)
     assert [each.span.start for each in found] == [0]

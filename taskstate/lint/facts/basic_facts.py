@@ -18,6 +18,7 @@ from taskstate.model.document_kinds import PERMANENT, kind_named, kind_names
 from taskstate.model.static_context import is_sealed
 from taskstate.model.task_state import SECTION_LEVEL, TaskState, json_fence, read_state
 from taskstate.model.tool_blocks import ToolBlocks, read_tool_blocks
+from taskstate.secrets import scan
 from taskstate.syntax import invisible
 from taskstate.syntax.document import parse
 from taskstate.syntax.json_parser import read_json
@@ -25,7 +26,7 @@ from taskstate.syntax.nodes import Fault, Node
 from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import CONTROLS, Span, first_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.validation import schema, secrets
+from taskstate.validation import schema
 from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
@@ -36,11 +37,11 @@ if TYPE_CHECKING:
     from taskstate.model.document_kinds import Kind
     from taskstate.model.names import FileType
     from taskstate.model.task_state import Checklist
+    from taskstate.secrets.scan import Secret
     from taskstate.syntax.conflict_markers import Conflict
     from taskstate.syntax.document import Document, Problem
     from taskstate.syntax.nodes import MapEntry
     from taskstate.validation.schema_errors import SchemaFault
-    from taskstate.validation.secrets import Secret
 
 _PERMANENT = r"(?m)^(?:kind:[ \t]*[\"']?permanent\b|# \[PERMANENT\])"
 _HASH_VALUE = r"#(?<=[ ]#)(?=[^\s#])"  # a word behind a `#`: with a blank there it is a real comment
@@ -103,7 +104,7 @@ class BasicFacts(_Facts):
     @property
     def credentials(self) -> tuple[Secret, ...]:
         """What looks like a credential."""
-        return secrets.find(self.document.text, self.config.secrets.allow)
+        return scan.find(self.document.text, self.config.secrets.allow)
 
     @cached_property
     def conflicts(self) -> tuple[Conflict, ...]:

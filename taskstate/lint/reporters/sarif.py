@@ -5,9 +5,9 @@ from __future__ import annotations
 from taskstate.lint.diagnostics import ERROR
 from taskstate.lint.reporters.fingerprint import fingerprints
 from taskstate.lint.reporters.json import dumps
+from taskstate.secrets import scan
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING
-from taskstate.validation import secrets
 from taskstate.version import VERSION
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def _fixes(finding: Finding) -> list[dict[str, Any]]:
     begin = start + finding.cut  # of what is kept of the line
     if not all(begin <= edit.start and edit.end <= begin + len(finding.source) for edit in fix.edits):
         return []
-    if any(secrets.find(finding.source[: edit.start - begin] + edit.new) for edit in fix.edits):
+    if any(scan.find(finding.source[: edit.start - begin] + edit.new) for edit in fix.edits):
         return []  # the new text would reveal the secret that the finding masks
     replacements = [_replacement(finding.line, edit, start) for edit in fix.edits]
     change = {"artifactLocation": _artifact(finding.path), "replacements": replacements}

@@ -12,13 +12,13 @@ from contextlib import contextmanager
 
 from taskstate.errors import TaskstateError
 from taskstate.model.tool_blocks import CheckResult
+from taskstate.secrets.mask import masked
 from taskstate.storage import temporary
 from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import Store, leaves
 from taskstate.storage.private import make_folder
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.validation import secrets
 from taskstate.verification.process import Ended, run_in_shell
 from taskstate.verification.qa import results as qa_results
 from taskstate.verification.qa.log_parser import read_log, text_chunks
@@ -68,7 +68,7 @@ def run_commands(
             results[name] = _result(workspace, output, ended, timeout)
             logs.append(f"$ {shown(command)}\n{_text(output)}\n({_ending(ended, timeout)})\n")
         changed, untracked = changes()
-    log = secrets.masked("".join(logs), workspace.config.secrets.allow).encode("utf-8", "replace")
+    log = masked("".join(logs), workspace.config.secrets.allow).encode("utf-8", "replace")
     return CommandRun(results, log, changed, untracked)
 
 
@@ -76,7 +76,7 @@ def _name(workspace: Workspace, command: str, others: Mapping[str, CheckResult])
     """Return the name of a command's result: its text on one line; a number tells it from another of that name."""
     text = shown(" ".join(command.split()))
     text = f"$ {text}" if text.startswith("x-") else text  # such keys of a front matter belong to others
-    text = secrets.masked(text, workspace.config.secrets.allow)
+    text = masked(text, workspace.config.secrets.allow)
     name, number = qa_results.shortened(text), 1
     while name in others:
         number += 1
@@ -92,7 +92,7 @@ def _result(workspace: Workspace, output: bytes, ended: Ended, timeout: float) -
     else:
         text = qa_results.result_of(_figures(workspace, output)).text or _ending(ended, timeout)
     is_ok = not ended.exit_status and not ended.timed_out
-    return CheckResult(is_ok, secrets.masked(text, workspace.config.secrets.allow))
+    return CheckResult(is_ok, masked(text, workspace.config.secrets.allow))
 
 
 def _figures(workspace: Workspace, output: bytes) -> str:

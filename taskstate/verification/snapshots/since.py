@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from taskstate.errors import GitFailed
 from taskstate.model.write_metadata import blocks_of
+from taskstate.secrets.mask import masked
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.validation import secrets
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import drift, packs
 from taskstate.verification.snapshots.drift import Artifacts, DriftReport, TreeDifferences
@@ -74,5 +74,5 @@ def _diff(current: SnapshotBase, tree: str) -> tuple[str, tuple[str, ...]]:
         stat, content = current.store.diff(tree, current.tree)()
     except GitFailed:  # an object of it is not here
         return "", ()
-    text = secrets.masked(content.decode("utf-8", "replace"), current.workspace.config.secrets.allow)
+    text = masked(content.decode("utf-8", "replace"), current.workspace.config.secrets.allow)
     return stat, tuple(text.splitlines())

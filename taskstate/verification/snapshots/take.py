@@ -13,13 +13,13 @@ from taskstate.model.canonical_json import canonical_json, sha256
 from taskstate.model.config import HELD
 from taskstate.model.delta_block import with_base, with_left_tree, with_snapshots
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
+from taskstate.secrets import scan
 from taskstate.storage import files, folders
 from taskstate.storage.git import worktree
 from taskstate.storage.git.diff_hash import diff_sha256
 from taskstate.storage.git.objects import GITLINK, leaves, new_objects, old_objects
 from taskstate.syntax.edits import apply
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.validation import secrets
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import drift, packs
 from taskstate.verification.snapshots.base import require_open
@@ -372,7 +372,7 @@ def _secrets(diff: bytes, config: Config) -> list[str]:
     """
     lines = [line[1:] for line in diff.split(b"\n") if line.startswith(b"+") and not line.startswith(b"+++ ")]
     added = b"\n".join(lines)
-    secrets_found = secrets.find(added[:_LARGE].decode("utf-8", "replace"), config.secrets.allow)
+    secrets_found = scan.find(added[:_LARGE].decode("utf-8", "replace"), config.secrets.allow)
     kinds = ", ".join(sorted({each.kind for each in secrets_found}))
     notes = [f"warning: the diff adds what looks like {kinds}; it is kept as it is"] if kinds else []
     if len(added) > _LARGE:

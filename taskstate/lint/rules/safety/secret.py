@@ -2,13 +2,13 @@
 
 ## What
 
-Reported are, by their form, some two hundred kinds of keys and tokens (AWS, GitHub, GitLab, Slack, Google,
+Reported are, by their form, some hundred and fifty kinds of keys and tokens (AWS, GitHub, GitLab, Slack, Google,
 Stripe, npm, PyPI, JSON Web Tokens …), and private keys with any header; also a value behind a name such as
-`password`, `api_key` or `ACME_TOKEN`, in an address or in an `Authorization` header, if it looks random. It does not
-matter how name and value are joined: `name = value`, `"name": "value"`, `<name>value</name>`, `--name value`, `name
-:= value`, a YAML block, a pair of `name:` and `value:`, an argument or a default. Hashes, placeholders, variables,
-keys of caches and tables, and documented examples (such as AWS's own, which end in `EXAMPLE`) are not reported. The
-value is masked in all output, in this finding and in others about the same line.
+`password`, `api_key` or `ACME_TOKEN` in the same line, in an address or in an `Authorization` header, if it looks
+random. It does not matter how name and value are joined: `name = value`, `"name": "value"`, `<name>value</name>`,
+`--name value`, `name := value`, or as arguments. Hashes, placeholders, variables, keys of caches and tables, and
+documented examples (such as AWS's own, which end in `EXAMPLE`) are not reported. The value is masked in all output, in
+this finding and in others about the same line.
 
 ## Why
 
