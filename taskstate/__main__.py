@@ -19,7 +19,8 @@ _SOON = 0.001  # seconds
 def run() -> None:
     """Run one command, and end the process with its exit status.
 
-    The interpreter is not taken apart, which takes as long as starting it: the system frees everything at once.
+    The interpreter is not taken apart, since the system frees everything at once: 7 to 9 % of the processor time of
+    `lint` of one file, `list` and `next`. Nothing else that spares start-up time by unusual means brought 5 %.
     """
     for descriptor in (1, 2):
         try:  # where another program made it so, a full pipe would lose output without a word
@@ -57,9 +58,6 @@ def _status() -> int:
         if _signal.getsignal(number) == _signal.SIG_DFL:  # `nohup` has it ignored
             _signal.signal(number, end)
     gc.set_threshold(_GARBAGE)
-    from taskstate.cli.lean_imports import import_lean
-
-    import_lean()
     from taskstate.cli.main import main
 
     return main()
