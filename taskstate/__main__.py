@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]  # what of `signal` is built in: the rest takes a millisecond
 import atexit
-import gc
 import os
 import sys
 
-# Objects that are made before the garbage collector looks for cycles. Importing makes tens of thousands that all stay,
-# and so does reading a large file: with Python's own 700 it looks at them again and again, in vain. A server sets less.
-_GARBAGE = 1_000_000
 _ENDING = (_signal.SIGTERM, _signal.SIGHUP)
 _SIGNALLED = 128  # and the signal's number are the exit status of who was ended by it
 _SOON = 0.001  # seconds
@@ -57,7 +53,6 @@ def _status() -> int:
     for number in _ENDING:
         if _signal.getsignal(number) == _signal.SIG_DFL:  # `nohup` has it ignored
             _signal.signal(number, end)
-    gc.set_threshold(_GARBAGE)
     from taskstate.cli.main import main
 
     return main()

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from taskstate.workspace.told import Told
     from taskstate.workspace.workspace import Loaded, Workspace
 
-_GARBAGE_OF_A_REQUEST = 20_000  # objects; to look at them takes about a millisecond
-
 
 class Invocation:
     """One run of a command, with its arguments and its output."""
@@ -322,13 +320,3 @@ def _working_folder() -> Path:
         return Path.cwd()
     except FileNotFoundError as error:
         raise TaskstateError("the working folder is gone", help="go to another one", code="not-found") from error
-
-
-def collect_garbage_often() -> None:
-    """Let the garbage collector work as in other programs: `__main__` puts it off, which a server must not.
-
-    What a server makes for one request must be gone before it has answered thousands.
-    """
-    import gc
-
-    gc.set_threshold(_GARBAGE_OF_A_REQUEST)

@@ -8,7 +8,6 @@ import sys
 from importlib.util import find_spec
 
 from taskstate.cli.arguments import usage_error
-from taskstate.cli.invocation import collect_garbage_often
 from taskstate.errors import TaskstateError
 from taskstate.typed import TYPE_CHECKING
 
@@ -43,7 +42,6 @@ def run(invocation: Invocation) -> int:
     from taskstate.mcp_server.arguments import Place
     from taskstate.mcp_server.server import serve_stdio
 
-    collect_garbage_often()
     _silence_libraries()
     config = invocation.flag_value("config")
     place = Place(invocation.workspace.root, os.path.abspath(config) if config else "")

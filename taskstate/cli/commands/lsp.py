@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 from taskstate.cli.arguments import Parser
 from taskstate.cli.commands.lint_report import now
-from taskstate.cli.invocation import Invocation, collect_garbage_often
+from taskstate.cli.invocation import Invocation
 from taskstate.errors import TaskstateError
 
 
@@ -38,7 +38,6 @@ def run(invocation: Invocation) -> int:
     from taskstate.lsp.server import serve
 
     named = invocation.args.actor or ""
-    collect_garbage_often()
     output = sys.stdout.buffer
     sys.stdout = sys.stderr  # what anything prints must not get between the messages
     return serve(Surroundings(now, lambda workspace: request_for(workspace, named)), sys.stdin.buffer, output)
