@@ -29,8 +29,6 @@ FILES = (
     ".taskstate/artifacts",
     ".taskstate/archives",
     ".taskstate/handoffs",
-    ".taskstate/cache",
-    ".taskstate/journal",
     "taskstate.toml",
     ".git/taskstate",
     ".git/taskstate/main/journal",
@@ -114,7 +112,7 @@ def test_hostile_clone_is_as_harmless_where_nothing_private_can_be_kept(tmp_path
     """Links to folders outside in all places at once, in the working tree and in git's folder."""
     outside, before = victim(tmp_path)
     repo = attacker(tmp_path)
-    for name in (".git/taskstate", ".taskstate/private", ".taskstate/cache", ".taskstate/journal"):
+    for name in (".git/taskstate", ".taskstate/private"):
         put(repo.root / name, "file")
         (repo.root / name).unlink()
         (repo.root / name).symlink_to(outside)

@@ -74,15 +74,15 @@ def test_all_state_files_are_found(repository: Path) -> None:
         "ignored",
         "old",
         ".taskstate/more/deep",
-        ".taskstate/cache",
-        ".taskstate/more/cache",
+        ".taskstate/private",
+        ".taskstate/more/private",
         ".taskstate/tasks/task-7-state.md",
     ):
         (repository / folder).mkdir(parents=True, exist_ok=True)
     for path in ("docs/task-2-state.md", "ignored/task-3-state.md", "old/task-4-state.md"):
         (repository / path).write_text(text)
     (repository / ".taskstate/more/deep/task-5-state.md").write_text(text)
-    for folder in ("cache", "more/cache"):
+    for folder in ("private", "more/private"):
         (repository / ".taskstate" / folder / "task-6-state.md").write_text(text)
     (repository / "docs/link").symlink_to(repository / ".taskstate/more")
     (repository / "docs/task-9-state.md").symlink_to(repository / "docs/task-2-state.md")
@@ -95,7 +95,7 @@ def test_all_state_files_are_found(repository: Path) -> None:
     workspace = place.workspace
     expected = {workspace.relative(path) for path in workspace.state_files()} - {".taskstate/tasks/task-7-state.md"}
     assert set(indexed(place)) == expected
-    assert {".taskstate/more/deep/task-5-state.md", ".taskstate/more/cache/task-6-state.md"} <= expected
+    assert {".taskstate/more/deep/task-5-state.md", ".taskstate/more/private/task-6-state.md"} <= expected
     assert len(expected) == 5
 
 
