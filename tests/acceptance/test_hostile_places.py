@@ -130,7 +130,7 @@ FIELDS = (
     'depends_on: ["\\e[31m", "../x", "\\a"]',
     'parent: "\\0"',
     'evidence:\n  - {id: "\\0", type: code, path: "\\0", lines: "1-2", sha256: "x", added_at: "\\e"}',
-    'delta: {base_commit: "\\0", snapshots: {implementer: {pack: "\\0", tree: "\\0", diff_from_base: "../../x"}}}',
+    'delta: {base_commit: "\\0", snapshots: {implementer: {pack: "\\0", tree: "\\0", head: "../../x"}}}',
     'context: {task_file: "\\0", task_file_sha: "\\0", standards: [{file: "\\0", section: "\\e"}]}',
     'baseline: {status: recorded, log: "\\0", log_sha256: "\\0"}',
 )

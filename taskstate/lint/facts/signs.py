@@ -383,10 +383,6 @@ class Signs:
         return is_long or any(lengths.length_of(session) > lengths.SESSION for session in facts.sessions)
 
 
-def _is_inexact(value: object) -> bool:
-    return value is not None and not is_exact(value)
-
-
 def _holds_checklist(spec: SectionSpec) -> bool:
     return spec.fence is not None and spec.fence.schema == "checklist"
 

@@ -97,7 +97,7 @@ def _digests(data: bytes, *, diff: bool, name: str) -> tuple[str, ...]:
 
     A gzip file that cannot be unpacked gets the hash of its own bytes: it matches no recorded hash, and so is reported.
     """
-    from taskstate.storage.git.diff_hash import diff_hashes
+    from taskstate.storage.git.diff_hash import diff_sha256
     from taskstate.workspace import artifacts
 
     if name.endswith(_GZIP):
@@ -105,4 +105,4 @@ def _digests(data: bytes, *, diff: bool, name: str) -> tuple[str, ...]:
             data = artifacts.gunzipped(data, name)
         except TaskstateError:
             return (files.digest(data),)
-    return diff_hashes(data) if diff else (files.digest(data),)
+    return (diff_sha256(data) if diff else files.digest(data),)

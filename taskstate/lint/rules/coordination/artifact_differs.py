@@ -98,17 +98,12 @@ def _named(facts: Facts) -> Iterator[_Artifact]:
 
 
 def _of_snapshot(snapshot: Snapshot, *at: str) -> Iterator[_Artifact]:
-    def key(name: str) -> str:
-        """Return the key that leads to an artifact: its own in files of earlier versions, else that of the folder."""
-        return name if name in snapshot.values else "pack"
-
-    yield from _one(snapshot.diff_from_base, snapshot.diff_sha, *at, key("diff_from_base"), diff=True)
-    yield from _one(snapshot.incremental_diff, snapshot.incremental_diff_sha, *at, key("incremental_diff"), diff=True)
+    folder = (*at, "pack")
+    yield from _one(snapshot.diff_from_base, snapshot.diff_sha, *folder, diff=True)
+    yield from _one(snapshot.incremental_diff, snapshot.incremental_diff_sha, *folder, diff=True)
     if snapshot.file_list and snapshot.file_list.sha256:
-        at_path = ("path",) if "base_commit" in snapshot.values else ()
-        yield from _one(snapshot.file_list.path, snapshot.file_list.sha256, *at, "files_changed", *at_path)
-    pack = snapshot.values.get("pack")
-    yield from _one(pack if isinstance(pack, str) else None, None, *at, "pack")
+        yield from _one(snapshot.file_list.path, snapshot.file_list.sha256, *at, "files_changed")
+    yield from _one(snapshot.folder, None, *folder)
 
 
 def _one(path: str | None, sha256: str | None, *keys: str, diff: bool = False) -> Iterator[_Artifact]:

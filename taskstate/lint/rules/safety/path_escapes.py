@@ -91,8 +91,6 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 def _is_linked_out(use: _PathUse, facts: Facts) -> bool:
     path = literal_prefix(use.path)
-    if "files_changed" in use.keys:  # a snapshot records the link itself, which is not followed
-        path = path.rpartition("/")[0]
     return bool(path) and facts.queries.leads_outside(f"{use.folder}/{path}" if use.folder else path) is True
 
 
