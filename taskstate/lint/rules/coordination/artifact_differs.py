@@ -67,12 +67,12 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     missing = []
     for named in _named(facts):
         actual = facts.queries.artifact(named.path, diff=named.diff) if named.sha256 else None
-        if actual == () or (not named.sha256 and facts.queries.has_artifact(named.path) is False):
+        if actual == "" or (not named.sha256 and facts.queries.has_artifact(named.path) is False):
             missing.append(named)
-        elif actual and named.sha256 not in actual:
+        elif actual and named.sha256 != actual:
             yield RULE.at(
                 facts.value_span(*named.keys),
-                f"the artifact {shown(named.path)} holds something else: its SHA-256 is {actual[0][:16]}…, "
+                f"the artifact {shown(named.path)} holds something else: its SHA-256 is {actual[:16]}…, "
                 f"not {named.sha256[:16]}…",
                 help="bring the right file back from where the work was done, or record it anew",
             )
