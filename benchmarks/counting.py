@@ -36,9 +36,6 @@ def main() -> int:
 
     package = taskstate.__path__[0]
     sys.setprofile(count)
-    from taskstate.cli.lean_imports import import_lean
-
-    import_lean()  # as `taskstate.__main__` begins
     from taskstate.__main__ import main as run
 
     status = run(arguments)

@@ -20,7 +20,7 @@ ErrorCode = Literal[
     "os-error", "port", "protocol", "read-only", "resource", "stale", "timeout", "too-large", "too-many", "unsaved",
     "watch",
     # The repository and git.
-    "bare-repository", "config", "demo", "edit-conflict", "git", "git-waits", "newer-journal", "no-base", "no-commit",
+    "bare-repository", "config", "demo", "edit-conflict", "git", "newer-journal", "no-base", "no-commit",
     "no-git", "no-state-folder", "not-set-up", "partial-clone", "pending", "recover-conflict", "template", "unborn",
     "unknown-commit", "unstaged",
     # A state file, and what must not get lost in it.

@@ -29,7 +29,6 @@ CLOCK_EXCEPTIONS = {
     "taskstate.operations.call": "what all doors derive their calls from",
     "taskstate.storage.lock": "writes down since when it is held, which no caller knows",
     "taskstate.storage.file_sources": "asks whether a file may change again and keep its time stamps",
-    "taskstate.workspace.permanent_paths": "as file_sources",
     "taskstate.workspace.task_index": "as file_sources",
 }
 

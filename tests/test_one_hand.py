@@ -68,7 +68,6 @@ DISK_EXCEPTIONS = {
     "taskstate.storage.git.index": "copies git's index into a temporary folder",
     "taskstate.storage.git.program": "reads git's own folder, and says that the working folder is gone",
     "taskstate.storage.git.settings": "reads git's configuration, where git itself says it is",
-    "taskstate.storage.git.waiting": "looks at the state of a process of git",
     "taskstate.storage.git.worktree": "copies git's index into a temporary folder, and looks at git's own files",
     "taskstate.storage.git.objects": "writes a temporary repository",
 }

@@ -160,7 +160,7 @@ def _citation_findings(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks)
         file, section, sha = (str(citation.get(key)) for key in ("file", "section", "content_sha"))
         name = _citation_name(citation)
         if fault == "content" and standard:
-            cited = cited_lines(workspace, blocks.context.git_head or blocks.delta.base_commit, file, section, sha)
+            cited = cited_lines(workspace, blocks.delta.base_commit, file, section, sha)
             current = standard.lines(section) or ()
             hashes = f"{sha} then, {citations.content_sha(current)} now"
             message = f"{name} says something else than when it was cited ({hashes})"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from importlib.util import find_spec
 
@@ -13,8 +12,6 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from taskstate.operations.call import Call
-
-_GARBAGE_OF_A_REQUEST = 20_000  # objects; to look at them takes about a millisecond
 
 
 class Lsp(NamedTuple):
@@ -42,7 +39,6 @@ def serve(call: Call, asked: Lsp) -> Result:
     from taskstate.lsp.checking import Surroundings
     from taskstate.lsp.server import serve as answer
 
-    gc.set_threshold(_GARBAGE_OF_A_REQUEST)  # a command puts it off, which a server must not
     output = sys.stdout.buffer
     sys.stdout = sys.stderr  # what anything prints must not get between the messages
     around = Surroundings(call.now, lambda workspace: request_for(workspace, asked.actor))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import sys
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from taskstate.operations.call import Call
 
 _MOST_PORT = 65_535
-_GARBAGE_OF_A_REQUEST = 20_000  # objects; to look at them takes about a millisecond
 
 
 class Mcp(NamedTuple):
@@ -43,7 +41,6 @@ def serve(call: Call, asked: Mcp) -> Result:
     from taskstate.mcp_server.arguments import Place
     from taskstate.mcp_server.server import serve_stdio
 
-    gc.set_threshold(_GARBAGE_OF_A_REQUEST)  # a command puts it off, which a server must not
     _silence_libraries()
     config = call.conditions.config
     place = Place(call.workspace.root, os.path.abspath(config) if config else "")

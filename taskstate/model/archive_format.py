@@ -159,18 +159,6 @@ def document_item(label: str, text: str) -> list[str]:
     return [f"- {label}", "", *(f"  {line}" if line else "" for line in lines)]
 
 
-def archived_documents(text: str) -> tuple[str, ...]:
-    """Return the documents in an archive, oldest first, with LF line ends and one at the end."""
-    lists = [batch.entries for batch in find_batches(text) if is_rolled_list(batch)]
-    return tuple(_document(each) for each in lists if each.startswith(f"## {DOCUMENT}"))
-
-
-def _document(entry: str) -> str:
-    lines = with_newlines(entry, "\n").split("\n")
-    first = next((number for number, line in enumerate(lines) if line.startswith("- ")), 0)
-    return "\n".join(line.removeprefix("  ") for line in lines[first + 2 :]) + "\n"
-
-
 def original_layout(entries: str, trailer: str) -> tuple[str, tuple[int, ...]]:
     """Return the entries of a batch with the line ends that followed them, and the original offset of each session.
 

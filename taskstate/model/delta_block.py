@@ -22,8 +22,8 @@ _SNAPSHOT_KEYS = (
 
 
 _SNAPSHOT_TEXTS = (
-    *("snapshot_time", "actor", "tree", "index_tree", "diff_from_base", "diff_sha", "diff_stat", "status_report_sha"),
-    *("scope_hash", "incremental_diff", "incremental_diff_sha", "incremental_diff_error"),
+    *("snapshot_time", "actor", "tree", "index_tree", "diff_sha", "diff_stat", "scope_hash"),
+    *("incremental_diff_sha", "incremental_diff_error"),
 )
 
 
@@ -69,7 +69,6 @@ class Snapshot(NamedTuple):
     diff_from_base: str | None
     diff_sha: str | None
     diff_stat: str | None
-    status_report_sha: str | None
     scope_hash: str | None
     incremental_diff: str | None
     incremental_diff_sha: str | None
@@ -131,26 +130,18 @@ def _left(values: Mapping[str, object]) -> Left:
 
 def _snapshot(role: str, values: Mapping[str, object], base_commit: str | None, base_tree: str | None) -> Snapshot:
     listed, pack = values.get("files_changed"), text_of(values.get("pack"))
-    # Earlier versions named the pack itself, each other artifact by its path, and the base commit in each snapshot.
-    is_older = "base_commit" in values
-    folder = pack.rpartition("/pack/")[0] or None if pack and is_older else pack
-    start = f"{folder}/{role}-" if folder and not is_older else ""
+    start = f"{pack}/{role}-" if pack else ""
     texts = texts_of(values, _SNAPSHOT_TEXTS)
-    if start:
-        texts["diff_from_base"] = f"{start}from-base.diff.gz"
-        texts["incremental_diff"] = f"{start}incremental.diff.gz" if texts["incremental_diff_sha"] else None
-    recorded = texts_of(map_of(listed), HashedFile._fields)
-    has_list = isinstance(listed, dict) or bool(start)
     return Snapshot(
         **texts,
         role=role,
-        head=next(filter(None, map(object_id_of, (values.get("head"), values.get("base_commit"), base_commit))), None),
-        start_tree=object_id_of(values.get("start_tree")) or (None if is_older else base_tree),
-        folder=folder,
+        head=object_id_of(values.get("head")) or object_id_of(base_commit),
+        start_tree=object_id_of(values.get("start_tree")) or base_tree,
+        diff_from_base=f"{start}from-base.diff.gz" if start else None,
+        incremental_diff=f"{start}incremental.diff.gz" if start and texts["incremental_diff_sha"] else None,
+        folder=pack,
         files_changed=tuple(listed) if isinstance(listed, list) else None,
-        file_list=HashedFile(f"{start}files.json" if start else recorded["path"], recorded["sha256"])
-        if has_list
-        else None,
+        file_list=HashedFile(f"{start}files.json", text_of(map_of(listed).get("sha256"))) if start else None,
         values=values,
     )
 
@@ -165,7 +156,6 @@ def with_base(delta: Delta, commit: str, tree: str) -> Delta:
     fixed = {
         name: _sorted({**_present({"head": each.head, "start_tree": each.start_tree}), **each.values})
         for name, each in delta.snapshots.items()
-        if "base_commit" not in each.values  # a snapshot of an earlier version has its own
     }
     snapshots = {**map_of(delta.values.get("snapshots")), **fixed}
     return _changed(delta, {"base_commit": commit, "base_tree": tree, "snapshots": snapshots or None})

@@ -2,7 +2,7 @@
 
 Findings are numbered once for all in a task, over all roles; a number is never used again. A finding that is cleared
 leaves the block of its role and stands in the events, but the one with the highest number stays as a mere number with
-the time, so that the next number can always be told. Earlier versions kept texts without numbers in
+the time, so that the next number can always be told. A file may also have texts without numbers in
 `blocking_findings`: those get the numbers after the highest, in the order of the file, and are written so by the next
 write of the block.
 """

@@ -145,8 +145,8 @@ def with_role_values(
 ) -> dict[str, object]:
     """Return the block `coordination` with new values for some keys of some roles, each role on one line.
 
-    `findings_of` are the new findings of some roles. A value that is empty is left out, and so is what earlier versions
-    wrote there. The roles in `order` come first.
+    `findings_of` are the new findings of some roles. A value that is empty is left out, and so are findings without
+    numbers, which have them now. The roles in `order` come first.
     """
     block = blocks.values.get("coordination")
     before = block if isinstance(block, dict) else {}

@@ -31,7 +31,6 @@ class Context(NamedTuple):
 
     sealed_at: str | None
     sealed_by: str | None
-    git_head: str | None
     task_file: str | None
     task_file_sha: str | None
     seal: str | None
@@ -181,7 +180,7 @@ def read_tool_blocks(values: Mapping[str, object]) -> ToolBlocks:
 
 
 def _context(values: Mapping[str, object]) -> Context:
-    keys = ("sealed_at", "sealed_by", "git_head", "task_file", "task_file_sha", "seal")
+    keys = ("sealed_at", "sealed_by", "task_file", "task_file_sha", "seal")
     sources = tuple(HashedFile(**_texts(each, HashedFile._fields)) for each in _maps(values.get("sources")))
     return Context(**_texts(values, keys), sources=sources, values=values)
 

@@ -8,7 +8,7 @@ from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import CLOSED
 from taskstate.storage import files
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace import permanent_paths
+from taskstate.workspace import task_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +29,7 @@ def find(workspace: Workspace) -> Found | None:
     Among thousands of tasks the full index takes longer than all else in a brief, so as long as it is known which files
     are permanent tasks, only those are read.
     """
-    paths = permanent_paths.known(workspace)
+    paths = task_index.permanent_paths(workspace)
     if paths is None:
         return search(workspace)
     states = [each.state for path in paths if (each := _loaded(workspace, path))]
@@ -38,8 +38,6 @@ def find(workspace: Workspace) -> Found | None:
 
 def search(workspace: Workspace) -> Found | None:
     """Return the permanent task that everybody reads, after a look at every task."""
-    from taskstate.workspace import task_index  # as a rule `find` does without
-
     permanent = (each for each in task_index.all_tasks(workspace) if each.kind == PERMANENT)
     return _first(each.id for each in permanent if not each.problem and each.status not in CLOSED)
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FALLBACK = "private"  # in the state folder
-OLD_JOURNAL = "journal"  # in the state folder, of versions before 0.2
 _IN_GIT = "taskstate"  # in git's common folder
 _MAIN = "main"
 

@@ -107,18 +107,14 @@ def _encode_operation(operation: Operation) -> dict[str, str | int]:
 
 
 def decode(data: bytes) -> Record:
-    """Return the record that a journal file holds; one of version 1 has no entry.
+    """Return the record that a journal file holds.
 
     Raises:
         ValueError: it is cut short or has another form.
         TaskstateError: a newer version wrote it.
     """
     head, _, rest = data.partition(b"\n")
-    if head.strip() == b"{":  # version 1 is one object over several lines
-        document = _read_json(data)
-        entry, operations = _entry_of(document, oldest=1), document.get("operations")
-    else:
-        entry, operations = decode_entry(head), _read_json(rest)
+    entry, operations = decode_entry(head), _read_json(rest)
     if not isinstance(operations, list):
         raise ValueError("not a plan")  # noqa: TRY004 - the one error that this function promises
     plan = tuple(_decode_operation(fields) for fields in operations)
@@ -133,16 +129,13 @@ def decode_entry(head: bytes) -> Mapping[str, Any]:
         ValueError: it is cut short or has another form.
         TaskstateError: a newer version wrote it.
     """
-    return _entry_of(_read_json(head), oldest=_VERSION)
-
-
-def _entry_of(document: object, *, oldest: int) -> Mapping[str, Any]:
+    document = _read_json(head)
     version = document.get("taskstate_journal") if isinstance(document, dict) else None
     if isinstance(version, int) and version > _VERSION:
         message = "a newer taskstate was interrupted while it wrote, and this one cannot finish its work"
         raise TaskstateError(message, code="newer-journal", help="update taskstate, or run the newer one once")
     entry = document.get("entry", {}) if isinstance(document, dict) else None
-    if not isinstance(version, int) or version < oldest or not isinstance(entry, dict):
+    if version != _VERSION or not isinstance(entry, dict):
         raise ValueError("not a plan")
     return entry
 

@@ -13,7 +13,7 @@ from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import Fault, Node, last_leaf, scalars
 from taskstate.syntax.spans import Span, line_start, with_newlines
 from taskstate.syntax.yaml_emitter import double_quoted
-from taskstate.syntax.yaml_line_faults import line_to_blame
+from taskstate.syntax.yaml_line_faults import line_to_blame, lines_upwards
 from taskstate.syntax.yaml_parser import read_yaml
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -77,7 +77,7 @@ def diagnose(text: str, start: int, end: int, fault: Fault) -> Fault:
     """Return a syntax error in words that name its cause, with the edits that repair it if they are proven."""
     if text.startswith("\t", fault.span.start):
         return _diagnose_tab(text, start, end, fault)
-    for line in _suspects(text, start, fault.span.start):
+    for line in lines_upwards(text, start, fault.span.start)[:2]:  # ruamel notices some faults a line late
         for repair in _repairs(text, line):
             if _is_proven(text, start, end, line, repair):
                 return Fault(repair.span, f"{repair.cause}; put it in double quotes", repair.kind, repair.edits)
@@ -111,17 +111,6 @@ def _commented_value(match: re.Match[str]) -> Fault:
     return Fault(
         span, "a value that begins with `#` is read as a comment; put it in double quotes", "value-is-comment", fix
     )
-
-
-def _suspects(text: str, start: int, offset: int) -> Iterator[Span]:
-    """Yield the line of a fault, and the line with content before it, since ruamel notices some faults a line late."""
-    line = _line_at(text, start, offset)
-    yield line
-    while line.start > start:
-        line = _line_at(text, start, line.start - 1)
-        if line.of(text).strip():
-            yield line
-            return
 
 
 def _line_at(text: str, start: int, offset: int) -> Span:

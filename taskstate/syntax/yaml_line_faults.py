@@ -10,15 +10,12 @@ import re
 
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import Fault, Node
-from taskstate.syntax.spans import Span, line_end, line_start
+from taskstate.syntax.spans import Span, line_end
 from taskstate.syntax.yaml_emitter import double_quoted
 from taskstate.syntax.yaml_parser import read_yaml
-from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.typed import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-_MAX_LINES = 40  # above a fault: for each the front matter is parsed again
+_MAX_LINES = 40  # above a fault; for each that has one of the shapes the front matter is parsed again
 _KEY = r"(?:[A-Za-z_][A-Za-z0-9_.-]*)"
 _BEFORE = rf"(?:- +)?(?:{_KEY} *: +)?"
 _QUOTES = "\"'"
@@ -53,23 +50,18 @@ _INDENTATION = _Shape("indentation", "", "this line is indented otherwise than t
 def line_to_blame(text: str, start: int, end: int, fault: Fault) -> Fault | None:
     """Return the fault of the line without which the text parses furthest, of several the nearest; None if unclear.
 
-    Searched are the line of `fault` and those above it.
+    Searched are the line of `fault` and those above it, as far as they have one of the shapes.
     """
-    lines = [line for line in _lines_upwards(text, start, fault.span.start) if line.of(text).strip()]
-    furthest = max(lines, key=lambda line: _parses_to(text, start, end, line), default=None)
-    if furthest is None or _parses_to(text, start, end, furthest) <= fault.span.end:
-        return None
-    return _described(text, start, end, furthest)
+    shaped = ((line, _shape(text, start, line)) for line in lines_upwards(text, start, fault.span.start))
+    told = [(_parses_to(text, start, end, line), line, shape) for line, shape in shaped if shape]
+    reached, line, shape = max(told, key=lambda each: each[0], default=(0, None, None))
+    return _told(text, start, end, line, shape) if line and shape and reached > fault.span.end else None
 
 
-def _lines_upwards(text: str, start: int, at: int) -> Iterator[Span]:
-    """Yield the line that holds an offset, and those above it."""
-    for _ in range(_MAX_LINES):
-        begin = line_start(text, at, start)
-        yield Span(begin, line_end(text, begin))
-        if begin <= start:
-            return
-        at = begin - 1 - (text[begin - 2 : begin] == "\r\n")
+def lines_upwards(text: str, start: int, at: int) -> list[Span]:
+    """Return the line that holds an offset, and those above it, as far as something stands in them."""
+    lines = [Span(*each.span()) for each in re.compile(r"[^\r\n]+").finditer(text, start, line_end(text, at))]
+    return [line for line in lines[: -_MAX_LINES - 1 : -1] if line.of(text).strip()]
 
 
 def _parses_to(text: str, start: int, end: int, line: Span) -> int:
@@ -79,21 +71,20 @@ def _parses_to(text: str, start: int, end: int, line: Span) -> int:
     return len(text) + 1 if isinstance(result, Node) else result[0].span.start
 
 
-def _described(text: str, start: int, end: int, line: Span) -> Fault | None:
+def _shape(text: str, start: int, line: Span) -> _Shape | None:
+    content = line.of(text)
+    shape = next((each for each in _SHAPES if re.fullmatch(each.pattern, content.strip(" \t"))), None)
+    above = text[start : line.start].rstrip(" \t\r\n")
+    return shape or (_INDENTATION if _indent(content) != _indent(above[above.rfind("\n") + 1 :]) else None)
+
+
+def _told(text: str, start: int, end: int, line: Span, shape: _Shape) -> Fault:
     content = line.of(text)
     stripped = content.strip(" \t")
-    shape = next((each for each in _SHAPES if re.fullmatch(each.pattern, stripped)), None)
-    if shape is None:
-        above = text[start : line.start].rstrip(" \t\r\n")
-        shape = _INDENTATION if _indent(content) != _indent(above[above.rfind("\n") + 1 :]) else None
-    if shape is None:
-        return None
     at = line.start + len(content) - len(content.lstrip(" \t"))
     span = Span(at, at + len(stripped))
     edits = _repair(shape.kind, stripped, span)
-    if edits and not _is_repaired(text, start, end, edits):
-        edits = ()
-    return Fault(span, shape.message, shape.kind, edits)
+    return Fault(span, shape.message, shape.kind, edits if edits and _is_repaired(text, start, end, edits) else ())
 
 
 def _indent(line: str) -> int:

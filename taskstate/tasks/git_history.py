@@ -41,7 +41,6 @@ _ID = 10  # minimum number of digits of a commit id
 _LISTED = re.compile(r"`([0-9a-fA-F]{4,64})`[ \t]+-[ \t][^\r\n]*")
 _NAMED = re.compile(r"`([0-9a-fA-F]{4,64})`")
 _TRAILER = re.compile(r"^tasks?:[ \t]*(.+)$", re.IGNORECASE | re.MULTILINE)
-_SECTION = 2
 
 
 class _Line(NamedTuple):

@@ -13,8 +13,6 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     import re
 
-MAX_LENGTH = 1000  # characters of a pattern, as the schema of the configuration says
-
 
 def problem(pattern: str) -> str:
     """Return why a pattern cannot be used, in words, or an empty string."""

@@ -90,8 +90,6 @@ def _check_set_up(workspace: Workspace) -> Iterable[RepositoryProblem]:
     try:
         result = set_up(workspace, pre_commit=False, dry_run=True)
     except TaskstateError as error:
-        if error.code == git.WAITS:  # the next check would wait for the same again
-            raise
         yield RepositoryProblem("set-up", "", error.message, error.help)
         return
     for name in (*result.created, *result.changed):

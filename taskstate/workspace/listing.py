@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 IGNORED_FOLDERS = frozenset({".git", "node_modules", ".venv"})  # where git does not say what is ignored
-# In the state folder; the last two are of earlier versions.
-DERIVED_FOLDERS = frozenset({"artifacts", "private", "cache", "journal"})
+DERIVED_FOLDERS = frozenset({"artifacts", "private"})  # in the state folder
 
 
 def is_own(name: str) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from taskstate.errors import TaskstateError
-from taskstate.storage import files, folders
-from taskstate.storage.private import OLD_JOURNAL
+from taskstate.storage import files
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,10 +31,12 @@ def recover(workspace: Workspace) -> tuple[str, ...]:
                     messages = (*messages, *finished)
             except TaskstateError as error:
                 messages = (*messages, f"an interrupted change waits: {error}")
-    if private.removed or folders.is_folder(workspace.state_root / OLD_JOURNAL):
-        from taskstate.workspace import takeover
+    if private.removed and private.write:
+        from taskstate.storage import kept
 
-        messages = (*messages, *takeover.take_over(workspace))
+        with suppress(TaskstateError), workspace.locked():
+            if kept.adopt(private):
+                messages = (*messages, "took over what was kept for a worktree that is gone")
     return messages
 
 

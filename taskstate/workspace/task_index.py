@@ -1,32 +1,38 @@
 """Indexes the front matter of all tasks of a repository, for commands that list thousands of tasks and read few.
 
 The entries are cached from run to run, as long as a file keeps its size, times and inode number: a second run only
-looks at the files and reads none.
+looks at the files and reads none. A brief needs only the permanent tasks, and does not look at the whole repository
+for them.
 """
 
 from __future__ import annotations
 
+import re
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
 from taskstate.model.document_kinds import PERMANENT
 from taskstate.model.statuses import CLOSED
-from taskstate.storage import folders
+from taskstate.storage import files, folders
 from taskstate.storage.cache import Cache
 from taskstate.storage.file_sources import mark_of, settled_before
 from taskstate.syntax import hashes
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace import listing, permanent_paths
+from taskstate.workspace import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from taskstate.model.document_kinds import Kinds
     from taskstate.workspace.workspace import Workspace
 
 _SUFFIX = "-state.md"
+_FEW = 2_000  # state files whose change times are looked at by every brief: some milliseconds
+_MOST_TOUCHED = 20  # files that every brief may read because the index has them otherwise, before all are indexed again
+_PERMANENT = rb"(?m)^kind:[ \t]*[\"']?permanent\b"
 
 
 class _IndexedTask(NamedTuple):
@@ -46,8 +52,8 @@ class _IndexedTask(NamedTuple):
 class IndexedTask(_IndexedTask):
     """A task by its front matter; `problem` says why the file cannot be read, and the other values are empty then.
 
-    `mark` identifies the state of the file (`file_sources.mark_of`); `upstream` has the ids of its dependencies,
-    separated by blanks.
+    `mark` identifies the state of the file (`file_sources.mark_of`), and is empty in the cache where the file could
+    change without getting another one; `upstream` has the ids of its dependencies, separated by blanks.
     """
 
     @property
@@ -59,11 +65,10 @@ class IndexedTask(_IndexedTask):
 class StateFiles(NamedTuple):
     """The state files of a repository, by path from its root, with the mark of each (`file_sources.mark_of`).
 
-    They were looked at from the time `began` on, in nanoseconds. Those that are `unsettled` may change again without
-    getting another mark. They are read with the `kinds` that the repository declares.
+    Those that are `unsettled` may change again without getting another mark. They are read with the `kinds` that the
+    repository declares.
     """
 
-    began: int
     marks: dict[str, str]
     unsettled: frozenset[str]
     kinds: Kinds
@@ -79,27 +84,72 @@ def all_tasks(workspace: Workspace, listed: StateFiles | None = None) -> tuple[I
 
     `listed` are the `state_files`, where the caller has them already.
     """
-    kinds = " ".join(each.name for each in workspace.kinds)
-    cache = Cache(workspace.private.cache("tasks.json"), IndexedTask._make, rests_on=kinds)
+    cache = _cache(workspace)
     known, listed = cache.all(), listed or state_files(workspace)
     tasks: list[IndexedTask] = []
     read_anew = False
     for path, mark in listed.marks.items():
-        task = known.get(path)
-        if task is None or task.mark != mark:
+        line = known.get(path, "")
+        fields = line.split("\t")
+        if fields[0] == mark and len(fields) == len(IndexedTask._fields):
+            task = IndexedTask._make(fields)
+        else:
             task, read_anew = _read(workspace, path, mark), True
-            if path not in listed.unsettled:
-                cache.put(path, task)
+            new = "\t".join(task._replace(mark="") if path in listed.unsettled else task)
+            if new != line and "\t" not in path:
+                cache.put(path, new)
         tasks.append(task)
     if read_anew or len(tasks) != len(known):
         cache.keep(task.path for task in tasks)
+    if folders.is_link(workspace.tasks):
+        files.names(workspace.tasks)  # refuses it each time, whatever is cached
     if folders.is_folder(workspace.state_root):
-        is_other = read_anew or cache.changed or not permanent_paths.is_remembered(workspace)
-        if is_other:  # first: what it refuses is refused by each run, whatever is cached
-            permanent = (task.path for task in tasks if task.kind == PERMANENT)
-            permanent_paths.remember(workspace, permanent, listed.began)
         cache.save()
     return tuple(tasks)
+
+
+def permanent_paths(workspace: Workspace) -> tuple[str, ...] | None:
+    """Return the paths of the permanent tasks from the repository's root; None where all tasks have to be read.
+
+    A file that the index does not have is told by its name, and one that somebody makes permanent by hand by its mark.
+    Among very many tasks to look at the marks would cost more than it gives; there a change by hand is seen by the next
+    command that indexes all tasks anyway (`next`, `lint` of that file, the agents' hooks).
+    """
+    known = _cache(workspace).all()
+    if not known:
+        return None
+    permanent = {path for path, line in known.items() if f"\t{PERMANENT}\t" in line}  # or with such a title: also read
+    touched = [path for path in _touched(workspace, known) if path not in permanent]
+    if len(touched) > _MOST_TOUCHED or any(_is_permanent(workspace.root / path) for path in touched):
+        return None
+    return tuple(sorted(permanent))
+
+
+def _cache(workspace: Workspace) -> Cache[str]:
+    """Return the cache of the entries, each as one line with tabs: lists would take three times as long to read."""
+    kinds = " ".join(each.name for each in workspace.kinds)
+    return Cache(workspace.private.cache("tasks.json"), str, rests_on=kinds)
+
+
+def _touched(workspace: Workspace, known: Mapping[str, str]) -> Iterator[str]:
+    """Yield the state files in the folder of tasks that are new, or changed since they were indexed."""
+    top, folder = f"{workspace.root}/", workspace.relative(workspace.tasks)
+    names = {f"{folder}/{name}" for name in files.names(workspace.tasks) if name.endswith(_SUFFIX)}
+    yield from (
+        path for path in names - known.keys() if _is_state_file(path) and not workspace.excludes(Path(top, path))
+    )
+    if len(names) <= _FEW:
+        for path, status in folders.statuses(top + name for name in names & known.keys()):
+            relative = path.removeprefix(top)
+            if not known[relative].startswith(f"{mark_of(status)}\t"):
+                yield relative
+
+
+def _is_permanent(path: Path) -> bool:
+    with suppress(TaskstateError):  # a file that cannot be read is told by the commands that read it
+        data = files.read(path)
+        return re.compile(_PERMANENT).search(data, 0, data.find(b"\n---") + 1) is not None
+    return False
 
 
 def by_id(tasks: Iterable[IndexedTask]) -> Mapping[str, IndexedTask]:
@@ -114,8 +164,7 @@ def by_id(tasks: Iterable[IndexedTask]) -> Mapping[str, IndexedTask]:
 
 def state_files(workspace: Workspace) -> StateFiles:
     """Look at the state files of the repository: at a link itself, and not at what it names."""
-    began, excludes = time.time_ns(), bool(workspace.config.exclude)
-    settled = settled_before(began)
+    excludes, settled = bool(workspace.config.exclude), settled_before(time.time_ns())
     marks: dict[str, str] = {}
     unsettled = set()
     root, state_root, deep = workspace.root, workspace.state_root, workspace.is_repository
@@ -124,7 +173,7 @@ def state_files(workspace: Workspace) -> StateFiles:
             marks[path] = mark_of(status)
             if status.st_mtime_ns > settled or status.st_ctime_ns > settled:
                 unsettled.add(path)
-    return StateFiles(began, marks, frozenset(unsettled), workspace.kinds)
+    return StateFiles(marks, frozenset(unsettled), workspace.kinds)
 
 
 def _is_state_file(path: str) -> bool:

@@ -29,8 +29,6 @@ FILES = (
     ".taskstate/artifacts",
     ".taskstate/archives",
     ".taskstate/handoffs",
-    ".taskstate/cache",
-    ".taskstate/journal",
     "taskstate.toml",
     ".git/taskstate",
     ".git/taskstate/main/journal",
@@ -114,7 +112,7 @@ def test_hostile_clone_is_as_harmless_where_nothing_private_can_be_kept(tmp_path
     """Links to folders outside in all places at once, in the working tree and in git's folder."""
     outside, before = victim(tmp_path)
     repo = attacker(tmp_path)
-    for name in (".git/taskstate", ".taskstate/private", ".taskstate/cache", ".taskstate/journal"):
+    for name in (".git/taskstate", ".taskstate/private"):
         put(repo.root / name, "file")
         (repo.root / name).unlink()
         (repo.root / name).symlink_to(outside)
@@ -132,7 +130,7 @@ FIELDS = (
     'depends_on: ["\\e[31m", "../x", "\\a"]',
     'parent: "\\0"',
     'evidence:\n  - {id: "\\0", type: code, path: "\\0", lines: "1-2", sha256: "x", added_at: "\\e"}',
-    'delta: {base_commit: "\\0", snapshots: {implementer: {pack: "\\0", tree: "\\0", diff_from_base: "../../x"}}}',
+    'delta: {base_commit: "\\0", snapshots: {implementer: {pack: "\\0", tree: "\\0", head: "../../x"}}}',
     'context: {task_file: "\\0", task_file_sha: "\\0", standards: [{file: "\\0", section: "\\e"}]}',
     'baseline: {status: recorded, log: "\\0", log_sha256: "\\0"}',
 )

@@ -1,23 +1,22 @@
-"""What a commit, or an older version, brings to the places of what is private to the tool."""
+"""What a commit brings to the places of what is private to the tool."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.kept_place import LAST, STATE, TASK, Repo, story
+from taskstate.storage import transaction
+from tests.support.kept_place import LAST, TASK, Repo, story
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 ALL = range(1, LAST + 1)
-OLD = ".taskstate/journal/recent/.taskstate%2Ftasks%2Ftask-101-state.md"  # where copies lay before
 PRIVATE = ".taskstate/private"
 SECRET = "what only its owner may read"  # noqa: S105 - a marker, no password
 SHORT = hashlib.sha256(SECRET.encode()).hexdigest()[:16]
@@ -26,14 +25,6 @@ HANDOFF = ("handoff", "new", TASK, "--action", "Go", "--file", "app.py", "--loca
 # A hostile clone
 
 LINKED = (
-    ".taskstate/cache",
-    ".taskstate/journal",
-    ".taskstate/journal/recent",
-    OLD,
-    f"{OLD}/000002-{SHORT}-",
-    f"{OLD}/watched-{SHORT}",
-    f"{OLD}/000009-{{state}}-{SHORT}",
-    f"{OLD}/watched-{{state}}",
     ".taskstate/private",
     ".taskstate/private/main",
     ".taskstate/artifacts",
@@ -131,7 +122,7 @@ def test_no_link_leads_a_command_out_of_the_repository(
         shutil.rmtree(place)
     place.unlink(missing_ok=True)
     place.parent.mkdir(parents=True, exist_ok=True)
-    is_file = place.name == "lock" or place.parent.name == Path(OLD).name
+    is_file = place.name == "lock"
     place.symlink_to(outside / "one.txt" if is_file else outside)
     repo = get(origin, tmp_path / "clone")
     for command in SWEEP:
@@ -140,27 +131,8 @@ def test_no_link_leads_a_command_out_of_the_repository(
     assert held(repo.root, SECRET.encode()) == []
 
 
-def test_cleaning_up_follows_no_link(tmp_path: Path) -> None:
-    """Seventy folders and a link among what was kept before: whatever is cleaned up, the folder outside stays."""
-    outside, before = victim(tmp_path)
-    origin = attacker(tmp_path)
-    for number in range(70):
-        origin.write(f".taskstate/journal/recent/x{number:03}/000001-0123456789abcdef-", "text")
-    (origin.root / ".taskstate/journal/recent/a").symlink_to("../../../../victim")
-    repo = cloned(origin, tmp_path / "clone")
-    for command in SWEEP:
-        repo.run(*command)
-    assert contents(outside) == before
-
-
-PLAN = {
-    "taskstate_journal": 1,
-    "operations": [
-        {"operation": "move", "source": ".env", "target": "public.txt"},
-        {"operation": "create", "path": ".vscode/settings.json", "data": "{}\n"},
-    ],
-}
-PLACES_OF_PLANS = (".taskstate/journal", ".taskstate/private", ".taskstate/private/main", ".taskstate/private/journal")
+PLAN = (transaction.Move(".env", "public.txt"), transaction.Create(".vscode/settings.json", b"{}\n"))
+PLACES_OF_PLANS = (".taskstate/private", ".taskstate/private/main", ".taskstate/private/journal")
 
 
 @pytest.mark.parametrize("place", PLACES_OF_PLANS)
@@ -170,8 +142,8 @@ def test_a_plan_from_somebody_else_is_not_carried_out(
 ) -> None:
     """Neither is a file of somebody's moved, nor one made, by a plan that came with the files."""
     origin = attacker(tmp_path)
-    data = json.dumps(PLAN, indent=1)
-    name = f"pending-{hashlib.sha256(data.encode()).hexdigest()[:16]}.json"
+    data = transaction.encode(PLAN)
+    name = f"pending-{hashlib.sha256(data).hexdigest()[:16]}.json"
     origin.write(f"{place}/{name}", data)
     repo = get(origin, tmp_path / "clone")
     repo.write(".env", SECRET)
@@ -198,85 +170,11 @@ def test_findings_are_not_hidden_by_a_cache_from_somebody_else(tmp_path: Path) -
     origin.edit("status: in_progress", "status: unheard-of")
     origin.commit("faulty")
     assert origin.run("lint").status == 1
-    caches = [*(origin.root / ".taskstate/cache").rglob("*.json"), *origin.common.rglob("*lint*")]
+    caches = [*origin.common.rglob("*lint*")]
     assert caches
     for path in caches:
         data = json.dumps(forged(json.loads(path.read_text(encoding="utf-8"))))
-        for place in (".taskstate/cache", PRIVATE, f"{PRIVATE}/main", f"{PRIVATE}/main/cache", f"{PRIVATE}/cache"):
+        for place in (PRIVATE, f"{PRIVATE}/main", f"{PRIVATE}/main/cache", f"{PRIVATE}/cache"):
             origin.write(f"{place}/{path.name}", data)
     repo = cloned(origin, tmp_path / "clone")
     assert repo.run("lint").status == 1
-
-
-# The upgrade: copies where they lay before
-
-
-def lay_out(repo: Repo, versions: list[bytes]) -> Path:
-    """Put copies where an older version kept them, and return their folder."""
-    before = ""
-    for number, data in enumerate(versions, 1):
-        short = hashlib.sha256(data).hexdigest()[:16]
-        repo.write(f"{OLD}/{number:06}-{short}-{before}", data).chmod(0o600)
-        before = short
-    return repo.root / OLD
-
-
-def before_upgrade(root: Path) -> Repo:
-    """Return a repository in which an older version kept two sessions that were lost since."""
-    repo = story(root)
-    written = repo.state.read_bytes()
-    repo.git("checkout", "-q", "--", STATE)
-    shutil.rmtree(repo.root / ".taskstate/journal", ignore_errors=True)
-    shutil.rmtree(repo.root / ".git/taskstate", ignore_errors=True)
-    lay_out(repo, [repo.state.read_bytes(), written])
-    return repo
-
-
-def test_what_was_kept_before_the_upgrade_is_read_once(tmp_path: Path) -> None:
-    """A loss that only the old copies know is told, even when they are gone after the first command, and mended."""
-    repo = before_upgrade(tmp_path / "repository")
-    repo.tells()
-    shutil.rmtree(repo.root / ".taskstate/journal", ignore_errors=True)
-    repo.whole()
-    assert not (repo.root / ".taskstate/journal").exists()
-
-
-def test_what_comes_to_the_old_place_later_is_not_read(tmp_path: Path) -> None:
-    """After the upgrade the old place means nothing."""
-    repo = before_upgrade(tmp_path / "repository")
-    repo.ok("doctor", "--fix")
-    repo.quiet()
-    stranger = repo.text.replace("thing-5-end", "thing-stranger-end").encode()
-    lay_out(repo, [repo.state.read_bytes(), stranger])
-    assert repo.told() == []
-    repo.run("doctor", "--fix")
-    assert repo.count("stranger") == 0
-
-
-@pytest.mark.parametrize("kind", ["tracked", "a link", "a link above", "a file that is a link", "another user's"])
-def test_old_copies_that_are_not_ours_are_not_read(tmp_path: Path, kind: str) -> None:
-    """What is, or lies behind, a link, is tracked by git, or is another user's brings nothing in."""
-    repo = before_upgrade(tmp_path / "repository")
-    folder = repo.root / OLD
-    if kind == "tracked":
-        repo.do("git add -f .taskstate/journal", "git commit -qm journal")
-    elif kind == "another user's":
-        if os.geteuid():
-            pytest.skip("only root can give a file away")
-        for path in [folder, *folder.iterdir()]:
-            os.chown(path, 65_534, 65_534)
-    elif kind == "a file that is a link":
-        for path in folder.iterdir():
-            shutil.move(path, tmp_path / path.name)
-            path.symlink_to(tmp_path / path.name)
-    else:
-        moved = folder.parents[1] if kind == "a link above" else folder
-        shutil.move(moved, tmp_path / "elsewhere")
-        moved.symlink_to(tmp_path / "elsewhere")
-    for command in (
-        ("list",),
-        ("doctor", "--fix"),
-        ("session", "add", TASK, "--did", "x", "--state", "s", "--next", "n"),
-    ):
-        assert repo.run(*command).status in {0, 1}
-    assert [repo.count(number) for number in ALL] == [1, 1, 1, 0, 0]

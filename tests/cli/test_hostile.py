@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate.storage import files, kept, transaction
+from taskstate.storage import kept, transaction
 from taskstate.workspace.ledger import entry_for
 from tests.support.place import TASK, Place, tree
 
@@ -317,16 +317,11 @@ def test_an_archive_path_that_leads_out_is_not_used(place: Place, cli: Cli, tmp_
 def test_made_up_records_of_what_is_gone_reach_nothing_outside(
     place: Place, cli: Cli, outside: Path, tmp_path: Path
 ) -> None:
-    """What a user put among the kept copies, or where older versions had them, is brought back nowhere else."""
+    """What a user put among the kept copies is brought back nowhere else."""
     place.add()
     path = "../outside/task-9-state.md"
     text = place.text.replace('task_id: "101"', 'task_id: "9"')
     kept.keep(place.workspace.private, record_of(path, text), kept.name_for(("9",), batch=False))
-    old = place.workspace.state_root / "journal"
-    (old / "recent" / path.replace("/", "%2F")).mkdir(parents=True)
-    sha = files.digest(text.encode())
-    (old / "recent" / path.replace("/", "%2F") / f"000001-{sha[:16]}-").write_text(text, encoding="utf-8")
-    (old / "lost-000001-x.json").write_text(json.dumps({"path": path, "text": text}), encoding="utf-8")
     before = tree(outside)
     assert cli("doctor", "--fix").status in {0, 1}
     assert tree(outside) == before

@@ -357,7 +357,7 @@ def test_what_is_to_be_done_at_exit_is_done(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("code", "status"),
     [
-        ("import taskstate.cli.lean_imports as m; m.import_lean = stop", 130),
+        ("import _signal; _signal.getsignal = lambda _: stop()", 130),
         ("import functools; functools.cached_property.__set_name__ = lambda *_: stop()", 130),
         ("import taskstate.cli.main as m; m._ready_streams = stop", 130),
         ("import taskstate.cli.main as m; m._ready_streams = ignored", 130),

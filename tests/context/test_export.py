@@ -74,7 +74,7 @@ def test_export_of_a_task() -> None:
         "snapshots": {
             "implementer": {
                 "diff_stat": "2 files changed",
-                "diff_from_base": "artifacts/task-101/implementer-from-base.diff.gz",
+                "diff_from_base": "artifacts/task-101/implementer/0123456789abcdef/implementer-from-base.diff.gz",
                 "diff_sha": "12" * 32,
                 "tree": "8a" * 20,
             }

@@ -56,9 +56,19 @@ ROLES = st.fixed_dictionaries(
         "x-own": JSON,
     },
 )
-_LISTED = ("files_changed", "file_list", "role", "head", "start_tree", "folder", "values")
+_LISTED = (
+    "files_changed",
+    "file_list",
+    "role",
+    "head",
+    "start_tree",
+    "folder",
+    "values",
+    "diff_from_base",
+    "incremental_diff",
+)
 SNAPSHOTS = st.fixed_dictionaries(
-    {"tree": st.text(), "base_commit": st.text()},  # as earlier versions wrote them
+    {"tree": st.text()},
     optional={
         **dict.fromkeys((key for key in Snapshot._fields if key not in {*_LISTED, "tree"}), TEXTS),
         "x-own": JSON,
@@ -112,8 +122,9 @@ def test_all_of_a_full_front_matter_is_read() -> None:
     assert blocks.delta.base_commit == TASK["delta"]["base_commit"]
     block = TASK["delta"]["snapshots"]
     first, second = (blocks.delta.snapshots[name] for name in ("implementer", "reviewer"))
-    assert (first.files_changed, first.file_list) == (tuple(block["implementer"]["files_changed"]), None)
-    assert (second.files_changed, second.file_list) == (None, HashedFile(None, first.diff_sha))
+    lists = [HashedFile(f"artifacts/task-101/a.pack/{name}-files.json", None) for name in ("implementer", "reviewer")]
+    assert (first.files_changed, first.file_list) == (tuple(block["implementer"]["files_changed"]), lists[0])
+    assert (second.files_changed, second.file_list) == (None, lists[1]._replace(sha256=first.diff_sha))
     assert list(blocks.evidence) == TASK["evidence"]
     assert blocks.handoffs == (handoffs["count"], handoffs["open"])
     assert (blocks.audit.update_count, blocks.audit.seal, blocks.audit.values) == (14, audit["seal"], audit)
@@ -135,7 +146,7 @@ def test_odd_values_count_as_absent() -> None:
             "audit": {"update_count": "3", "events": ["a", {"event": "waived", "waived": ["b", 1]}], "seal": 0},
         }
     )
-    assert blocks.context == (None, None, None, None, None, None, (), {})
+    assert blocks.context == (None, None, None, None, None, (), {})
     assert blocks.role("implementer") == blocks.role("other")._replace(name="implementer")
     assert (blocks.role("reviewer").status, blocks.role("reviewer").budget) == (PENDING, 0)
     assert [(name, each.tree) for name, each in blocks.delta.snapshots.items()] == [("validator", None)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from taskstate.model.archive_format import archived_documents
+from taskstate.model.archive_format import DOCUMENT, find_batches
 from taskstate.permanent.find import find
 
 if TYPE_CHECKING:
@@ -16,7 +16,14 @@ CONTENT = "- **Latency:** 200 ms\n- No new database\n\n```python\n# no heading\n
 def documents(shared: SharedContext) -> tuple[str, ...]:
     """Return the documents in the archive file of the permanent task."""
     path = shared.place.root / ".taskstate/archives/task-1-archive.md"
-    return archived_documents(path.read_bytes().decode()) if path.exists() else ()
+    batches = find_batches(path.read_text(encoding="utf-8")) if path.exists() else ()
+    return tuple(document(each.entries) for each in batches if each.entries.startswith(f"## {DOCUMENT}"))
+
+
+def document(entries: str) -> str:
+    """Return the text of an archived document, which is indented below the item that says when it was closed."""
+    item = entries.partition("\n- ")[2]
+    return "".join(line.removeprefix("  ") + "\n" for line in item.rstrip("\n").split("\n")[2:])
 
 
 def test_closing_archives_the_full_text(shared: SharedContext) -> None:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.permanent.find import find
-from taskstate.storage import file_sources
-from taskstate.workspace import permanent_paths, task_index
+from taskstate.workspace import task_index
 
 if TYPE_CHECKING:
     from tests.support.git_place import GitPlace
@@ -43,7 +42,7 @@ def test_among_many_tasks_a_command_that_reads_the_file_notes_it(
     shared: SharedContext, place: GitPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A brief looks at no change times then; lint of the file, as after an edit, is enough for all that follow."""
-    monkeypatch.setattr(permanent_paths, "_FEW", 1)
+    monkeypatch.setattr(task_index, "_FEW", 1)
     make_permanent(place, "5")
     assert find(place.workspace) is None
     shared.cli("lint", str(place.workspace.locate("5")))
@@ -61,25 +60,28 @@ def test_what_is_only_quoted_costs_no_search(place: GitPlace, monkeypatch: pytes
     assert find(place.workspace) is None
 
 
-def test_many_changed_files_are_looked_at_once(
-    place: GitPlace, shared: SharedContext, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """After a checkout that touched many tasks the brief remembers that it has seen them."""
-    monkeypatch.setattr(permanent_paths, "_MOST_TOUCHED", 0)
-    monkeypatch.setattr(permanent_paths, "_COARSEST_NS", 0)
-    shared.cli.ok("session", "add", "101", "--did", "a", "--state", "b", "--next", "c")
-    read: list[str] = []
-    says = permanent_paths._is_permanent  # noqa: SLF001 - counted, not replaced
-
-    def counted(path: str) -> bool:
-        read.append(path)
-        return says(path)
-
-    monkeypatch.setattr(permanent_paths, "_is_permanent", counted)
+def test_many_changed_files_are_looked_at_once(place: GitPlace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a checkout that touched many tasks the brief indexes them all, and the next one reads none of them."""
+    monkeypatch.setattr(task_index, "_MOST_TOUCHED", 0)
+    monkeypatch.setattr(task_index, "settled_before", lambda now: now)
+    task_index.all_tasks(place.workspace)
+    path = place.workspace.locate("101")
+    path.write_text(path.read_text() + "\nMore.\n")
+    assert task_index.permanent_paths(place.workspace) is None
     assert find(place.workspace) is None
-    assert [path.rpartition("/")[2] for path in read] == ["task-101-state.md"]
-    assert find(place.workspace) is None
-    assert len(read) == 1
+    assert task_index.permanent_paths(place.workspace) == (".taskstate/tasks/task-1-state.md",)
+
+
+@pytest.mark.parametrize("folder", [".taskstate/tasks", "docs"])
+def test_one_that_was_made_just_now_is_found(place: GitPlace, folder: str) -> None:
+    """Its entry in the index does not wait until its times can be trusted, also outside the folder of tasks."""
+    text = place.workspace.locate("5").read_text().replace("\ntitle:", "\nkind: permanent\nversion: 1\ntitle:", 1)
+    (place.root / folder).mkdir(exist_ok=True)
+    (place.root / folder / "task-6-state.md").write_text(text.replace('task_id: "5"', 'task_id: "6"'))
+    task_index.all_tasks(place.workspace)
+    found = find(place.workspace)
+    assert found is not None
+    assert found.id == "6"
 
 
 def test_one_that_is_no_longer_permanent_is_not_found(shared: SharedContext, place: GitPlace) -> None:
@@ -89,23 +91,3 @@ def test_one_that_is_no_longer_permanent_is_not_found(shared: SharedContext, pla
     path = place.workspace.locate("5")
     path.write_text(path.read_text().replace("kind: permanent\nversion: 1\n", ""))
     assert "PT-v" not in shared.cli.ok("brief", "101")
-
-
-def test_an_index_without_changes_notes_no_permanent_tasks_again(
-    place: GitPlace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """They are noted after a change, after a file is gone, and where the note was lost."""
-    noted = list[object]()
-    monkeypatch.setattr(file_sources, "_COARSEST_NS", 0)
-    task_index.all_tasks(place.workspace)
-    monkeypatch.setattr(permanent_paths, "remember", lambda *given: noted.append(given))
-    task_index.all_tasks(place.workspace)
-    assert noted == []
-    place.workspace.locate("5").unlink()
-    task_index.all_tasks(place.workspace)
-    assert len(noted) == 1
-    note = place.workspace.private.cache("permanent.json")
-    assert note is not None
-    note.unlink()
-    task_index.all_tasks(place.workspace)
-    assert len(noted) == 2

@@ -11,7 +11,6 @@ from taskstate.errors import StaleFile, TaskstateError
 from taskstate.storage import files, folders, journal
 from taskstate.storage.journal import Append, Create, Delete, Move, Replace
 from taskstate.storage.private import Private
-from taskstate.storage.transaction import encode
 from tests.support.crashing import forks, killed, leave_plan
 
 if TYPE_CHECKING:
@@ -557,15 +556,6 @@ def test_a_newer_record_is_left_to_the_newer_tool(place: Place) -> None:
     files.create(place.journal / "pending-x.json", b'{"taskstate_journal": 3, "steps": []}')
     assert "pending-x.json waits: a newer taskstate was interrupted" in place.recover()[0]
     assert place.left() == ("pending-x.json",)
-
-
-def test_a_record_of_the_first_version_is_finished(place: Place) -> None:
-    """What an older version left, one object over several lines without an entry, is carried out."""
-    document = {"taskstate_journal": 1, "operations": json.loads(encode(PLAN).splitlines()[1])}
-    files.create(place.journal / "pending-x.json", json.dumps(document, indent=1).encode())
-    assert "finished" in place.recover()[0]
-    assert place.content() == NEW
-    assert place.left() == ()
 
 
 def test_a_record_keeps_every_byte(place: Place) -> None:

@@ -234,7 +234,7 @@ class Repo:
 
     def tree(self, *but: str) -> dict[str, bytes]:
         """Return every file of the working tree that is not private to git or the tool."""
-        private = {".git", "private", "journal", "cache", "lock", "artifacts", *but}
+        private = {".git", "private", "lock", "artifacts", *but}
         found = (path for path in sorted(self.root.rglob("*")) if path.is_file() and not path.is_symlink())
         names = {path.relative_to(self.root): path for path in found}
         return {str(name): path.read_bytes() for name, path in names.items() if not private.intersection(name.parts)}

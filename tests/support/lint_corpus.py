@@ -173,12 +173,10 @@ class CaseQueries(Queries):
         missing = self._listed("missing")
         return None if missing is None else tuple(each for each in ids if each in missing)
 
-    def artifact(self, path: str, *, diff: bool = False) -> tuple[str, ...] | None:  # noqa: ARG002 - the case has it
+    def artifact(self, path: str, *, diff: bool = False) -> str | None:  # noqa: ARG002 - the case has it
         """Return the hash of an artifact of the case; empty for another path."""
         artifacts = self._listed("artifact")
-        if artifacts is None:
-            return None
-        return tuple(filter(None, [dict(each.split() for each in artifacts).get(path, "")]))
+        return None if artifacts is None else dict(each.split() for each in artifacts).get(path, "")
 
     def excerpt(self, path: str, lines: str, sha256: str) -> str | None:  # noqa: ARG002 - the case has it
         """Return how the excerpts of a path compare with it in the case."""

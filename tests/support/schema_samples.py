@@ -13,7 +13,6 @@ _OBJECT = "4f2c1e9a77d0b3c58e6f4a1d2b9c8e7f6a5d4c3b"
 _TIME = "2026-01-31T12:00:00Z"
 _QA = {"tests": {"ok": True, "text": "8 passed"}}
 _FILE = {"path": "src/a.py", "sha256": _SHA256}
-_CHANGED = {"path": "src/a.py", "status": "A", "mode": "100644", "size": 12, "sha256": _SHA256, "previous_sha256": None}
 _ROLE: dict[str, Any] = {
     "status": "done",
     "completed_at": _TIME,
@@ -29,18 +28,14 @@ _ROLE: dict[str, Any] = {
     "drift_budget": 0,
 }
 _SNAPSHOT: dict[str, Any] = {
-    "base_commit": _OBJECT,
     "snapshot_time": _TIME,
     "actor": "implementer",
     "tree": _OBJECT,
     "index_tree": _OBJECT,
-    "diff_from_base": "artifacts/task-101/a.diff.gz",
     "diff_sha": _SHA256,
     "diff_stat": "1 file changed",
-    "status_report_sha": _SHA256,
     "scope_hash": "4b227777d4dd1fc6",
-    "files_changed": [_CHANGED],
-    "incremental_diff": None,
+    "files_changed": ["M src/a.py", "? b.py"],
     "incremental_diff_sha": None,
     "incremental_diff_error": "the previous tree is gone",
     "pack": "artifacts/task-101/a.pack",
@@ -155,7 +150,6 @@ SAMPLES: dict[str, Any] = {
         "context": {
             "sealed_at": _TIME,
             "sealed_by": "task-runner",
-            "git_head": _OBJECT,
             "task_file": "tasks/101.task.yaml",
             "task_file_sha": _OBJECT,
             "sources": [_FILE],
@@ -181,7 +175,7 @@ SAMPLES: dict[str, Any] = {
             "last_seen": {"reviewer": _OBJECT},
             "snapshots": {
                 "implementer": _SNAPSHOT,
-                "reviewer": _SNAPSHOT | {"files_changed": {"count": 21, "sha256": _SHA256, "path": None}},
+                "reviewer": _SNAPSHOT | {"files_changed": {"count": 21, "sha256": _SHA256}},
                 "validator": _COMPACT,
             },
         },

@@ -535,10 +535,9 @@ SNAPSHOT = """delta:
   base_commit: "{0}"
   snapshots:
     {1}:
-      base_commit: "{0}"
       snapshot_time: "2026-01-31T12:00:00Z"
       tree: "{0}"
-      diff_from_base: artifacts/task-101/x
+      pack: artifacts/task-101/x
 """
 
 
@@ -552,7 +551,7 @@ def test_artifacts_are_dropped(place: Chained) -> None:
     assert artifacts.read(place.workspace, "artifacts/task-101/x") == b"x"
     place.complete()
     assert not (place.workspace.state_root / "artifacts" / "task-101").exists()
-    assert "diff_from_base" not in values(place)["delta"]["snapshots"]["implementer"]
+    assert values(place)["delta"]["snapshots"]["implementer"].get("pack") is None
     assert [each["event"] for each in values(place)["audit"]["events"]] == ["role-done"]
 
 

@@ -392,13 +392,14 @@ def test_strings_are_strings(text: str, value: object) -> None:
 def test_branches() -> None:
     """Where a value may have several forms, each is read by its own."""
     many = yaml("delta: {snapshots: {a: {files_changed: {count: 21, sha256: 12}}}}")
-    few = yaml("delta: {snapshots: {a: {files_changed: [{path: 1, size: 1, mode: 100644}]}}}")
+    few = yaml("delta: {snapshots: {a: {files_changed: [M a.py, 7]}}}")
     assert schema.typed_value(many, "task")["delta"]["snapshots"]["a"]["files_changed"] == {
         "count": 21,
         "sha256": "12",
     }
     assert schema.typed_value(few, "task")["delta"]["snapshots"]["a"]["files_changed"] == [
-        {"path": "1", "size": 1, "mode": "100644"}
+        "M a.py",
+        "7",
     ]
 
 

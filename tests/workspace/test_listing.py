@@ -16,8 +16,8 @@ NAMES = (
     ".taskstate/tasks/task-1-state.md",
     ".taskstate/tasks/task-1-notes.md",
     ".taskstate/handoffs/task-1/phase-1-handoff-20260131T120000Z.md",
-    ".taskstate/cache/task-2-state.md",
-    ".taskstate/more/cache/task-3-state.md",
+    ".taskstate/private/task-2-state.md",
+    ".taskstate/more/private/task-3-state.md",
     "docs/task-4-state.md",
     "node_modules/task-5-state.md",
 )
@@ -49,7 +49,7 @@ def test_git_says_what_is_ignored_elsewhere(listed: Path) -> None:
     """Outside of the state folder ignored files are left out; inside it only derived ones are."""
     (listed / ".gitignore").write_text(".taskstate/more\ndocs\n")
     subprocess.run(["git", "init", "-q", "."], cwd=listed, check=True)
-    subprocess.run(["git", "add", "-f", "node_modules", ".taskstate/cache"], cwd=listed, check=True)
+    subprocess.run(["git", "add", "-f", "node_modules", ".taskstate/private"], cwd=listed, check=True)
     assert found(listed) == {NAMES[0], NAMES[2], NAMES[4], NAMES[6]}
     (listed / NAMES[6]).unlink()
     assert found(listed, "node_modules") == set()

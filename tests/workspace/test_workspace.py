@@ -104,11 +104,11 @@ def test_other_types_are_no_state_files(place: Place) -> None:
 
 def test_derived_files_and_other_projects_are_left_out(place: Place) -> None:
     """Without git, what is derived or somebody else's is not searched, but a folder of such a name elsewhere is."""
-    for folder in (".taskstate/artifacts/task-1", ".taskstate/cache", "node_modules/x", ".venv/x", ".git/x"):
+    for folder in (".taskstate/artifacts/task-1", ".taskstate/private", "node_modules/x", ".venv/x", ".git/x"):
         state_file(place, f"{folder}/task-7-state.md")
     assert len(place.workspace.state_files()) == 1
-    state_file(place, "cache/task-8-state.md", "8")
-    state_file(place, ".taskstate/tasks/journal/task-9-state.md", "9")
+    state_file(place, "private/task-8-state.md", "8")
+    state_file(place, ".taskstate/tasks/private/task-9-state.md", "9")
     assert [path.name for path in place.workspace.state_files()] == [
         "task-8-state.md",
         "task-9-state.md",

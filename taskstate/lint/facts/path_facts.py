@@ -49,8 +49,6 @@ class PathFacts(LengthFacts):
 
 def _linked_out(use: PathUse, facts: PathFacts) -> str:
     path = literal_prefix(use.path)
-    if "files_changed" in use.keys:  # a snapshot records the link itself, which is not followed
-        path = path.rpartition("/")[0]
     leads_outside = path and facts.queries.leads_outside(f"{use.folder}/{path}" if use.folder else path)
     return "goes through a link that leads out of the repository" if leads_outside else ""
 

@@ -188,10 +188,10 @@ class RepositoryQueries(Queries):
         """Return whether a path exists in the repository."""
         return self._record("exists", path) == "yes"
 
-    def artifact(self, path: str, *, diff: bool = False) -> tuple[str, ...] | None:
+    def artifact(self, path: str, *, diff: bool = False) -> str | None:
         """Hash the content of an artifact."""
         self._record("artifact", path, "diff" if diff else "")
-        return artifacts.content_hashes(self.file, path, diff=diff)
+        return artifacts.content_hash(self.file, path, diff=diff)
 
     def has_artifact(self, path: str) -> bool | None:
         """Return whether there is an artifact with that path; None where no artifact can have it."""

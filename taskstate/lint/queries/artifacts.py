@@ -38,8 +38,8 @@ def leads_outside_mark(file: File, path: str) -> str:
     return "no" if real == root or real.startswith(root + os.sep) else "yes"
 
 
-def content_hashes(file: File, path: str, *, diff: bool) -> tuple[str, ...] | None:
-    """Return the SHA-256 of an artifact's content, unpacked; of a diff all hashes by which it may be recorded.
+def content_hash(file: File, path: str, *, diff: bool) -> str | None:
+    """Return the SHA-256 of an artifact's content, unpacked; of a diff that by which it is recorded.
 
     Empty where the file is missing, None where no artifact can have this path or the file cannot be read.
     """
@@ -47,11 +47,9 @@ def content_hashes(file: File, path: str, *, diff: bool) -> tuple[str, ...] | No
     if artifact is None:
         return None
     try:
-        return (
-            _digests(files.read(artifact, files.MAX_BYTES), diff=diff, name=path)
-            if files.size(artifact) is not None
-            else ()
-        )
+        if files.size(artifact) is None:
+            return ""
+        return _digest(files.read(artifact, files.MAX_BYTES), diff=diff, name=path)
     except TaskstateError:
         return None
 
@@ -92,17 +90,17 @@ def _location(file: File, path: str) -> Path | None:
         return None
 
 
-def _digests(data: bytes, *, diff: bool, name: str) -> tuple[str, ...]:
-    """Return the hashes of an artifact's content.
+def _digest(data: bytes, *, diff: bool, name: str) -> str:
+    """Return the hash of an artifact's content.
 
     A gzip file that cannot be unpacked gets the hash of its own bytes: it matches no recorded hash, and so is reported.
     """
-    from taskstate.storage.git.diff_hash import diff_hashes
+    from taskstate.storage.git.diff_hash import diff_sha256
     from taskstate.workspace import artifacts
 
     if name.endswith(_GZIP):
         try:
             data = artifacts.gunzipped(data, name)
         except TaskstateError:
-            return (files.digest(data),)
-    return diff_hashes(data) if diff else (files.digest(data),)
+            return files.digest(data)
+    return diff_sha256(data) if diff else files.digest(data)

@@ -109,8 +109,8 @@ class Queries:
         return None
 
     # The arguments are not used: nothing is answered here.
-    def artifact(self, path: str, *, diff: bool = False) -> tuple[str, ...] | None:  # noqa: ARG002
-        """Return the SHA-256 of an artifact's content, unpacked; of a diff all hashes by which it may be recorded.
+    def artifact(self, path: str, *, diff: bool = False) -> str | None:  # noqa: ARG002
+        """Return the SHA-256 of an artifact's content, unpacked; of a diff that by which it is recorded.
 
         Empty where the file is missing; None where it cannot be read.
         """

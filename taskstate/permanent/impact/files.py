@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
 
 BASE, SNAPSHOT = "base", "snapshot"
-SINCE = (BASE, SNAPSHOT)  # what a change is counted from
 
 
 def named_files(given: Iterable[str], paths: tuple[str, ...]) -> tuple[str, ...]:

@@ -14,13 +14,13 @@ from pathlib import Path
 from taskstate.errors import GitFailed
 from taskstate.storage.git.contents import Objects
 from taskstate.storage.git.discovery import discover, first_line, foreign_variables, git_folder, small_file
-from taskstate.storage.git.program import WAITS, end_started, is_partial, printable, run, start
+from taskstate.storage.git.program import end_started, is_partial, printable, run, start
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["DISK", "INDEX", "MINIMUM_VERSION", "OWN_PATTERNS", "WAITS", "GitFolders", "Objects", "branch"]
+__all__ = ["DISK", "INDEX", "MINIMUM_VERSION", "OWN_PATTERNS", "GitFolders", "Objects", "branch"]
 __all__ += ["end_started", "folders", "head", "hook", "index_of_commit", "index_path", "is_bare", "is_partial"]
 __all__ += ["is_shallow", "merge_heads", "operation_in_progress", "printable", "require_own_file", "resolve_commit"]
 __all__ += ["run", "start", "start_listing", "toplevel", "user_name", "version"]

@@ -7,7 +7,7 @@ import re
 
 from taskstate.errors import GitFailed
 from taskstate.storage.files import MAX_TEXT
-from taskstate.storage.git.program import FETCH_ALL, is_partial, open_pipes, printable, run, wait_for_output
+from taskstate.storage.git.program import FETCH_ALL, is_partial, open_pipes, printable, run
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class Objects:
         self._processes.clear()
 
     def _ask(self, mode: str, names: Sequence[str]) -> IO[bytes]:
-        """Send names to git, one a line, and return the stream with the answers as soon as there is one."""
+        """Send names to git, one a line, and return the stream with the answers."""
         # By process id: a forked child that used its parent's pipes would take answers meant for the parent.
         process = self._processes.get((os.getpid(), mode)) or self._start(mode)
         if process.stdin is None or process.stdout is None:
@@ -154,8 +154,6 @@ class Objects:
             process.stdin.flush()
         except OSError as error:
             raise GitFailed(f"git cat-file ended in {printable(str(self._root))}: {error.strerror}") from error
-        if names:
-            wait_for_output(process, "cat-file")
         return process.stdout
 
     def _require_absent(self, name: str) -> None:

@@ -16,11 +16,6 @@ def diff_sha256(diff: bytes) -> str:
     return files.digest(_OBJECT_IDS.sub(b"", _with_lf(diff)))
 
 
-def diff_hashes(diff: bytes) -> tuple[str, str]:
-    """Return the hash of a diff, and the one that earlier versions recorded, in which the objects are named."""
-    return diff_sha256(diff), files.digest(_with_lf(diff))
-
-
 def _with_lf(diff: bytes) -> bytes:
     text = diff.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return text if not text or text.endswith(b"\n") else text + b"\n"

@@ -16,7 +16,7 @@ import re
 from contextlib import suppress
 from functools import partial
 
-from taskstate.errors import GitFailed, TaskstateError
+from taskstate.errors import GitFailed
 from taskstate.signals import Held
 from taskstate.storage.files import MAX_BYTES
 from taskstate.storage.git.discovery import discover, first_line, foreign_variables, git_folder, small_file
@@ -56,13 +56,8 @@ _DROPPED = (
     *("GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_ICASE_PATHSPECS"),
     "GIT_EXTERNAL_DIFF",  # a program that would make the diffs
 )
-WAITS: ErrorCode = "git-waits"  # the code of the error that git was ended for
 _CHUNK = 64 * 1024
-_FIRST_LOOK = 100  # milliseconds, in which git can read some 100 MB
 _PAUSE = 0.01  # seconds
-_PATIENCE = 2_000  # milliseconds; twice as long without any work is in vain
-_SILENT = "remove the pipes that `find . -type p` lists; git's configuration may name one, too"
-_ENDLESS = "remove the links to devices that `find . -lname '/dev/*'` lists; git's configuration may name one, too"
 _MAX_MESSAGE = 300
 _MUCH = "list what is no part of the project in .gitignore, or set `root` in taskstate.toml to a smaller part of it"
 _PARTIAL = rb"(?im)^\s*(?:promisor\s*(?:=\s*true\s*)?$|partialclone\s*=)"
@@ -98,7 +93,7 @@ def _run(
     code: ErrorCode | None = None,
 ) -> bytes:
     with Held() as held:  # a signal in the instant of the start would leave git running
-        status, output, said = _outcome(begin(), held, stdin, _name_of(args))
+        status, output, said = _outcome(begin(), held, stdin)
     if len(output) > MAX_BYTES:
         message = f"git {_name_of(args)} says more than {MAX_BYTES // 1024**2} MiB in {printable(str(cwd))}"
         raise GitFailed(message, code="too-large", help=_MUCH)
@@ -127,7 +122,7 @@ def open_pipes(
         raise _not_started(error, cwd) from error
 
 
-def _outcome(process: subprocess.Popen[bytes], held: Held, stdin: bytes, name: str) -> tuple[int, bytes, bytes]:
+def _outcome(process: subprocess.Popen[bytes], held: Held, stdin: bytes) -> tuple[int, bytes, bytes]:
     """Return exit status, standard output and the beginning of standard error; git is ended where it says too much.
 
     A repository decides how much git says, so what is read into memory has a bound.
@@ -147,12 +142,12 @@ def _outcome(process: subprocess.Popen[bytes], held: Held, stdin: bytes, name: s
             held.release()
             for each in beside:
                 each.start()
-            output = _read_up_to(process, MAX_BYTES + 1, name)
+            output = process.stdout.read(MAX_BYTES + 1)
             if len(output) > MAX_BYTES:
                 process.kill()
-        except BaseException:  # Ctrl-C ends git, too, with what it started
+        except BaseException:  # Ctrl-C ends git, too
             held.hold()
-            _kill(process)
+            process.kill()
             raise
         finally:
             held.hold()
@@ -160,58 +155,6 @@ def _outcome(process: subprocess.Popen[bytes], held: Held, stdin: bytes, name: s
                 if each.is_alive():  # else it has ended, or Ctrl-C came before it was started
                     each.join()
     return process.returncode, output, b"".join(said)
-
-
-def _read_up_to(process: subprocess.Popen[bytes], most: int, name: str) -> bytes:
-    if process.stdout is None:
-        return b""
-    pieces: list[bytes] = []
-    while most > 0:
-        wait_for_output(process, name)
-        piece = os.read(process.stdout.fileno(), min(most, _CHUNK))
-        if not piece:
-            break
-        pieces.append(piece)
-        most -= len(piece)
-    return b"".join(pieces)
-
-
-def wait_for_output(process: subprocess.Popen[bytes], name: str) -> None:
-    """Return as soon as git says something on standard output, or ends; `name` is how messages call it.
-
-    Git hangs where a FIFO stands in the place of a file such as .gitignore, and reads without end where a link leads to
-    a device. It may also work for minutes without a word, so no time limit would do. But git that does nothing and has
-    started nothing waits in vain: what it reads from taskstate is there already. This is seen where the system has
-    `/proc`.
-
-    Raises:
-        TaskstateError: code `WAITS`: it does nothing, or reads a device; it was ended. This is no `GitFailed`: a
-            command that goes on without git's answer would wait again, for the next one.
-    """
-    import select
-
-    if process.stdout is None:
-        return
-    poller = select.poll()
-    poller.register(process.stdout, select.POLLIN | select.POLLHUP)
-    before, patience = None, _FIRST_LOOK
-    while not poller.poll(patience):
-        from taskstate.storage.git import waiting
-
-        waiting.bound(process.pid)
-        now = waiting.work_while_idle(process.pid) if patience == _PATIENCE else None
-        if waiting.reads_device(process.pid):
-            _end(process, f"git {name} reads a device, which has no end", _ENDLESS)
-        if now is not None and now == before:
-            _end(process, f"git {name} waits for a file that says nothing", _SILENT)
-        before, patience = now, _PATIENCE
-
-
-def _end(process: subprocess.Popen[bytes], message: str, help_: str) -> None:
-    from taskstate.storage.git import waiting
-
-    waiting.end(process.pid)
-    raise TaskstateError(message, help=help_, code=WAITS)
 
 
 def _read_beginning(stream: IO[bytes], said: list[bytes]) -> None:
@@ -309,16 +252,8 @@ def end_started(*, everywhere: bool = False) -> None:
             _awaited.pop(ended, None)
             while not ended.is_set():  # it may be starting git now
                 for each in begun:
-                    _kill(each)
+                    each.kill()
                 ended.wait(_PAUSE)
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill git with what it started, if it is not reaped yet."""
-    from taskstate.storage.git import waiting
-
-    if process.returncode is None:
-        waiting.end(process.pid)
 
 
 def printable(text: str) -> str:

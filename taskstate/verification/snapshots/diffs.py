@@ -14,7 +14,7 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.storage.git import movement
-from taskstate.storage.git.diff_hash import diff_hashes
+from taskstate.storage.git.diff_hash import diff_sha256
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import drift
@@ -121,7 +121,7 @@ def _kept(workspace: Workspace, loaded: Loaded, role: str, kind: str) -> Diff:
         help_ = "artifacts are not in git: copy it from the clone in which the snapshot was taken"
         raise TaskstateError(message, help=help_, code="artifact-lost")
     content = _unpacked(files.read(path, files.MAX_BYTES))
-    if content is None or sha not in diff_hashes(content):
+    if content is None or sha != diff_sha256(content):
         message = f"the artifact {files.shown(relative)} is broken: it is not what the snapshot recorded"
         help_ = f"`taskstate snapshot take {task_id} --role {role}` makes it anew"
         raise TaskstateError(message, help=help_, code="artifact-broken")

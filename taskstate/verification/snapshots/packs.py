@@ -99,8 +99,8 @@ def _unnamed(workspace: Workspace, loaded: Loaded) -> Iterator[Path]:
 
 def status_report_sha(workspace: Workspace, snapshot: Snapshot) -> str | None:
     """Return the hash of git's status report as it was kept with a snapshot; None where it is not here."""
-    if snapshot.status_report_sha is not None or snapshot.folder is None:
-        return snapshot.status_report_sha
+    if snapshot.folder is None:
+        return None
     report = artifacts.read(workspace, f"{snapshot.folder}/{snapshot.role}-status")
     return None if report is None else files.digest(report)
 

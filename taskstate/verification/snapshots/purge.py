@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
 
 EVENT = "role-done"
-_SNAPSHOT_PATHS = ("diff_from_base", "incremental_diff", "pack")
-_FILE_LIST = "files_changed"
+_FOLDER, _FILE_LIST = "pack", "files_changed"
 
 
 def purge(workspace: Workspace, task_id: str, request: Request) -> Outcome:
@@ -132,7 +131,7 @@ def without_artifacts(workspace: Workspace, outcome: Outcome) -> Outcome:
 
 def _is_unpurged(snapshot: Snapshot) -> bool:
     """Return whether a snapshot has not been purged yet."""
-    return _FILE_LIST in snapshot.values or any(snapshot.values.get(key) for key in _SNAPSHOT_PATHS)
+    return _FILE_LIST in snapshot.values or bool(snapshot.values.get(_FOLDER))
 
 
 def _event(role: str, snapshot: Snapshot, metadata: WriteMetadata) -> dict[str, object]:
@@ -157,6 +156,6 @@ def _without_paths(blocks: ToolBlocks, unpurged: dict[str, Snapshot]) -> dict[st
 
 
 def _bare(snapshot: Snapshot) -> dict[str, object]:
-    """Return a snapshot without its list of files, and with null for each artifact path."""
+    """Return a snapshot without its list of files, and with null for the folder of its artifacts."""
     values = {key: value for key, value in snapshot.values.items() if key != _FILE_LIST}
-    return values | {key: None for key in _SNAPSHOT_PATHS if key in values}
+    return values | ({_FOLDER: None} if _FOLDER in values else {})

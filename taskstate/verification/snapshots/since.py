@@ -6,7 +6,6 @@ from taskstate.errors import GitFailed
 from taskstate.model.write_metadata import blocks_of
 from taskstate.secrets.mask import masked
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import drift, packs
 from taskstate.verification.snapshots.drift import Artifacts, DriftReport, TreeDifferences
 from taskstate.verification.snapshots.tree_comparison import Earlier, compare_with_current
@@ -15,7 +14,7 @@ from taskstate.verification.snapshots.verify import held_paths
 if TYPE_CHECKING:
     from taskstate.model.delta_block import Delta, Snapshot
     from taskstate.verification.snapshots.base import SnapshotBase
-    from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.workspace.workspace import Loaded
 
 SHOWN = 60  # lines of a diff
 
@@ -36,21 +35,11 @@ class Since(NamedTuple):
     command: str
 
 
-def compare_with(workspace: Workspace, loaded: Loaded, tree: str, head: str | None, *, role: str = "") -> Since:
-    """Compare the working tree with an earlier tree of a task, when `head` was checked out; nothing is written.
+def changes_since(current: SnapshotBase, loaded: Loaded, tree: str, head: str | None, *, role: str = "") -> Since:
+    """Compare a working tree with an earlier tree of a task, when `head` was checked out; nothing is written.
 
     `role` is the role whose snapshot recorded the tree; without one it is what the last turn left, or began with.
-
-    Raises:
-        TaskstateError: the repository cannot be compared.
     """
-    now, delta = snapshot_base.require_at_rest(workspace), blocks_of(loaded.document).delta
-    with snapshot_base.snapshot_base(workspace, loaded.state.id, delta, now) as current:
-        return changes_since(current, loaded, tree, head, role=role)
-
-
-def changes_since(current: SnapshotBase, loaded: Loaded, tree: str, head: str | None, *, role: str = "") -> Since:
-    """Compare a working tree that was read already with an earlier tree of a task, as `compare_with` does."""
     workspace, snapshot = current.workspace, _snapshot(blocks_of(loaded.document).delta, tree, role)
     artifacts = packs.artifact_state(workspace, snapshot) if snapshot else Artifacts.WHOLE
     held, words = held_paths(workspace, loaded), role or "the last turn"

@@ -47,19 +47,19 @@ def digest(data: bytes) -> str:
 def test_the_hash_is_that_of_what_is_in_it(place: Place, name: str, data: bytes, diff: bool, held: bytes) -> None:  # noqa: FBT001 - a parameter of the test
     """What is packed is unpacked, and in a diff every line ends in LF, the last one too."""
     path = artifacts.write(place.workspace, TASK, name, data)
-    assert queries_of(place).artifact(path, diff=diff) == ((digest(held),) * 2 if diff else (digest(held),))
+    assert queries_of(place).artifact(path, diff=diff) == digest(held)
 
 
 def test_a_torn_archive_has_none_of_the_right_hashes(place: Place) -> None:
     """A damaged archive has the hash of its own bytes, however much of it could be unpacked."""
     whole = artifacts.gzipped(b"a log\n")
     path = artifacts.write(place.workspace, TASK, "x.log.gz", whole[:-4])
-    assert queries_of(place).artifact(path) == (digest(whole[:-4]),)
+    assert queries_of(place).artifact(path) == digest(whole[:-4])
 
 
 def test_what_is_not_here_is_empty(place: Place) -> None:
     """Another clone has none of the artifacts, which is an answer."""
-    assert queries_of(place).artifact(f"{NAME}.gz") == ()
+    assert queries_of(place).artifact(f"{NAME}.gz") == ""
 
 
 def test_whether_an_artifact_is_here_is_told_without_reading_it(place: Place) -> None:

@@ -636,3 +636,9 @@ def test_what_git_says_behind_the_end_is_not_read() -> None:
     stream = io.BytesIO(b"x")
     stream.close()
     program._read_beginning(stream, [])  # noqa: SLF001 - only a thread calls it
+
+
+def test_a_pipe_in_the_place_of_merge_head_says_nothing(repository: Path) -> None:
+    """Who opened it would wait for somebody who writes into it."""
+    os.mkfifo(repository / ".git" / "MERGE_HEAD")
+    assert git.merge_heads(repository) == ()

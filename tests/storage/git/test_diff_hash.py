@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.storage.git.diff_hash import diff_hashes, diff_sha256
+from taskstate.storage.git.diff_hash import diff_sha256
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,14 +20,12 @@ if TYPE_CHECKING:
 def test_diff_hashes_alike_whatever_its_line_ends(diff: bytes, as_if: bytes) -> None:
     """CRLF and CR count as LF, and so does a last line without one."""
     assert diff_sha256(diff) == hashlib.sha256(as_if).hexdigest()
-    assert diff_hashes(diff) == (diff_sha256(diff), diff_sha256(diff))
 
 
-def test_the_hash_of_earlier_versions_is_known() -> None:
-    """It was over the whole diff, with the lines that name objects."""
+def test_the_lines_that_name_objects_do_not_count() -> None:
+    """Only those between the header of a file and its hunks are such lines."""
     diff = b"diff --git a/x b/x\nindex 12ab..34cd 100644\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-index 1..2\n+b\n"
-    assert diff_hashes(diff)[1] == hashlib.sha256(diff).hexdigest()
-    assert diff_hashes(diff)[0] == hashlib.sha256(diff.replace(b"index 12ab..34cd 100644\n", b"")).hexdigest()
+    assert diff_sha256(diff) == hashlib.sha256(diff.replace(b"index 12ab..34cd 100644\n", b"")).hexdigest()
 
 
 def test_the_same_edit_in_a_file_with_other_line_ends_has_the_same_hash(repository: Path) -> None:

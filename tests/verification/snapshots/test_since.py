@@ -13,7 +13,7 @@ from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import packs
 from taskstate.verification.snapshots import take as snapshot_take
 from taskstate.verification.snapshots.diffs import INCREMENTAL, NOW, SEEN, diff_of
-from taskstate.verification.snapshots.since import SHOWN, Since, compare_with
+from taskstate.verification.snapshots.since import SHOWN, Since, changes_since
 from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change
 from tests.support.git_place import ROLE, GitPlace
@@ -57,7 +57,10 @@ def as_left(delta: Delta, now: snapshot_base.CurrentTree) -> Delta:
 
 def since(place: GitPlace, then: snapshot_base.CurrentTree) -> Since:
     """Return what changed since an earlier tree."""
-    return compare_with(place.workspace, place.workspace.load(place.path), then.tree, then.head)
+    workspace, loaded = place.workspace, place.workspace.load(place.path)
+    now = snapshot_base.require_at_rest(workspace)
+    with snapshot_base.snapshot_base(workspace, TASK, blocks_of(loaded.document).delta, now) as current:
+        return changes_since(current, loaded, then.tree, then.head)
 
 
 def test_nothing_changed_says_nothing(place: GitPlace) -> None:

@@ -67,12 +67,12 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     missing = []
     for named in _named(facts):
         actual = facts.queries.artifact(named.path, diff=named.diff) if named.sha256 else None
-        if actual == () or (not named.sha256 and facts.queries.has_artifact(named.path) is False):
+        if actual == "" or (not named.sha256 and facts.queries.has_artifact(named.path) is False):
             missing.append(named)
-        elif actual and named.sha256 not in actual:
+        elif actual and named.sha256 != actual:
             yield RULE.at(
                 facts.value_span(*named.keys),
-                f"the artifact {shown(named.path)} holds something else: its SHA-256 is {actual[0][:16]}…, "
+                f"the artifact {shown(named.path)} holds something else: its SHA-256 is {actual[:16]}…, "
                 f"not {named.sha256[:16]}…",
                 help="bring the right file back from where the work was done, or record it anew",
             )
@@ -98,17 +98,12 @@ def _named(facts: Facts) -> Iterator[_Artifact]:
 
 
 def _of_snapshot(snapshot: Snapshot, *at: str) -> Iterator[_Artifact]:
-    def key(name: str) -> str:
-        """Return the key that leads to an artifact: its own in files of earlier versions, else that of the folder."""
-        return name if name in snapshot.values else "pack"
-
-    yield from _one(snapshot.diff_from_base, snapshot.diff_sha, *at, key("diff_from_base"), diff=True)
-    yield from _one(snapshot.incremental_diff, snapshot.incremental_diff_sha, *at, key("incremental_diff"), diff=True)
+    folder = (*at, "pack")
+    yield from _one(snapshot.diff_from_base, snapshot.diff_sha, *folder, diff=True)
+    yield from _one(snapshot.incremental_diff, snapshot.incremental_diff_sha, *folder, diff=True)
     if snapshot.file_list and snapshot.file_list.sha256:
-        at_path = ("path",) if "base_commit" in snapshot.values else ()
-        yield from _one(snapshot.file_list.path, snapshot.file_list.sha256, *at, "files_changed", *at_path)
-    pack = snapshot.values.get("pack")
-    yield from _one(pack if isinstance(pack, str) else None, None, *at, "pack")
+        yield from _one(snapshot.file_list.path, snapshot.file_list.sha256, *at, "files_changed")
+    yield from _one(snapshot.folder, None, *folder)
 
 
 def _one(path: str | None, sha256: str | None, *keys: str, diff: bool = False) -> Iterator[_Artifact]:
