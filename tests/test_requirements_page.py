@@ -6,8 +6,6 @@ import argparse
 import re
 from pathlib import Path
 
-import pytest
-
 from taskstate.cli import main
 
 ROOT = Path(__file__).parent.parent
@@ -42,26 +40,26 @@ def test_every_row_is_whole() -> None:
     assert len({(row[0], row[1]) for row in ROWS}) == len(ROWS)
 
 
-@pytest.mark.parametrize("how", sorted({row[1] for row in ROWS}))
-def test_every_command_and_page_exists(how: str) -> None:
+def test_every_command_and_page_exists() -> None:
     """A row names one command with its action, or links to a page, and to a heading that is there."""
-    command = re.fullmatch(r"`taskstate ([a-z-]+)((?: [a-z-]+)*)`", how)
-    link = re.fullmatch(r"\[[^\]]+\]\(([\w/-]+\.md)(?:#([\w-]+))?\)", how)
-    assert command or link
-    if command:
-        assert command[1] in main.COMMANDS
-        words, known = command[2].split(), actions(command[1])
-        assert {*words[:1]} <= known
-        assert words or not known or command[1] == "archive", "the action is missing"
-    if link:
-        assert (ROOT / "docs" / link[1]).is_file()
-        assert link[2] is None or link[2] in anchors(ROOT / "docs" / link[1])
+    for how in {row[1] for row in ROWS}:
+        command = re.fullmatch(r"`taskstate ([a-z-]+)((?: [a-z-]+)*)`", how)
+        link = re.fullmatch(r"\[[^\]]+\]\(([\w/-]+\.md)(?:#([\w-]+))?\)", how)
+        assert command or link, how
+        if command:
+            assert command[1] in main.COMMANDS, how
+            words, known = command[2].split(), actions(command[1])
+            assert {*words[:1]} <= known, how
+            assert words or not known or command[1] == "archive", f"{how}: the action is missing"
+        if link:
+            assert (ROOT / "docs" / link[1]).is_file(), how
+            assert link[2] is None or link[2] in anchors(ROOT / "docs" / link[1]), how
 
 
-@pytest.mark.parametrize("shown", sorted({row[2] for row in ROWS}))
-def test_every_test_exists(shown: str) -> None:
+def test_every_test_exists() -> None:
     """A row names a file of tests, or one test in it."""
-    place = re.fullmatch(r"`(tests/[\w/]+\.py)(?:::(test_\w+))?`", shown)
-    assert place
-    text = (ROOT / place[1]).read_text(encoding="utf-8")
-    assert f"def {place[2]}(" in text if place[2] else "\ndef test_" in text
+    for shown in {row[2] for row in ROWS}:
+        place = re.fullmatch(r"`(tests/[\w/]+\.py)(?:::(test_\w+))?`", shown)
+        assert place, shown
+        text = (ROOT / place[1]).read_text(encoding="utf-8")
+        assert f"def {place[2]}(" in text if place[2] else "\ndef test_" in text, shown

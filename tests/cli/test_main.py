@@ -225,27 +225,27 @@ def test_no_command_prints_help(cli: Cli) -> None:
     assert cli.ok("--version") == f"taskstate {VERSION}\n"
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help(cli: Cli, command: str) -> None:
+def test_every_command_has_help(cli: Cli) -> None:
     """Each command lists its flags, the common ones among them."""
-    out = cli.ok(command, "--help")
-    assert out.startswith(f"usage: taskstate {command}")
-    assert "None" not in out
-    if "ACTION" in out:
-        actions = re.findall(r"^    (\w+) ", out, re.MULTILINE)
-        out = "".join(cli.ok(command, action, "--help") for action in actions)
     flags = ("--format {text,json}", "--root DIR", "--config FILE", "--quiet", "--verbose", "--no-color")
-    assert all(flag in out for flag in flags)
+    for command in COMMANDS:
+        out = cli.ok(command, "--help")
+        assert out.startswith(f"usage: taskstate {command}")
+        assert "None" not in out, command
+        if "ACTION" in out:
+            actions = re.findall(r"^    (\w+) ", out, re.MULTILINE)
+            out = "".join(cli.ok(command, action, "--help") for action in actions)
+        assert [flag for flag in flags if flag not in out] == [], command
 
 
 WRITING = ("new", "session add", "feature add", "feature pass", "feature fail", "criterion check", "archive", "lint")
 
 
-@pytest.mark.parametrize("command", WRITING)
-def test_every_writing_command_has_its_flags(cli: Cli, command: str) -> None:
+def test_every_writing_command_has_its_flags(cli: Cli) -> None:
     """Each command that writes takes who writes, the expected revision, and a dry run."""
-    out = cli.ok(*command.split(), "--help")
-    assert all(flag in out for flag in ("--actor NAME", "--expect-revision TOKEN", "--dry-run"))
+    for command in WRITING:
+        out = cli.ok(*command.split(), "--help")
+        assert all(flag in out for flag in ("--actor NAME", "--expect-revision TOKEN", "--dry-run")), command
 
 
 @pytest.mark.parametrize(
@@ -292,23 +292,21 @@ def test_two_dashes_are_a_value_like_any_other(cli: Cli, place: Place) -> None:
 
 
 @pytest.mark.parametrize("toml", ["[size]\nmax-kb = 'x'\n", "nope = 1\n", "= 1\n", "root = '..'\n"])
-@pytest.mark.parametrize("command", ONCE_EACH)
-def test_wrong_configuration_is_refused_by_every_command(cli: Cli, place: Place, command: str, toml: str) -> None:
+def test_wrong_configuration_is_refused(cli: Cli, place: Place, toml: str) -> None:
     """A configuration that is wrong is one clear error, whatever is to be done; a rule's page and a merge need none."""
     place.configure(toml)
-    if command in {"rule", "merge-driver"}:
+    for command in ("rule", "merge-driver"):
         cli.ok(*ONCE_EACH[command])
-    else:
+    for command in ("list", "session", "lint", "init"):
         assert "taskstate.toml" in cli.refused(*ONCE_EACH[command])
 
 
-@pytest.mark.parametrize("command", sorted(set(ONCE_EACH) - {"init", "lint", "rule", "merge-driver"}))
-def test_repository_that_is_not_set_up_is_refused(cli: Cli, place: Place, tmp_path: Path, command: str) -> None:
-    """Where nothing is set up, the command that does it is reported."""
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    place.root = empty
-    assert "run `taskstate init` there" in cli.refused(*ONCE_EACH[command], "--root", empty)
+def test_repository_that_is_not_set_up_is_refused(cli: Cli, place: Place, tmp_path: Path) -> None:
+    """Where nothing is set up, every command reports the one that does it."""
+    place.root = tmp_path / "empty"
+    place.root.mkdir()
+    for command in sorted(set(ONCE_EACH) - {"init", "lint", "rule", "merge-driver"}):
+        assert "run `taskstate init` there" in cli.refused(*ONCE_EACH[command], "--root", place.root), command
 
 
 @pytest.mark.parametrize("flag", ["--format=json", "--form=json", "--forma"])
