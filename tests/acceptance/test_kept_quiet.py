@@ -239,12 +239,13 @@ REMOVED: dict[str, tuple[Callable[[Path], Repo], Steps]] = {
 }
 
 
-@pytest.mark.parametrize(("make", "steps"), REMOVED.values(), ids=REMOVED)
-@pytest.mark.parametrize("way", ["back", "let go"])
-def test_a_removed_file_is_told_and_not_built_over(
-    tmp_path: Path, make: Callable[[Path], Repo], steps: Steps, way: str
-) -> None:
+WAYS_OUT = [(name, "back") for name in REMOVED] + [("rm", "let go"), ("rm, committed", "let go")]
+
+
+@pytest.mark.parametrize(("removed", "way"), WAYS_OUT, ids=lambda value: value)
+def test_a_removed_file_is_told_and_not_built_over(tmp_path: Path, removed: str, way: str) -> None:
     """`new` is refused where a task of that id had work that is gone; both ways out work, then `new` does, too."""
+    make, steps = REMOVED[removed]
     repo = make(tmp_path / "repository")
     repo.do(*steps)
     line = repo.tells()
