@@ -18,6 +18,7 @@ from taskstate.cli.main import COMMANDS
 from taskstate.storage import journal
 from taskstate.tasks import task_list
 from tests.support.crashing import leave_plan
+from tests.support.kept_place import Repo
 from tests.support.place import Place, tree
 from tests.support.processes import is_gone
 
@@ -50,7 +51,7 @@ ONCE_EACH: dict[str, tuple[str, ...]] = {
     "role": ("role", "set", "101", "implementer", "--status", "in_progress"),
     "snapshot": ("snapshot", "take", "101", "--role", "implementer"),
     "purge": ("purge", "101"),
-    "qa": ("qa", "record", "101", "--from", "-", "--result", "test=2 passed"),
+    "qa": ("qa", "record", "101", "--from", "taskstate.toml", "--result", "test=2 passed"),
     "trust": ("trust",),
     "evidence": ("evidence", "add", "101", "--type", "plan", "--path", "taskstate.toml"),
     "context": ("context", "budget", "101"),
@@ -84,17 +85,6 @@ def root(repository: Path) -> Path:
 
 
 # Real processes
-
-
-def test_every_command_answers_in_json(root: Path, run_cli: RunCli) -> None:
-    """Each command, as a process, prints the envelope and nothing else, and exits with 0."""
-    assert set(ONCE_EACH) == set(COMMANDS) - {"demo", "hook", "lsp", "mcp"}  # these speak to clients and editors
-    assert run_cli("new", "1", "--kind", "permanent", "--title", "T").returncode == 0
-    for arguments in ONCE_EACH.values():
-        done = run_cli(*arguments, "--format", "json")
-        envelope = json.loads(done.stdout)
-        assert (done.returncode, done.stderr, envelope["success"]) == (0, "", True), arguments
-    assert len(tree(root)) > 8
 
 
 def test_exit_statuses(root: Path, run_cli: RunCli) -> None:
@@ -332,6 +322,17 @@ def test_fault_of_our_own_is_one_line_and_a_log(cli: Cli, monkeypatch: pytest.Mo
     assert "RuntimeError: secret" in log.read_text(encoding="utf-8")
     envelope = json.loads(cli("list", "--format", "json").out)
     assert (envelope["success"], envelope["code"]) == (False, "fault")
+
+
+def test_every_command_answers_in_json(root: Path) -> None:
+    """Each command prints the envelope and nothing else, and exits with 0."""
+    assert set(ONCE_EACH) == set(COMMANDS) - {"demo", "hook", "lsp", "mcp"}  # these speak to clients and editors
+    repo = Repo(root, init=False)
+    repo.ok("new", "1", "--kind", "permanent", "--title", "T")
+    for arguments in ONCE_EACH.values():
+        done = repo.run(*arguments, "--format", "json")
+        assert (done.status, done.err, json.loads(done.out)["success"]) == (0, "", True), arguments
+    assert len(tree(root)) > 8
 
 
 def test_commands_do_not_get_in_each_others_way(cli: Cli) -> None:
