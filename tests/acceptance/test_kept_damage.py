@@ -23,8 +23,6 @@ ARTIFACTS = f".taskstate/artifacts/task-{TASK}"
 
 
 CUTS: dict[str, Damage] = {
-    "at 500 bytes": lambda text: text[:500],
-    "at 1,000 bytes": lambda text: text[:1_000],
     "at 1,500 bytes": lambda text: text[:1_500],
     "in the output": lambda text: text[: text.index("### Configuration Required")],
     "in the front matter": cut("audit:"),
@@ -43,7 +41,6 @@ CUTS: dict[str, Damage] = {
 }
 RUINS: dict[str, Damage] = {
     "empty": lambda _: "",
-    "one line end": lambda _: "\n",
     "blank lines": lambda _: "\n \n\t\n" * 9,
     "a byte order mark": lambda _: "\ufeff",
     "NUL bytes": lambda text: "\0" * len(text),

@@ -118,8 +118,9 @@ def held(root: Path, what: bytes) -> list[Path]:
     return [path for path in root.rglob("*") if path.is_file() and not path.is_symlink() and what in path.read_bytes()]
 
 
-# Private things lie elsewhere where there is no git, so that other places count.
-LINKS = [(name, cloned) for name in LINKED] + [(name, unpacked) for name in LINKED if "recent" not in name]
+# Where there is no git, what is private lies among the files.
+UNPACKED = (".taskstate/private", ".taskstate/private/main", ".taskstate/cache", ".taskstate/lock", ".taskstate/tasks")
+LINKS = [(name, cloned) for name in LINKED] + [(name, unpacked) for name in UNPACKED]
 
 
 @pytest.mark.parametrize(("name", "get"), LINKS)
