@@ -41,7 +41,7 @@ def mcp(folder: Path) -> Iterator[Measurement]:
 async def _grow(root: Path) -> tuple[int, int]:
     """Return the memory of a server in KB before and after a thousand calls."""
     # The server names its own process, so that the one whose memory counts is known.
-    code = "import os; open('pid', 'w').write(str(os.getpid())); from taskstate.cli.main import main; main(['mcp'])"
+    code = "import os; open('pid', 'w').write(str(os.getpid())); from taskstate.__main__ import main; main(['mcp'])"
     server = StdioServerParameters(command=sys.executable, args=["-c", code], cwd=root)
     async with Client(server) as client:
         await _call(client, _WARM)

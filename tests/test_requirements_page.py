@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.support.command_line import operations
 
 ROOT = Path(__file__).parent.parent
@@ -34,24 +32,24 @@ def test_every_row_is_whole() -> None:
     assert len({(row[0], row[1]) for row in ROWS}) == len(ROWS)
 
 
-@pytest.mark.parametrize("how", sorted({row[1] for row in ROWS}))
-def test_every_command_and_page_exists(how: str) -> None:
+def test_every_command_and_page_exists() -> None:
     """A row names one command, or an action of it, or links to a page, and to a heading that is there."""
-    command = re.fullmatch(r"`taskstate ([a-z-]+)((?: [a-z-]+)*)`", how)
-    link = re.fullmatch(r"\[[^\]]+\]\(([\w/-]+\.md)(?:#([\w-]+))?\)", how)
-    assert command or link
-    if command:
-        named = f"{command[1]}{command[2]}"
-        assert any(f"{each} ".startswith(f"{named} ") for each in OPERATIONS)
-    if link:
-        assert (ROOT / "docs" / link[1]).is_file()
-        assert link[2] is None or link[2] in anchors(ROOT / "docs" / link[1])
+    for how in {row[1] for row in ROWS}:
+        command = re.fullmatch(r"`taskstate ([a-z-]+)((?: [a-z-]+)*)`", how)
+        link = re.fullmatch(r"\[[^\]]+\]\(([\w/-]+\.md)(?:#([\w-]+))?\)", how)
+        assert command or link, how
+        if command:
+            named = f"{command[1]}{command[2]}"
+            assert any(f"{each} ".startswith(f"{named} ") for each in OPERATIONS), how
+        if link:
+            assert (ROOT / "docs" / link[1]).is_file(), how
+            assert link[2] is None or link[2] in anchors(ROOT / "docs" / link[1]), how
 
 
-@pytest.mark.parametrize("shown", sorted({row[2] for row in ROWS}))
-def test_every_test_exists(shown: str) -> None:
+def test_every_test_exists() -> None:
     """A row names a file of tests, or one test in it."""
-    place = re.fullmatch(r"`(tests/[\w/]+\.py)(?:::(test_\w+))?`", shown)
-    assert place
-    text = (ROOT / place[1]).read_text(encoding="utf-8")
-    assert f"def {place[2]}(" in text if place[2] else "\ndef test_" in text
+    for shown in {row[2] for row in ROWS}:
+        place = re.fullmatch(r"`(tests/[\w/]+\.py)(?:::(test_\w+))?`", shown)
+        assert place, shown
+        text = (ROOT / place[1]).read_text(encoding="utf-8")
+        assert f"def {place[2]}(" in text if place[2] else "\ndef test_" in text, shown

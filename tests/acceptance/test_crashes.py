@@ -257,8 +257,15 @@ def test_a_signal_at_any_step_leaves_all_or_nothing(prepared: Path, tmp_path: Pa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EIO])
-@pytest.mark.parametrize("name", ["session add", "next archive"])
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("session add", errno.EROFS),
+        ("session add", errno.EACCES),
+        ("session add", errno.EIO),
+        ("next archive", errno.ENOSPC),
+    ],
+)
 def test_a_disk_that_refuses_is_one_clear_error(
     prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, code: int
 ) -> None:

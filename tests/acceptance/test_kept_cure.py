@@ -82,11 +82,12 @@ ARCHIVE_DAMAGES: dict[str, Damage] = {
 }
 
 
-ARCHIVED = {"untracked": Story(archived=True), "tracked": Story(archived=True, tracked=True)}
+DAMAGED_ARCHIVES = {name: (damage, Story(archived=True)) for name, damage in ARCHIVE_DAMAGES.items()} | {
+    f"{name}, tracked": (ARCHIVE_DAMAGES[name], Story(archived=True, tracked=True)) for name in ("half", "a conflict")
+}
 
 
-@pytest.mark.parametrize("how", ARCHIVED.values(), ids=ARCHIVED)
-@pytest.mark.parametrize("damage", ARCHIVE_DAMAGES.values(), ids=ARCHIVE_DAMAGES)
+@pytest.mark.parametrize(("damage", "how"), DAMAGED_ARCHIVES.values(), ids=DAMAGED_ARCHIVES)
 def test_a_damaged_archive_is_named_and_mended(tmp_path: Path, damage: Damage, how: Story) -> None:
     """`archive verify` and `doctor` find it, `archive` and `archive restore` leave it alone, and the cure is whole."""
     repo = story(tmp_path / "repository", how)
@@ -187,8 +188,12 @@ WRITES: dict[str, tuple[str, ...]] = {
 }
 
 
-@pytest.mark.parametrize("steps", WRITES.values(), ids=WRITES)
-@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["LF", "CRLF"])
+BACK_IN_PLACE = {name: (steps, "\n") for name, steps in WRITES.items()} | {
+    f"{name}, CRLF": (WRITES[name], "\r\n") for name in ("a criterion of its own", "completion", "several")
+}
+
+
+@pytest.mark.parametrize(("steps", "newline"), BACK_IN_PLACE.values(), ids=BACK_IN_PLACE)
 def test_what_any_command_left_comes_back(tmp_path: Path, steps: tuple[str, ...], newline: str) -> None:
     """A stale save over it is told; after the cure nothing is wrong, and the file is as it was but for its metadata."""
     repo = story(tmp_path / "repository")

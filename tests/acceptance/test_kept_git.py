@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import cycle
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,7 +10,10 @@ import pytest
 from tests.support.kept_place import ARCHIVE, COMMITTED, LAST, PLAIN, STATE, STORIES, Story, said, story
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+    from _pytest.mark.structures import ParameterSet
 
 Steps = tuple[str, ...]
 Commands = tuple[tuple[str, ...], ...]
@@ -37,12 +41,19 @@ LOSSES: dict[str, Commands] = {
 }
 
 
-@pytest.mark.parametrize("how", STORIES.values(), ids=STORIES)
-@pytest.mark.parametrize("commands", LOSSES.values(), ids=LOSSES)
-def test_what_git_takes_away_is_told_and_comes_back(tmp_path: Path, how: Story, commands: Commands) -> None:
+def told_in_turn(ways: Iterable[str]) -> Iterator[ParameterSet]:
+    """Yield each way with one of the stories, taken in turn, and the first way with all of them."""
+    first, *others = ways
+    yield from (pytest.param(how, first, id=f"{first}-{name}") for name, how in STORIES.items())
+    turns = cycle(STORIES.items())
+    yield from (pytest.param(how, way, id=f"{way}-{name}") for way, (name, how) in zip(others, turns, strict=False))
+
+
+@pytest.mark.parametrize(("how", "way"), [*told_in_turn(LOSSES)])
+def test_what_git_takes_away_is_told_and_comes_back(tmp_path: Path, how: Story, way: str) -> None:
     """Work that no commit holds is told after any command of git's that destroys it, and `doctor --fix` returns it."""
     repo = story(tmp_path / "repository", how)
-    for command in commands:
+    for command in LOSSES[way]:
         repo.git(*command)
     repo.whole()
     assert repo.in_place().count(said("proof")) == 1
@@ -116,10 +127,10 @@ DESTROYED: dict[str, Steps] = {
 }
 
 
-@pytest.mark.parametrize("destroyed", DESTROYED.values(), ids=DESTROYED)
-@pytest.mark.parametrize(("steps", "seen"), ITEMS.values(), ids=ITEMS)
-def test_every_kind_of_item_is_told_and_comes_back(tmp_path: Path, steps: Steps, seen: str, destroyed: Steps) -> None:
+@pytest.mark.parametrize(("item", "destroyed"), [*zip(ITEMS, cycle(DESTROYED.values()), strict=False)], ids=ITEMS)
+def test_every_kind_of_item_is_told_and_comes_back(tmp_path: Path, item: str, destroyed: Steps) -> None:
     """Not only sessions are counted: proofs, checks, events and handoffs are told by themselves."""
+    steps, seen = ITEMS[item]
     repo = story(tmp_path / "repository")
     repo.do("commit five")
     before = repo.everything().count(seen)
@@ -145,11 +156,11 @@ STASHES: dict[str, tuple[Steps, str]] = {
 }
 
 
-@pytest.mark.parametrize("how", STORIES.values(), ids=STORIES)
-@pytest.mark.parametrize(("steps", "pop"), STASHES.values(), ids=STASHES)
-def test_what_the_stash_holds_is_told_with_its_way_back(tmp_path: Path, how: Story, steps: Steps, pop: str) -> None:
+@pytest.mark.parametrize(("how", "way"), [*told_in_turn(STASHES)])
+def test_what_the_stash_holds_is_told_with_its_way_back(tmp_path: Path, how: Story, way: str) -> None:
     """Work in the stash is told with `git stash pop`, by `list` and by `doctor`; popped, it is whole and quiet."""
     repo = story(tmp_path / "repository", how)
+    steps, pop = STASHES[way]
     repo.do(*steps)
     assert "git stash pop" in repo.run("list").err
     checked = repo.run("doctor")

@@ -109,8 +109,12 @@ def held(root: Path, what: bytes) -> list[Path]:
     return [path for path in root.rglob("*") if path.is_file() and not path.is_symlink() and what in path.read_bytes()]
 
 
-@pytest.mark.parametrize("name", LINKED)
-@pytest.mark.parametrize("get", WAYS.values(), ids=WAYS)
+# Where there is no git, what is private lies among the files.
+UNPACKED = (".taskstate/private", ".taskstate/private/main", ".taskstate/cache", ".taskstate/lock", ".taskstate/tasks")
+LINKS = [(name, cloned) for name in LINKED] + [(name, unpacked) for name in UNPACKED]
+
+
+@pytest.mark.parametrize(("name", "get"), LINKS)
 def test_no_link_leads_a_command_out_of_the_repository(
     tmp_path: Path, name: str, get: Callable[[Repo, Path], Repo]
 ) -> None:

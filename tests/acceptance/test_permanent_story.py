@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
-import os
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
+
+from taskstate.__main__ import main
+from tests.support.kept_place import Said
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,26 +64,33 @@ class Team:
         self.git("add", "--all")
         self.git("commit", "-q", "-m", message)
 
-    def run(self, actor: str, *command: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-        """Run a command as somebody."""
-        env = {**os.environ, "TASKSTATE_ACTOR": actor, "XDG_STATE_HOME": str(self.root.parent / "state")}
-        done = subprocess.run(
-            ["taskstate", *command], cwd=self.root, env=env, input=stdin, capture_output=True, text=True, check=False
-        )
-        assert "Traceback" not in done.stderr
-        return done
+    def run(self, actor: str, *command: str, stdin: str = "") -> Said:
+        """Run a command as somebody, in this process, and return what it said."""
+        out, err = io.StringIO(), io.StringIO()
+        with (
+            pytest.MonkeyPatch.context() as patch,
+            contextlib.chdir(self.root),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+        ):
+            patch.setenv("TASKSTATE_ACTOR", actor)
+            patch.setenv("XDG_STATE_HOME", str(self.root.parent / "state"))
+            patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+            status = main([*command])
+        assert "Traceback" not in err.getvalue()
+        return Said(status, out.getvalue(), err.getvalue())
 
     def ok(self, actor: str, *command: str, stdin: str = "") -> str:
         """Run a command that succeeds, and return what it prints."""
         done = self.run(actor, *command, stdin=stdin)
-        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
-        return done.stdout
+        assert done.status == 0, f"{command}: {done.out}{done.err}"
+        return done.out
 
     def ends(self, status: int, actor: str, *command: str) -> str:
         """Run a command that ends with a status, and return all that it prints."""
         done = self.run(actor, *command)
-        assert done.returncode == status, f"{command}: {done.stdout}{done.stderr}"
-        return done.stdout + done.stderr
+        assert done.status == status, f"{command}: {done.out}{done.err}"
+        return done.out + done.err
 
     def update(self, section: str, content: str) -> None:
         """Let the lead update a section."""

@@ -100,7 +100,7 @@ def test_hooks_that_init_writes_work_offline(repository: Path, manager: str) -> 
 
 def test_hooks_of_this_checkout_work_elsewhere(repository: Path, tmp_path: Path, manager: str) -> None:
     """Another repository names this one in its configuration, and the manager builds and runs the hooks."""
-    need_index(tmp_path)
+    need_index()
     hooks = copy_to(tmp_path / "hooks")
     for command in (
         ("init", "--quiet"),

@@ -42,7 +42,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = copy_to(folder / "source")
     isolated = importlib.util.find_spec("hatchling") is None
     if isolated:
-        need_index(folder)
+        need_index()
     flags = () if isolated else ("--no-build-isolation",)
     command = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", *flags, "--wheel-dir", folder, source)
     succeed(*command, cwd=folder)

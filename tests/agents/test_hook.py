@@ -26,15 +26,15 @@ NONSENSE = [
 ]
 
 
-@pytest.mark.parametrize("data", NONSENSE)
 @pytest.mark.parametrize("event", EVENTS)
-def test_nonsense_never_breaks_the_client(client: Client, event: str, data: bytes) -> None:
+def test_nonsense_never_breaks_the_client(client: Client, event: str) -> None:
     """Whatever stands on standard input, the answer is JSON, the exit status 0, and no file is touched."""
     before = tree(client.place.root)
-    answer = client.hook(event, stdin=data)
-    assert "decision" not in answer
-    assert "permissionDecision" not in json.dumps(answer)
-    assert tree(client.place.root) == before
+    for data in NONSENSE:
+        answer = client.hook(event, stdin=data)
+        assert "decision" not in answer, data[:80]
+        assert "permissionDecision" not in json.dumps(answer), data[:80]
+        assert tree(client.place.root) == before, data[:80]
 
 
 @pytest.mark.parametrize(

@@ -113,13 +113,10 @@ def test_a_process_is_timed_with_its_children() -> None:
 
 
 def test_a_tool_that_cannot_be_installed_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The reason is in the error, for the row; what npm or pip left is no installation."""
+    """The reason is in the error, for the row."""
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(RuntimeError, match="npm is not installed"):
         installed("markdownlint-cli2", folder=tmp_path)
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    with pytest.raises(RuntimeError, match="pip cannot install it"):
-        installed("rumdl", folder=tmp_path)
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ from taskstate.tasks import task_list
 from taskstate.version import VERSION
 from tests.support.command_line import COMMANDS, operations
 from tests.support.crashing import leave_plan
+from tests.support.kept_place import Repo
 from tests.support.place import Place, tree
 from tests.support.processes import is_gone
 
@@ -50,7 +51,7 @@ ONCE_EACH: dict[str, tuple[str, ...]] = {
     "role": ("role", "set", "101", "implementer", "--status", "in_progress"),
     "snapshot": ("snapshot", "take", "101", "--role", "implementer"),
     "purge": ("purge", "101"),
-    "qa": ("qa", "record", "101", "--from", "-", "--result", "test=2 passed"),
+    "qa": ("qa", "record", "101", "--from", "taskstate.toml", "--result", "test=2 passed"),
     "trust": ("trust",),
     "evidence": ("evidence", "add", "101", "--type", "plan", "--path", "taskstate.toml"),
     "context": ("context", "budget", "101"),
@@ -84,17 +85,6 @@ def root(repository: Path) -> Path:
 
 
 # Real processes
-
-
-def test_every_command_answers_in_json(root: Path, run_cli: RunCli) -> None:
-    """Each command, as a process, prints the envelope and nothing else, and exits with 0."""
-    assert set(ONCE_EACH) == set(COMMANDS) - {"demo", "hook", "lsp", "mcp"}  # these speak to clients and editors
-    assert run_cli("new", "1", "--kind", "permanent", "--title", "T").returncode == 0
-    for arguments in ONCE_EACH.values():
-        done = run_cli(*arguments, "--format", "json")
-        envelope = json.loads(done.stdout)
-        assert (done.returncode, done.stderr, envelope["success"]) == (0, "", True), arguments
-    assert len(tree(root)) > 8
 
 
 def test_exit_statuses(root: Path, run_cli: RunCli) -> None:
@@ -260,7 +250,7 @@ def test_every_command_has_help(cli: Cli) -> None:
         (("list", "--root", ""), "--root is empty"),
         (("list", "--config", ""), "--config is empty"),
         ((*SESSION, "--expect-revision", ""), "--expect-revision is empty"),
-        ((*SESSION, "--from", ""), "folder"),
+        ((*SESSION, "--from", ""), "--from is empty"),
         (("new", "7", "--title", "T", "--from", ""), "--from is empty"),
         (("list", "--format=--"), "invalid choice: '--'"),
         (("lint", "--jobs=--"), "invalid int value: '--'"),
@@ -283,23 +273,21 @@ def test_two_dashes_are_a_value_like_any_other(cli: Cli, place: Place) -> None:
 
 
 @pytest.mark.parametrize("toml", ["[size]\nmax-kb = 'x'\n", "nope = 1\n", "= 1\n", "root = '..'\n"])
-@pytest.mark.parametrize("command", ONCE_EACH)
-def test_wrong_configuration_is_refused_by_every_command(cli: Cli, place: Place, command: str, toml: str) -> None:
+def test_wrong_configuration_is_refused(cli: Cli, place: Place, toml: str) -> None:
     """A configuration that is wrong is one clear error, whatever is to be done; a rule's page and a merge need none."""
     place.configure(toml)
-    if command in {"rule", "merge-driver"}:
+    for command in ("rule", "merge-driver"):
         cli.ok(*ONCE_EACH[command])
-    else:
+    for command in ("list", "session", "lint", "init"):
         assert "taskstate.toml" in cli.refused(*ONCE_EACH[command])
 
 
-@pytest.mark.parametrize("command", sorted(set(ONCE_EACH) - {"init", "lint", "rule", "merge-driver"}))
-def test_repository_that_is_not_set_up_is_refused(cli: Cli, place: Place, tmp_path: Path, command: str) -> None:
-    """Where nothing is set up, the command that does it is reported."""
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    place.root = empty
-    assert "run `taskstate init` there" in cli.refused(*ONCE_EACH[command], "--root", empty)
+def test_repository_that_is_not_set_up_is_refused(cli: Cli, place: Place, tmp_path: Path) -> None:
+    """Where nothing is set up, every command reports the one that does it."""
+    place.root = tmp_path / "empty"
+    place.root.mkdir()
+    for command in sorted(set(ONCE_EACH) - {"init", "lint", "rule", "merge-driver"}):
+        assert "run `taskstate init` there" in cli.refused(*ONCE_EACH[command], "--root", place.root), command
 
 
 @pytest.mark.parametrize("flag", ["--format=json", "--form=json", "--forma"])
@@ -325,6 +313,17 @@ def test_fault_of_our_own_is_one_line_and_a_log(cli: Cli, monkeypatch: pytest.Mo
     assert "RuntimeError: secret" in log.read_text(encoding="utf-8")
     envelope = json.loads(cli("list", "--format", "json").out)
     assert (envelope["success"], envelope["code"]) == (False, "fault")
+
+
+def test_every_command_answers_in_json(root: Path) -> None:
+    """Each command prints the envelope and nothing else, and exits with 0."""
+    assert set(ONCE_EACH) == set(COMMANDS) - {"demo", "hook", "lsp", "mcp"}  # these speak to clients and editors
+    repo = Repo(root, init=False)
+    repo.ok("new", "1", "--kind", "permanent", "--title", "T")
+    for arguments in ONCE_EACH.values():
+        done = repo.run(*arguments, "--format", "json")
+        assert (done.status, done.err, json.loads(done.out)["success"]) == (0, "", True), arguments
+    assert len(tree(root)) > 8
 
 
 def test_commands_do_not_get_in_each_others_way(cli: Cli) -> None:

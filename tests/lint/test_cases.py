@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from taskstate.lint.diagnostics import Finding
 
 CASES = cases()
-each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+each_family = pytest.mark.parametrize("family", sorted({case.id[:3] for case in CASES}))
+
+
+def of(family: str) -> list[Case]:
+    """Return the cases of a family of rules."""
+    return [case for case in CASES if case.id.startswith(family)]
 
 
 def described(finding: Finding) -> str:
@@ -29,35 +34,38 @@ def described(finding: Finding) -> str:
     return f"{finding.diagnostic.code} {place}{kind}"
 
 
-@each_case
-def test_a_case_gives_exactly_its_findings(case: Case) -> None:
-    """The findings of a case are those that it expects, at their places, no more and no fewer."""
+def found_in(case: Case) -> list[Finding]:
+    """Return the findings of a case."""
     if case.gone:
-        found = engine.findings_of_removed(parse(case.text or ""), case.name, case.config, case.queries)
-    else:
-        found = engine.findings(case.data, case.name, case.config, case.queries)
-    assert [described(finding) for finding in found] == list(case.expected), [
-        f"{described(finding)}: {finding.diagnostic.message}" for finding in found
-    ]
+        return [*engine.findings_of_removed(parse(case.text or ""), case.name, case.config, case.queries)]
+    return [*engine.findings(case.data, case.name, case.config, case.queries)]
 
 
-@each_case
-def test_a_fix_gives_exactly_the_text_shown(case: Case) -> None:
+@each_family
+def test_a_case_gives_exactly_its_findings(family: str) -> None:
+    """The findings of a case are those that it expects, at their places, no more and no fewer."""
+    found = {case.id: [described(finding) for finding in found_in(case)] for case in of(family)}
+    assert found == {case.id: list(case.expected) for case in of(family)}
+
+
+@each_family
+def test_a_fix_gives_exactly_the_text_shown(family: str) -> None:
     """The safe fixes, and all fixes, of a case give the text that it shows, and leave it alone where it shows none.
 
     What can be mended safely is gone after fixing, and fixing twice is fixing once.
     """
-    if case.text is None:
-        assert case.fixed is case.unsafe is None
-        return
-    fixed = engine.fix(case.text, case.name, case.config, case.queries)
-    again = engine.fix(fixed.text, case.name, case.config, case.queries)
-    assert (again.text, again.applied) == (fixed.text, ())
-    assert not [one for one in fixed.diagnostics if one.fix and one.fix.edits and one.fix.safe]
-    if not case.gone:
-        assert fixed.text.encode() == (case.fixed or case.data)
-        unsafe = engine.fix(case.text, case.name, case.config, case.queries, unsafe=True)
-        assert unsafe.text.encode() == (case.unsafe or case.fixed or case.data)
+    for case in of(family):
+        if case.text is None:
+            assert case.fixed is case.unsafe is None, case.id
+            continue
+        fixed = engine.fix(case.text, case.name, case.config, case.queries)
+        again = engine.fix(fixed.text, case.name, case.config, case.queries)
+        assert (again.text, again.applied) == (fixed.text, ()), case.id
+        assert not [one for one in fixed.diagnostics if one.fix and one.fix.edits and one.fix.safe], case.id
+        if not case.gone:
+            assert fixed.text.encode() == (case.fixed or case.data), case.id
+            unsafe = engine.fix(case.text, case.name, case.config, case.queries, unsafe=True)
+            assert unsafe.text.encode() == (case.unsafe or case.fixed or case.data), case.id
 
 
 @pytest.mark.parametrize("path", clean_files(), ids=lambda path: path.name)
@@ -71,6 +79,12 @@ def test_every_rule_fires_on_some_case() -> None:
     """Each rule of the registry has a case, named after it."""
     fired = {expected.split()[0] for case in CASES for expected in case.expected}
     assert fired == {rule.RULE.code for rule in rules()}
+
+
+def test_a_rule_declares_whether_it_has_a_fix() -> None:
+    """A rule is called fixable exactly if some case of the corpus has a fix of it."""
+    fixable = {expected.split()[0] for case in CASES for expected in case.expected if len(expected.split()) > 2}
+    assert fixable == {rule.RULE.code for rule in rules() if rule.RULE.fixable}
 
 
 def test_a_case_is_named_by_a_rule() -> None:

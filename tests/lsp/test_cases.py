@@ -1,4 +1,8 @@
-"""Every case of the linter through the server: the same findings as the command line's, place by place."""
+"""Cases of the linter through the server: the same findings as the command line's, place by place.
+
+Both ask the same functions of the linter, so a case of each kind is enough: what is found is held by
+`tests/lint/test_cases.py`.
+"""
 
 from __future__ import annotations
 
@@ -11,20 +15,20 @@ import pytest
 from taskstate.__main__ import main
 from taskstate.model.names import own_file
 from tests.support.language_client import PULLED, LanguageClient, applied, edits_of
-from tests.support.lint_corpus import CORPUS, Case, CaseQueries, cases
+from tests.support.lint_corpus import CORPUS, Case, CaseQueries, cases, one_of_each_rule, varied_cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-pytestmark = pytest.mark.slow  # hundreds of repositories
-
-CASES = cases()
+CASES = varied_cases()
 # With a history that lacks the file sessions are renumbered safely, which the cases of TS402 do not have; without the
 # archive that the second one speaks of its file is damaged, and nothing is fixed. There, too, a passing feature lacks
 # its proof (TS311), and progress (TS304) is counted by the command that records one.
 OTHERWISE = ("TS402", "TS105-archived", "TS304")
-PLAIN = [case for case in CASES if case.text and not case.queries.answerable and not case.id.startswith(OTHERWISE)]
+PLAIN = [case for case in cases() if case.text and not case.queries.answerable and not case.id.startswith(OTHERWISE)]
+MENDED = one_of_each_rule(case for case in PLAIN if case.fixed)
+LEFT = one_of_each_rule(case for case in PLAIN if not case.fixed)[::5]
 _BOM = "\ufeff"
 
 
@@ -78,11 +82,12 @@ def top(tmp_path_factory: pytest.TempPathFactory) -> Path:
     top = tmp_path_factory.mktemp("cases").resolve()
     git = ["git", "-C", str(top), "-c", "user.name=x", "-c", "user.email=x@localhost"]
     subprocess.run([*git, "init", "--quiet"], check=True)
-    for case in CASES:
+    chosen = {case.id: case for case in (*CASES, *MENDED, *LEFT)}.values()
+    for case in chosen:
         write_past(top / case.id, case)
     subprocess.run([*git, "add", "--all", "--force"], check=True)
     subprocess.run([*git, "commit", "--quiet", "--message=past"], check=True)
-    for case in CASES:
+    for case in chosen:
         write_present(top / case.id, case)
     return top
 
@@ -130,7 +135,7 @@ def test_the_server_finds_what_the_command_line_finds(
         served.close_file(name)
 
 
-@pytest.mark.parametrize("case", PLAIN, ids=lambda case: case.id)
+@pytest.mark.parametrize("case", [*MENDED, *LEFT], ids=lambda case: case.id)
 def test_the_fixes_for_saving_give_the_text_of_a_fix(case: Case, top: Path, served: LanguageClient) -> None:
     """`source.fixAll` gives the text that `lint --fix` gives, and is not offered where that changes nothing."""
     name, text = f"{top}/{case.id}/{case.name}", case.text or ""

@@ -94,52 +94,50 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return GitPlace(tmp_path_factory.mktemp("lsp").resolve() / "repository").root
 
 
-@pytest.mark.parametrize(
-    ("message", "number", "code"),
-    [
-        (framed(b"oops"), None, PARSE_ERROR),
-        (framed(b""), None, PARSE_ERROR),
-        (framed(b'"\xff\xfe"'), None, PARSE_ERROR),
-        (framed(b"[" * DEEP + b"]" * DEEP), None, PARSE_ERROR),
-        (framed(b'{"jsonrpc": "2.0", "id": 5, "x": ' + b'{"a":' * DEEP + b"1" + b"}" * DEEP + b"}"), None, PARSE_ERROR),
-        (framed(b'{"jsonrpc": "2.0", "id": 5, "method": "x", "params": ' + b"9" * DEEP + b"}"), None, PARSE_ERROR),
-        (framed([]), None, INVALID),
-        (framed(7), None, INVALID),
-        (framed(None), None, INVALID),
-        (framed({"id": 5, "method": "x"}), 5, INVALID),
-        (framed({"jsonrpc": 3, "id": [1], "method": "x"}), None, INVALID),
-        (framed({"jsonrpc": "2.0", "id": 5, "method": "no/such"}), 5, NO_METHOD),
-        (request("\ud800", "no/such", {"jsonrpc": "2.0", "method": 7}), "\ud800", NO_METHOD),
-        (request(5, "textDocument/hover", [1]), 5, WRONG_PARAMS),
-        (request({}, "textDocument/hover"), None, WRONG_PARAMS),
-        (framed(b" " * (MOST_BYTES + 1)), None, INVALID),
-    ],
+# What is sent, and the id and code of the error that answers it.
+WRONG: tuple[tuple[bytes, object, int], ...] = (
+    (framed(b"oops"), None, PARSE_ERROR),
+    (framed(b""), None, PARSE_ERROR),
+    (framed(b'"\xff\xfe"'), None, PARSE_ERROR),
+    (framed(b"[" * DEEP + b"]" * DEEP), None, PARSE_ERROR),
+    (framed(b'{"jsonrpc": "2.0", "id": 5, "x": ' + b'{"a":' * DEEP + b"1" + b"}" * DEEP + b"}"), None, PARSE_ERROR),
+    (framed(b'{"jsonrpc": "2.0", "id": 5, "method": "x", "params": ' + b"9" * DEEP + b"}"), None, PARSE_ERROR),
+    (framed([]), None, INVALID),
+    (framed(7), None, INVALID),
+    (framed(None), None, INVALID),
+    (framed({"id": 5, "method": "x"}), 5, INVALID),
+    (framed({"jsonrpc": 3, "id": [1], "method": "x"}), None, INVALID),
+    (framed({"jsonrpc": "2.0", "id": 5, "method": "no/such"}), 5, NO_METHOD),
+    (request("\ud800", "no/such", {"jsonrpc": "2.0", "method": 7}), "\ud800", NO_METHOD),
+    (request(5, "textDocument/hover", [1]), 5, WRONG_PARAMS),
+    (request({}, "textDocument/hover"), None, WRONG_PARAMS),
+    (framed(b" " * (MOST_BYTES + 1)), None, INVALID),
 )
-def test_what_is_no_message_is_answered(root: Path, message: bytes, number: object, code: int) -> None:
+UNASKED: tuple[dict[str, object], ...] = (
+    {"method": 7},
+    {"method": {}},
+    {},
+    {"id": [1], "result": 1},
+    {"id": 8, "error": "x"},
+    {"method": "textDocument/didOpen", "params": {"textDocument": 5}},
+    {"method": "no/such"},
+)
+
+
+def test_what_is_no_message_is_answered(root: Path) -> None:
     """A message that is wrong, too deep or too large has an error as its answer, and the next one is served."""
-    ended = served(root, message, LAST)
-    assert [(each["id"], each["error"]["code"]) for each in ended.answers] == [(number, code)]
-    assert len(ended.told) <= 1
+    ended = served(root, *(message for message, _, _ in WRONG), LAST)
+    answers = [(each["id"], each["error"]["code"]) for each in ended.answers]
+    assert answers == [(number, code) for _, number, code in WRONG]
+    assert len(ended.told) <= len(WRONG)
     assert (ended.said, ended.status) == ("", 0)
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        {"method": 7},
-        {"method": {}},
-        {},
-        {"id": [1], "result": 1},
-        {"id": 8, "error": "x"},
-        {"method": "textDocument/didOpen", "params": {"textDocument": 5}},
-        {"method": "no/such"},
-    ],
-)
-def test_what_nobody_waits_for_is_told_at_most(root: Path, message: dict[str, object]) -> None:
+def test_what_nobody_waits_for_is_told_at_most(root: Path) -> None:
     """A notification or an answer that is wrong changes nothing, and prints no traceback."""
-    ended = served(root, framed({"jsonrpc": "2.0", **message}), LAST)
-    assert len(ended.told) <= 1
-    assert (ended.said, ended.status) == ("", 0)
+    ended = served(root, *(framed({"jsonrpc": "2.0", **message}) for message in UNASKED), LAST)
+    assert len(ended.told) <= len(UNASKED)
+    assert (ended.answers, ended.said, ended.status) == ([], "", 0)
 
 
 def test_what_comes_at_the_wrong_time_is_answered(root: Path) -> None:
@@ -172,26 +170,28 @@ def test_a_change_of_a_text_that_is_not_open_reads_no_file(root: Path, tmp_path:
     assert (ended.answers, ended.said, ended.status) == ([], "", 0)
 
 
-@pytest.mark.parametrize(
-    "uri",
-    [
-        "file://[::1/task-101-state.md",
-        "file://[x]/task-101-state.md",
-        "file://elsewhere.example/task-101-state.md",
-        "file:///task-101-state.md%00",
-        "file:///task-\ud800-state.md",
-        "file:///" + "a/" * 30_000 + "task-101-state.md",
-        "http://x/task-101-state.md",
-        "",
-    ],
+NOWHERE = (
+    "file://[::1/task-101-state.md",
+    "file://[x]/task-101-state.md",
+    "file://elsewhere.example/task-101-state.md",
+    "file:///task-101-state.md%00",
+    "file:///task-\ud800-state.md",
+    "file:///" + "a/" * 30_000 + "task-101-state.md",
+    "http://x/task-101-state.md",
+    "",
 )
-def test_an_address_that_names_no_file_here_has_no_findings(root: Path, uri: str) -> None:
+
+
+def test_an_address_that_names_no_file_here_has_no_findings(root: Path) -> None:
     """It is answered at once as a file that is none of ours, and a text that has no address at all is told of."""
-    item = {"uri": uri, "languageId": "markdown", "version": 1, "text": "x"}
-    opened = note("textDocument/didOpen", {"textDocument": item})
-    ended = served(root, opened, request(5, "textDocument/diagnostic", {"textDocument": {"uri": uri}}), LAST)
-    assert [each["result"]["items"] for each in ended.answers] == [[]]
-    assert len(ended.told) == uri.startswith("file://[")
+    sent: list[bytes] = []
+    for number, uri in enumerate(NOWHERE):
+        item = {"uri": uri, "languageId": "markdown", "version": 1, "text": "x"}
+        sent.append(note("textDocument/didOpen", {"textDocument": item}))
+        sent.append(request(number, "textDocument/diagnostic", {"textDocument": {"uri": uri}}))
+    ended = served(root, *sent, LAST)
+    assert {each["id"]: each["result"]["items"] for each in ended.answers} == {n: [] for n in range(len(NOWHERE))}
+    assert len(ended.told) == 1  # of two: the same is told once
     assert not [each for each in ended.told if "fault" in each]
     assert (ended.said, ended.status) == ("", 0)
 

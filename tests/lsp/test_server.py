@@ -114,8 +114,7 @@ def test_an_editor_that_asks_is_sent_nothing(place: GitPlace) -> None:
         assert client.diagnostics == {}
 
 
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-8", "utf-32"])
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize(("encoding", "newline"), [("utf-16", "\r\n"), ("utf-8", "\n"), ("utf-32", "\n")])
 def test_columns_are_counted_as_the_editor_counts(place: GitPlace, encoding: str, newline: str) -> None:
     """Behind an emoji and a tab a place is where the editor takes it to be, whatever the line ends."""
     text = text_of(place).replace("status: created", 'x-a: {"\U0001f600\té": 1, "y": "\x1b"}\nstatus: created')

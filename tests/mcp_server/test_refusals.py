@@ -103,6 +103,20 @@ def test_a_repository_that_is_not_set_up_is_refused(agent: Agent, place: Place) 
     agent.talk(say)
 
 
+def test_a_wrong_configuration_is_refused(agent: Agent, place: Place) -> None:
+    """A configuration that becomes wrong while the server runs is an error of each call, which names the file."""
+
+    async def say(client: Client) -> None:
+        place.configure("nope = 1\n")
+        refused = await client.call_tool("brief", {"id": "101"})
+        assert refused.structured_content["code"] == "config"
+        assert "taskstate.toml" in refused.structured_content["message"]
+        place.configure("")
+        assert not (await client.call_tool("brief", {"id": "101"})).is_error
+
+    agent.talk(say)
+
+
 def test_only_trusted_commands_are_run(agent: Agent, place: Place) -> None:
     """The server runs what was trusted on a terminal; it has no tool that trusts, and says what a person does."""
     place.configure('[validation]\n"*" = ["touch ran"]\n')

@@ -6,6 +6,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -49,8 +51,14 @@ def copy_to(folder: Path) -> Path:
     return folder
 
 
-def need_index(folder: Path) -> None:
+def need_index() -> None:
     """Skip the test where pip reaches no package index."""
-    command = (sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, "hatchling")
-    if run(*command, cwd=folder).returncode:
+    if not _index_is_reached():
         pytest.skip("pip reaches no package index, which building an environment for the hooks needs")
+
+
+@cache
+def _index_is_reached() -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        command = (sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder, "hatchling")
+        return run(*command, cwd=Path(folder)).returncode == 0

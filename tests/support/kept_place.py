@@ -258,14 +258,16 @@ class Repo:
             done = self.run(*command)
             assert (done.status, done.err) == (0, ""), (command, done)
 
-    def silent(self) -> None:
-        """Check that nothing is told as gone, and that the cure finds nothing to do."""
-        before = self.tree()
+    def silent(self) -> str:
+        """Check that nothing is told as gone, and that the cure finds nothing to do; return what `doctor` printed."""
+        before, printed = self.tree(), ""
         for command in (("list",), ("lint",), ("doctor",), ("doctor", "--fix")):
             done = self.run(*command)
             assert lines_of_loss(done) == [], (command, done)
             assert done.status == 0 or command == ("lint",), (command, done)
+            printed += done.out if command[0] == "doctor" else ""
         assert self.tree() == before
+        return printed
 
     def whole(self, back: Iterable[object] = range(1, LAST + 1)) -> None:
         """Check that a loss is told, that `doctor --fix` mends it, and that nothing is doubled or wrong then."""

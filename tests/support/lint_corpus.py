@@ -56,6 +56,8 @@ from taskstate.model.names import own_file
 from taskstate.syntax.document import Document, parse
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from taskstate.model.chain_quotes import Upstream
 
 CORPUS = Path(__file__).parents[1] / "cases" / "lint"
@@ -267,6 +269,32 @@ def read_case(path: Path) -> Case:
 def cases() -> list[Case]:
     """Return all cases of the corpus."""
     return [read_case(path) for path in sorted(CORPUS.glob("TS*/*.case"))]
+
+
+def varied_cases() -> list[Case]:
+    """Return the first case of each family of rules, kind of fix, and thing that a case can say in header and parts.
+
+    They are some forty, for what looks at files as such, and would find the same in the others.
+    """
+    seen: set[str] = set()
+    chosen: list[Case] = []
+    for case in cases():
+        assert isinstance(case.queries, CaseQueries)
+        fixes = {fix for _, _, *fixes in map(str.split, case.expected) for fix in fixes[:1]}
+        parts = {f"part {name.split()[0]}" for name, _ in case.queries.parts}
+        kinds = {case.id[:3], *fixes, *parts, *case.queries.header} | (set() if case.text else {"no text"})
+        if not kinds <= seen:
+            chosen.append(case)
+        seen |= kinds
+    return chosen
+
+
+def one_of_each_rule(among: Iterable[Case]) -> list[Case]:
+    """Return the first of these cases for each rule that they are about."""
+    first: dict[str, Case] = {}
+    for case in among:
+        first.setdefault(case.id.partition("-")[0], case)
+    return [*first.values()]
 
 
 def clean_files() -> list[Path]:

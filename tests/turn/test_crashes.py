@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.slow, forks]
 _START = ("start", TASK, "--role", "implementer", "--agent", "ann")
 _FINISH = ("finish", TASK, "--did", "Built it.", "--state", "s", "--next", "n")
 _COMPLETE = (*_FINISH, "--complete", "--output", "../output.md", "--pass", "jwt-1", "--check", "1", "--check", "2")
+_EVERY = KILL_EVERY + KILL_EVERY // 2  # a turn has many steps, and three commands are run after each kill
 _CONFIG = '[validation]\n"*" = ["sh check.sh"]\n'
 
 # The commands that run before the one that is killed, and at how many steps at least it can be.
@@ -92,7 +93,7 @@ def test_a_kill_at_any_step(origin: Path, tmp_path: Path, name: str) -> None:
     with contextlib.chdir(work):
         assert run(*command) == 0
     later = seen(work)
-    number, died = 1 + sorted(JOBS).index(name) % KILL_EVERY, True
+    number, died = 1 + sorted(JOBS).index(name) % _EVERY, True
     while died:
         shutil.rmtree(work)
         shutil.copytree(origin, work)
@@ -105,5 +106,5 @@ def test_a_kill_at_any_step(origin: Path, tmp_path: Path, name: str) -> None:
             assert run(*command) == 0, number
             assert seen(work) == later, number
             assert run("lint") == 0, number
-        number += KILL_EVERY
+        number += _EVERY
     assert number > steps

@@ -167,7 +167,7 @@ def test_a_named_file_is_watched_with_fixes(place: Place) -> None:
 @pytest.mark.slow
 def test_a_terminal_is_cleared(place: Place) -> None:
     """On a terminal each round begins on an empty screen; a pipe gets one round below the other."""
-    command = f"timeout --signal INT 6 {sys.executable} -m taskstate lint --watch"
+    command = f"timeout --signal INT 3 {sys.executable} -m taskstate lint --watch"
     status, shown = seen(("sh", "-c", command), cwd=place.root)
     assert status == 124
     assert "\x1b[2J" in shown

@@ -26,10 +26,9 @@ def test_rule_has_a_page(cli: Cli, name: str) -> None:
     assert cli.json("rule", name)["code"] == "TS404"
 
 
-@pytest.mark.parametrize("rule", [rule.RULE.code for rule in rules()])
-def test_every_rule_has_a_page(cli: Cli, rule: str) -> None:
+def test_every_rule_has_a_page(cli: Cli) -> None:
     """No rule is without its page."""
-    assert len(cli.ok("rule", rule)) > 200
+    assert [rule.RULE.code for rule in rules() if len(cli.ok("rule", rule.RULE.code)) <= 200] == []
 
 
 @pytest.mark.parametrize("name", ["TS605", "head-moved"])
