@@ -18,6 +18,7 @@ from taskstate.model.config_reader import read_config
 from taskstate.model.task_state import KB
 from taskstate.model.write_metadata import WriteMetadata
 from taskstate.tasks import sessions
+from taskstate.tasks.new_session import NewSession
 from taskstate.workspace.archive_file import read_archive
 from taskstate.workspace.change import Request
 from taskstate.workspace.workspace import Workspace
@@ -85,8 +86,6 @@ def append_many(folder: Path) -> Iterator[Measurement]:
     )
 
 
-def _entry(number: int) -> sessions.NewSession:
+def _entry(number: int) -> NewSession:
     did = (f"step {number}: read the header of each message, and refused those without one", f"moved limit {number}")
-    return sessions.NewSession(
-        did=did, state="all tests pass", next=("write the second reader", f"measure step {number}")
-    )
+    return NewSession(did=did, state="all tests pass", next=("write the second reader", f"measure step {number}"))

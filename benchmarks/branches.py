@@ -19,6 +19,7 @@ from taskstate.model.write_metadata import WriteMetadata
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.tasks import checklist, create, sessions
+from taskstate.tasks.new_session import NewSession
 from taskstate.workspace.change import Request
 from taskstate.workspace.workspace import Workspace
 
@@ -107,7 +108,7 @@ class Branch:
         """Append a session; every other one refers to the previous one."""
         last = sessions.all_sessions(self.workspace, TASK)[-1:]
         more = (f"Went on from Session {last[0].number}",) if last and number % 2 else ()
-        entry = sessions.NewSession(
+        entry = NewSession(
             did=(f"Did {self.unique_text(number)}", *more),
             issues=(f"Saw {self.unique_text(number)}",) if number % 3 == 0 else (),
             state=f"State of {self.unique_text(number)}",

@@ -34,6 +34,7 @@ from taskstate.storage import kept
 from taskstate.syntax import markdown_blocks, markdown_fast_scanner
 from taskstate.syntax.document import parse
 from taskstate.tasks import sessions
+from taskstate.tasks.new_session import NewSession
 from taskstate.workspace.change import Request
 from taskstate.workspace.workspace import Workspace
 
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
     from taskstate.model.config import Config
 
-_ENTRY = sessions.NewSession(
+_ENTRY = NewSession(
     did=("read the header of each message, and refused those without one\nthe test covers both", "moved `limit`"),
     state="all tests pass",
     next=("write the second reader", "measure it"),

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document, parse
     from taskstate.syntax.edits import Edit, apply
     from taskstate.tasks.create import NewTask
+    from taskstate.tasks.new_session import NewSession
     from taskstate.tasks.role_rules import RoleChange
-    from taskstate.tasks.sessions import NewSession
     from taskstate.turn.ending import FinishRequest
     from taskstate.turn.start import StartRequest
 
@@ -31,7 +31,7 @@ _MODULES = {
     "Edit": "syntax.edits",
     "FinishRequest": "turn.ending",
     "NewPermanent": "permanent.create",
-    "NewSession": "tasks.sessions",
+    "NewSession": "tasks.new_session",
     "NewTask": "tasks.create",
     "Repository": "api",
     "RoleChange": "tasks.role_rules",

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from taskstate.permanent.decide import Choice
     from taskstate.permanent.update import Update, Updated
     from taskstate.tasks.create import NewTask
+    from taskstate.tasks.new_session import NewSession
     from taskstate.tasks.role_rules import RoleChange
-    from taskstate.tasks.sessions import NewSession
     from taskstate.turn.call import Call
     from taskstate.turn.ending import FinishRequest
     from taskstate.turn.finish import Finished

@@ -189,7 +189,7 @@ def _faults(root: Path, done: list[dict[str, str]], ended: list[int | None]) -> 
     workspace = find_workspace(root, root=str(root))
     for task in TASKS:
         told = all_sessions(workspace, task)
-        said = Counter(text for session in told for text in session.did)
+        said = Counter(text for session in told for text in session.texts["did"])
         wanted = [entry["what"] for entry in done if (entry["task"], entry["kind"]) == (task, "add")]
         yield from (f"task {task}: {what} stands there {said[what]} times" for what in wanted if said[what] != 1)
         numbers = [session.number for session in told]

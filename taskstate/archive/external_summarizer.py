@@ -14,6 +14,7 @@ from functools import lru_cache, partial
 from taskstate.archive.summary import MAX_BYTES, Lists, SummaryRequest, available_bytes, compose, summarise
 from taskstate.archive.summary_statements import Statement, merge_runs
 from taskstate.errors import TaskstateError
+from taskstate.model.session_texts import COMMITS
 from taskstate.storage import programs, temporary
 from taskstate.syntax.spans import CONTROLS, printable
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -175,7 +176,7 @@ def _session(session: Session) -> dict[str, Any]:
         "issues": list(session.issues),
         "state": session.state,
         "next": list(session.next),
-        "commits": list(session.field("commits")),
+        "commits": list(session.field(COMMITS.field)),
         "text": session.entry,
     }
 

@@ -22,6 +22,7 @@ from taskstate.archive.summary_statements import (
     without_duplicates,
 )
 from taskstate.model.progress_log import field_values, labelled_fields
+from taskstate.model.session_texts import COMMITS
 from taskstate.syntax import escaping
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -227,7 +228,7 @@ def _frame(request: SummaryRequest, before: EarlierSummary | None) -> _Frame:
     return _Frame(
         sessions=request.sessions,
         duration=_duration(earlier, [session.time for session in request.archived if session.time]),
-        commits=_commits(earlier, [text for session in request.archived for text in session.field("commits")]),
+        commits=_commits(earlier, [text for session in request.archived for text in session.field(COMMITS.field)]),
         link=f"[Full session details]({request.link})",
         left_out=before.left_out if before else (),
     )

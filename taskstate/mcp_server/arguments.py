@@ -60,7 +60,7 @@ def read_call(tool: Tool, given: Mapping[str, Any]) -> ToolCall:
     values = {name: value for name, value in given.items() if value is not None}
     offered = _offered(tool, values)
     values.pop(DO, None) if "" not in tool.operations else None
-    _check(tool, " ".join(filter(None, (tool.name, given.get(DO)))), fields_of(offered), values)
+    _check(tool, " ".join(filter(None, (tool.name, given.get(DO)))), fields_of(offered, offered.operation), values)
     page, revision = values.pop(PAGE, 1), values.pop(REVISION, "")
     if offered.single:
         values[offered.single] = [values.pop("id")] if "id" in values else []

@@ -10,7 +10,7 @@ from taskstate.operations.operation import Field, is_required
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from taskstate.operations.operation import Operation
@@ -155,12 +155,12 @@ TOOLS = (
 )
 
 
-def schema_of(tool: Tool) -> dict[str, Any]:
-    """Return the JSON Schema of a tool's fields."""
+def schema_of(tool: Tool, find: Callable[[str], Operation] = operation) -> dict[str, Any]:
+    """Return the JSON Schema of a tool's fields; `find` returns the operation with a name."""
     properties: dict[str, Any] = {}
     if "" not in tool.operations:
         properties[DO] = {"enum": [*tool.operations]}
-    fields = [fields_of(each) for each in tool.operations.values()]
+    fields = [fields_of(each, find(each.name)) for each in tool.operations.values()]
     for each in fields:
         for name, field in each.items():
             properties.setdefault(name, type_of(field))
@@ -169,15 +169,15 @@ def schema_of(tool: Tool) -> dict[str, Any]:
     return {"type": "object", "properties": properties, **({"required": needed} if needed else {})}
 
 
-def fields_of(offered: Offered) -> dict[str, Field]:
-    """Return the fields of an operation that a tool offers, by their names, and with them the page or the revision."""
-    fields = {field.external: field for field in offered.operation.fields}
+def fields_of(offered: Offered, operation: Operation) -> dict[str, Field]:
+    """Return the fields of its operation that a tool offers, by their names, and with them the page or the revision."""
+    fields = {field.external: field for field in operation.fields}
     chosen = offered.only.split() or [name for name in fields if name not in offered.without.split()]
     found = {name: fields[name] for name in chosen}
     if offered.single:
         one = found.pop(offered.single)._replace(flag="id", is_list=False)
         found = {"id": one, **found}
-    last = _REVISION if offered.operation.writes and not offered.is_paged else _PAGE
+    last = _REVISION if operation.writes and not offered.is_paged else _PAGE
     return {**found, last.name: last}
 
 

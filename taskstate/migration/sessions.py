@@ -7,6 +7,16 @@ import re
 from taskstate.migration.facts import Moment, find_moment
 from taskstate.model.document_kinds import built_in
 from taskstate.model.progress_log import is_summary, session_of
+from taskstate.model.session_texts import (
+    COMMITS,
+    DID,
+    ISSUES,
+    NEXT,
+    REQUIRED_LABELS,
+    SESSION_TEXTS,
+    STATE,
+    VERIFICATION,
+)
 from taskstate.model.task_state import PART_LEVEL
 from taskstate.syntax.conservation import demoted, heading_line, plain_line
 from taskstate.syntax.document import parse
@@ -22,19 +32,17 @@ if TYPE_CHECKING:
 
 NOT_RECORDED = "Not recorded."
 _EMPTY = "(Agent will append entries here)"  # what the older form has in a log without sessions
-_DID, _ISSUES, _STATE, _NEXT = "What I did", "Issues encountered", "Current state", "Next steps"
-_REQUIRED = (_DID, _ISSUES, _STATE, _NEXT)
-_LABELS = {
-    _DID: "what i did|what was done|work done|done|completed|accomplished|accomplishments|what we did",
-    _ISSUES: "issues encountered|issues|problems|problems encountered|blockers|issues found",
-    _STATE: "current state|state|current status|status|where things stand",
-    _NEXT: "next steps|next step|next|todo|to do|remaining|what is next|what's next",
-    "Agent": "agent",
-    "Commits": "commits|commit",
-    "Verification": "verification|verified|tests",
+_OLDER = {
+    DID: "what was done|work done|done|completed|accomplished|accomplishments|what we did",
+    ISSUES: "problems|problems encountered|blockers|issues found",
+    STATE: "state|current status|status|where things stand",
+    NEXT: "next step|next|todo|to do|remaining|what is next|what's next",
+    COMMITS: "commit",
+    VERIFICATION: "verified|tests",
 }
-_BY_LABEL = {other: label for label, others in _LABELS.items() for other in others.split("|")}
-_KEPT = {"issues": "issues encountered"}  # a label that the present form knows, too
+_BY_LABEL = {name: text.label for text, names in _OLDER.items() for name in names.split("|")}
+_BY_LABEL |= {name: text.label for text in SESSION_TEXTS for name in (text.field, *text.also)}
+_KEPT = {name for text in SESSION_TEXTS for name in text.also}  # labels that the present form knows, too
 _LINE = re.compile(  # in bold, as a heading, or alone with a colon
     r"(?m)^(?:#{3,6}[ \t]+|(?=\*\*|__)|(?=[A-Za-z' ]{4,30}:[ \t]*$))"
     r"(\*\*|__)?([A-Za-z][A-Za-z' ]*?)(:?)[ \t]*(\*\*|__)?(:?)"
@@ -169,15 +177,15 @@ def _body(heading: str, body: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     body, renamed = _with_labels(body)
     first, labels_there = _first_label(heading, body), _fields(heading, body)
     above = body[:first].strip("\n")
-    if above.strip() and _DID.lower() not in labels_there and not _is_comment(above):
-        body = f"**{_DID}:**\n\n{above}\n\n{body[first:]}".rstrip()
+    if above.strip() and DID.field not in labels_there and not _is_comment(above):
+        body = f"**{DID.label}:**\n\n{above}\n\n{body[first:]}".rstrip()
     document, section = _parsed(heading, body)
     session = session_of(document, section)
     fields = session.fields if session else {}
     empty = [each.label_span for each in fields.values() if is_blank(each.span.of(document.text))]
     labels = {span: span.of(document.text).rstrip() for span in empty}
     text = apply(document.text, [Edit(*span, f"{label} {NOT_RECORDED}") for span, label in labels.items()])
-    missing = [label for label in _REQUIRED if label.lower() not in fields]
+    missing = [label for label in REQUIRED_LABELS if label.lower() not in fields]
     text = "\n\n".join([text.rstrip(), *(f"**{label}:** {NOT_RECORDED}" for label in missing)])
     filled = [(label, f"{label} {NOT_RECORDED}") for label in labels.values()]
     return text[len(heading) :].strip("\n"), (*renamed, *filled)

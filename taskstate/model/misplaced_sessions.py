@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 
 from taskstate.model.progress_log import session_number
+from taskstate.model.session_texts import REQUIRED_PATTERN
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
 from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 LOG = "Progress Log"
 _DATE = r"\d{4}-\d{2}-\d{2}"
-_LABEL = r"(?i)(?:^|(?<=[\r\n]))(?:\*\*|__)(?:what i did|issues(?: encountered)?|current state|next steps)\b"
+_LABEL = rf"(?i)(?:^|(?<=[\r\n]))(?:\*\*|__)(?:{REQUIRED_PATTERN})\b"
 
 
 class MisplacedSession(NamedTuple):

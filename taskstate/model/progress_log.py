@@ -6,14 +6,17 @@ import re
 from bisect import bisect_left, bisect_right
 from functools import cached_property, lru_cache
 
+from taskstate.model import session_texts
+from taskstate.model.session_texts import SESSION_TEXTS
 from taskstate.syntax.escaping import is_blank, item_text
 from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span, first_line, trimmed, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from taskstate.model.session_texts import SessionText
     from taskstate.syntax.document import Document, Section
 
 _NUMBER = re.compile(r"session\s+#?(\d{1,9})\b(?![.,]\d)", re.IGNORECASE)
@@ -24,12 +27,9 @@ _SUMMARY = r"(?i)archived summary\b(?:\s*\(sessions?\s+(\d{1,9})(?:\s*[-\u2013]\
 _LABEL = re.compile(r"\*\*(?<=[\r\n]\*\*)([^*\r\n:]+):\*\*[ \t]*")
 # `**Next steps**:` and `__Next steps:__` look the same when rendered. Only of the labels that every session has: other
 # words in bold are prose.
-_OTHER_LABEL = (
-    r"(?i)(?:(?:\*\*|__)(?<=[\r\n]..))(what i did|issues(?: encountered)?|current state|next steps)"
-    r"(?::(?:\*\*|__)|(?:\*\*|__):)[ \t]*"
-)
-_USUAL_LABELS = 4  # of a session: what was done, issues, current state, next steps
-_FIELDS = {"issues": "issues encountered"}  # a second name for the same field
+_REQUIRED = session_texts.REQUIRED_PATTERN
+_OTHER_LABEL = rf"(?i)(?:(?:\*\*|__)(?<=[\r\n]..))({_REQUIRED})(?::(?:\*\*|__)|(?:\*\*|__):)[ \t]*"
+_FIELDS = {name: text.field for text in SESSION_TEXTS for name in text.also}  # second names
 
 
 class Field(NamedTuple):
@@ -71,40 +71,40 @@ class Session(_Session):
         field = self.fields.get(name)
         return field_values(self.document, field.span) if field else ()
 
+    def values(self, text: SessionText) -> tuple[str, ...]:
+        """Return the values of a text; of commits without the backticks that enclose a whole one."""
+        values = self.field(text.field)
+        return tuple(re.sub(r"\A`([^`]+)`\Z", r"\1", value) for value in values) if text.commits else values
+
+    def texts(self, texts: Sequence[SessionText] = SESSION_TEXTS) -> dict[str, str | tuple[str, ...]]:
+        """Return what the session says, by the keys of the texts."""
+        said = ((text, self.values(text)) for text in session_texts.agent_last(texts))
+        return {text.key: values if text.repeated else "\n".join(values) for text, values in said}
+
     @property
     def did(self) -> tuple[str, ...]:
-        """The items of "What I did"."""
-        return self.field("what i did")
+        """What was done."""
+        return self.values(session_texts.DID)
 
     @property
     def issues(self) -> tuple[str, ...]:
         """The issues encountered."""
-        return self.field("issues encountered")
+        return self.values(session_texts.ISSUES)
 
     @property
     def state(self) -> str:
-        """The text of "Current state"."""
-        return "\n".join(self.field("current state"))
+        """The current state."""
+        return "\n".join(self.values(session_texts.STATE))
 
     @property
     def next(self) -> tuple[str, ...]:
         """The next steps."""
-        return self.field("next steps")
-
-    @property
-    def commits(self) -> tuple[str, ...]:
-        """The commits, without backticks that enclose a whole item."""
-        return tuple(value[1:-1] if re.fullmatch("`[^`]+`", value) else value for value in self.field("commits"))
-
-    @property
-    def verification(self) -> tuple[str, ...]:
-        """The items of "Verification"."""
-        return self.field("verification")
+        return self.values(session_texts.NEXT)
 
     @property
     def agent(self) -> str:
         """The agent that worked in the session."""
-        return "\n".join(self.field("agent"))
+        return "\n".join(self.values(session_texts.AGENT))
 
     @property
     def entry(self) -> str:
@@ -191,7 +191,7 @@ def _labels(document: Document, body: Span) -> list[re.Match[str]]:
     if text.find("**", *body) < 0 and text.find("__", *body) < 0:
         return []
     labels = list(_LABEL.finditer(text, *body))
-    if len(labels) < _USUAL_LABELS:
+    if len(labels) < len(session_texts.REQUIRED_LABELS):
         others = [
             each for each in re.compile(_OTHER_LABEL).finditer(text, *body) if not _LABEL.match(text, each.start())
         ]

@@ -5,15 +5,19 @@ Whatever writes, reads, merges, migrates or asks for a session takes its texts f
 
 from __future__ import annotations
 
-from taskstate.typed import NamedTuple
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class SessionText(NamedTuple):
     """A text of a session: the key of its values in data, the label in the file, and the flag of the command line.
 
-    `help` says what to give. A text that is not `repeated` has one value. One that is `required` stands in every
-    session. `placeholder` is written where there is no value; without one, nothing is. `what` names one value in
-    messages, and `example` stands for one in a usage line. Values that are `commits` are written in backticks.
+    `help` says what to give. A text that is not `repeated` has one value. One that is `required` must be given.
+    `placeholder` is written where there is no value; without one, nothing is. `what` names one value in messages, and
+    `example` stands for one in a usage line. Values that are `commits` are written in backticks. `also` are other
+    labels that are read as the same text, in lower case.
     """
 
     key: str
@@ -26,32 +30,43 @@ class SessionText(NamedTuple):
     placeholder: str = ""
     example: str = "TEXT"
     commits: bool = False
+    also: tuple[str, ...] = ()
+
+    @property
+    def field(self) -> str:
+        """The name of its part among `Session.fields`."""
+        return self.label.lower()
 
 
-# In the order of the file.
+# A row that some part of the product means by itself has a name.
 AGENT = SessionText("agent", "Agent", "agent", "name of the agent", "the agent's name", repeated=False, example="NAME")
-SESSION_TEXTS = (
-    AGENT,
-    SessionText("did", "What I did", "did", "work done", "what was done", required=True),
-    SessionText("issues", "Issues encountered", "issue", "issue encountered", "an issue", placeholder="None"),
-    SessionText(
-        "state",
-        "Current state",
-        "state",
-        "current state of the work",
-        "the current state",
-        repeated=False,
-        required=True,
-    ),
-    SessionText("next", "Next steps", "next", "next step", "a next step", required=True),
-    SessionText(
-        "commits",
-        "Commits",
-        "commit",
-        "commit made, which must exist here; recorded by its full id",
-        "a commit",
-        example="SHA",
-        commits=True,
-    ),
-    SessionText("verification", "Verification", "verified", "what was verified, and how", "the verification"),
+DID = SessionText("did", "What I did", "did", "work done", "what was done", required=True)
+ISSUES = SessionText(
+    "issues", "Issues encountered", "issue", "issue encountered", "an issue", placeholder="None", also=("issues",)
 )
+STATE = SessionText(
+    "state", "Current state", "state", "current state of the work", "the current state", repeated=False, required=True
+)
+NEXT = SessionText("next", "Next steps", "next", "next step", "a next step", required=True)
+COMMITS = SessionText(
+    "commits",
+    "Commits",
+    "commit",
+    "commit made, which must exist here; recorded by its full id",
+    "a commit",
+    example="SHA",
+    commits=True,
+)
+VERIFICATION = SessionText("verification", "Verification", "verified", "what was verified, and how", "the verification")
+# In the order of the file.
+SESSION_TEXTS = (AGENT, DID, ISSUES, STATE, NEXT, COMMITS, VERIFICATION)
+
+_IN_EVERY_SESSION = tuple(text for text in SESSION_TEXTS if text.required or text.placeholder)
+REQUIRED_LABELS = tuple(text.label for text in _IN_EVERY_SESSION)
+# Matches one of these labels, in any form that is read; where it stands and what encloses it, the pattern around says.
+REQUIRED_PATTERN = "|".join(name for text in _IN_EVERY_SESSION for name in (text.field, *text.also))
+
+
+def agent_last(texts: Sequence[SessionText]) -> list[SessionText]:
+    """Return the texts in the order in which doors ask for them and data has them."""
+    return sorted(texts, key=lambda text: text.key == AGENT.key)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial, update_wrapper
+
 from taskstate.model.session_texts import AGENT, SESSION_TEXTS
 from taskstate.operations.call import usage_error
 from taskstate.operations.operation import TASK, Operation, group, option, switch
@@ -11,6 +13,9 @@ from taskstate.storage.files import MAX_BYTES
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from taskstate.model.session_texts import SessionText
     from taskstate.operations.call import Call, Source
     from taskstate.operations.operation import Fields, Name, TaskId, Text
     from taskstate.turn.ending import FinishRequest
@@ -38,7 +43,7 @@ class Finish(NamedTuple):
     answers: tuple[str, ...] = option("N=TEXT", "answer to a finding", flag="answer")
 
 
-def finish(call: Call, asked: Finish) -> Result:
+def finish(call: Call, asked: Finish, texts: Sequence[SessionText] = SESSION_TEXTS) -> Result:
     """End a turn: record the session, run the checks and compare them, take the snapshot, set the role done.
 
     The checks are the validation commands, compared with the baseline. Exit status 1: the session is recorded, and
@@ -48,7 +53,7 @@ def finish(call: Call, asked: Finish) -> Result:
     from taskstate.turn.finish import finish as end
 
     turn = Turn(call.workspace, call.task_id(asked.id), call.request(), call.progress)
-    done = end(turn, _request(asked))
+    done = end(turn, _request(asked, texts))
     if call.dry_run:
         return changed(call, done.outcome._replace(notes=(*done.outcome.notes, *done.lines)))
     call.problems((*done.outcome.warnings, *done.problems))
@@ -62,14 +67,14 @@ def finish(call: Call, asked: Finish) -> Result:
     return Result(data, "\n".join(done.lines), status=1 if done.problems else 0)
 
 
-def _request(asked: Finish) -> FinishRequest:
+def _request(asked: Finish, texts: Sequence[SessionText]) -> FinishRequest:
     from taskstate.turn import ending as endings
 
     ending = endings.PAUSE if asked.pause else endings.ABANDON if asked.abandon else endings.DONE_ENDING
     if asked.passes and ending != endings.DONE_ENDING and not asked.evidence:
         raise usage_error(f"--{ending} does not go with --pass", help="leave one of them out")
     return endings.FinishRequest(
-        words=given_words(asked.words, asked.source),
+        words=given_words(asked.words, asked.source, texts),
         passes=asked.passes,
         checked=asked.checked,
         log=asked.qa_log.read(MAX_BYTES) if asked.qa_log else None,
@@ -93,25 +98,31 @@ def _answer(text: str) -> tuple[int, str]:
     return int(number), answer
 
 
-OPERATIONS = (
-    Operation(
-        "finish",
-        "end a turn: session, checks, snapshot, and what comes next",
-        finish,
-        Finish,
-        writes=True,
-        groups={"words": text_fields(tuple(each for each in SESSION_TEXTS if each is not AGENT))},
-        apart=(
-            *(("--pause", other) for other in ("--abandon", "--complete", "--send-back", "--waive")),
-            *(("--abandon", other) for other in ("--complete", "--send-back", "--waive")),
-            ("--complete", "--send-back"),
+def finish_operations(texts: Sequence[SessionText] = SESSION_TEXTS) -> tuple[Operation, ...]:
+    """Return the operation, with a field for each text but the agent's name, which the turn knows."""
+    words = text_fields([each for each in texts if each is not AGENT])
+    return (
+        Operation(
+            "finish",
+            "end a turn: session, checks, snapshot, and what comes next",
+            update_wrapper(partial(finish, texts=texts), finish),
+            Finish,
+            writes=True,
+            groups={"words": words},
+            apart=(
+                *(("--pause", other) for other in ("--abandon", "--complete", "--send-back", "--waive")),
+                *(("--abandon", other) for other in ("--complete", "--send-back", "--waive")),
+                ("--complete", "--send-back"),
+            ),
+            together=(
+                ("--send-back", "--finding", 'say what is wrong: --finding "WHAT"'),
+                ("--finding", "--send-back", "name the role that mends it: --send-back ROLE"),
+                ("--output", "--complete", "`taskstate chain output set` writes a part alone"),
+                ("--waive", "--note", 'say why: --note "WHY"'),
+                ("--abandon", "--note", 'say why: --note "WHY"'),
+            ),
         ),
-        together=(
-            ("--send-back", "--finding", 'say what is wrong: --finding "WHAT"'),
-            ("--finding", "--send-back", "name the role that mends it: --send-back ROLE"),
-            ("--output", "--complete", "`taskstate chain output set` writes a part alone"),
-            ("--waive", "--note", 'say why: --note "WHY"'),
-            ("--abandon", "--note", 'say why: --note "WHY"'),
-        ),
-    ),
-)
+    )
+
+
+OPERATIONS = finish_operations()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+from functools import partial, update_wrapper
 
-from taskstate.model.session_texts import AGENT, SESSION_TEXTS
+from taskstate.model.session_texts import DID, SESSION_TEXTS, agent_last
 from taskstate.operations.call import usage_error
 from taskstate.operations.operation import TASK, Field, Operation, group, option, positional
 from taskstate.operations.result import Result, changed
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from taskstate.model.session_texts import SessionText
     from taskstate.operations.call import Call, Source
     from taskstate.operations.operation import Fields, TaskId
-    from taskstate.tasks.sessions import NewSession, SessionView
+    from taskstate.tasks.new_session import NewSession
+    from taskstate.tasks.sessions import SessionView
 
 _MAX_SUMMARY = 80  # characters of a session in a list
 FROM = option("FILE", "read the session from JSON with the keys did, issues, state, next, commits, …", flag="from")
@@ -57,9 +59,8 @@ class Restore(NamedTuple):
     )
 
 
-def text_fields(texts: Sequence[SessionText] = SESSION_TEXTS) -> tuple[Field, ...]:
+def text_fields(texts: Sequence[SessionText]) -> tuple[Field, ...]:
     """Return the fields that ask for the texts of a session, the agent's name last."""
-    ordered = sorted(texts, key=lambda text: text.key == AGENT.key)
     return tuple(
         Field(
             each.help,
@@ -70,17 +71,17 @@ def text_fields(texts: Sequence[SessionText] = SESSION_TEXTS) -> tuple[Field, ..
             is_list=each.repeated,
             by_comma=each.commits,
         )
-        for each in ordered
+        for each in agent_last(texts)
     )
 
 
-def add(call: Call, asked: Add) -> Result:
+def add(call: Call, asked: Add, texts: Sequence[SessionText] = SESSION_TEXTS) -> Result:
     """Append a session to the Progress Log."""
     from taskstate.tasks.sessions import add as add_session
     from taskstate.tasks.size_warning import warning
 
     task = call.task_id(asked.id)
-    words = given_words(asked.words, asked.source)
+    words = given_words(asked.words, asked.source, texts)
     if words is None:
         raise usage_error("session add: --did is missing", help="say what was done, the state, and the next step")
     outcome = add_session(call.workspace, task, words, call.request())
@@ -89,39 +90,39 @@ def add(call: Call, asked: Add) -> Result:
     return result._replace(warning=warning(outcome.state, size))
 
 
-def given_words(words: Mapping[str, Any], source: Source | None) -> NewSession | None:
+def given_words(words: Mapping[str, Any], source: Source | None, texts: Sequence[SessionText]) -> NewSession | None:
     """Return the session that fields give, and the file of --from, to which they add; None where neither says a word.
 
     Raises:
         TaskstateError: one of what every session says is missing.
     """
-    from taskstate.tasks.sessions import NewSession
+    from taskstate.tasks.new_session import NewSession
 
-    values = {} if source is None else _from_json(source.text(), source.name)
-    for text in SESSION_TEXTS:
+    values = {} if source is None else _from_json(source.text(), source.name, texts)
+    for text in texts:
         if text.repeated:
             values[text.key] = (*values.get(text.key, ()), *words.get(text.key, ()))
         else:
             values[text.key] = words.get(text.key) or values.get(text.key, "")
     if not any(values.values()):
         return None
-    for text in SESSION_TEXTS:
+    for text in texts:
         if text.required and not values[text.key]:
             raise usage_error(f"--{text.flag} is missing", help="say what was done, the state, and the next step")
-    return NewSession(**values)
+    return NewSession(texts, **values)
 
 
-def _from_json(text: str, name: str) -> dict[str, Any]:
+def _from_json(text: str, name: str, texts: Sequence[SessionText]) -> dict[str, Any]:
     from taskstate.syntax.json_input import read_object, unknown_key, wrong_value
 
-    texts = {each.key: each for each in SESSION_TEXTS}
+    rows = {each.key: each for each in texts}
     values = read_object(text, name, '{"did": [..], "state": "..", "next": [..]}')
     for key, value in values.items():
-        if key not in texts:
-            raise unknown_key(name, key, tuple(texts))
-        if not texts[key].repeated and not isinstance(value, str):
+        if key not in rows:
+            raise unknown_key(name, key, tuple(rows))
+        if not rows[key].repeated and not isinstance(value, str):
             raise wrong_value(name, key, "a text")
-        if texts[key].repeated and not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
+        if rows[key].repeated and not (isinstance(value, list) and all(isinstance(item, str) for item in value)):
             raise wrong_value(name, key, "a list of texts")
     return values
 
@@ -140,7 +141,7 @@ def list_(call: Call, asked: List) -> Result:
 
 
 def _summary(session: SessionView) -> str:
-    line = session.did[0].split("\n")[0] if session.did else ""
+    line = next(iter(session.texts[DID.key]), "").split("\n")[0]
     return line if len(line) <= _MAX_SUMMARY else line[: _MAX_SUMMARY - 1] + "\u2026"
 
 
@@ -148,9 +149,9 @@ def show(call: Call, asked: Show) -> Result:
     """Show a session from the state file or the archive."""
     from taskstate.tasks.sessions import find_session
 
-    shape = find_session(call.workspace, call.task_id(asked.id), asked.number)._asdict()
-    text = shape.pop("entry")
-    return Result(shape, text)
+    shown = find_session(call.workspace, call.task_id(asked.id), asked.number)
+    data = {"number": shown.number, "time": shown.time, **shown.texts, "archived": shown.archived}
+    return Result(data, shown.entry)
 
 
 def restore(call: Call, asked: Restore) -> Result:
@@ -163,9 +164,15 @@ def restore(call: Call, asked: Restore) -> Result:
     )
 
 
-OPERATIONS = (
-    Operation("session add", "add a session", add, Add, writes=True, groups={"words": text_fields()}),
-    Operation("session list", "list all sessions", list_, List),
-    Operation("session show", "show a session", show, Show),
-    Operation("session restore", "put a session back", restore, Restore, writes=True),
-)
+def session_operations(texts: Sequence[SessionText] = SESSION_TEXTS) -> tuple[Operation, ...]:
+    """Return the operations of `session`, with a field for each text."""
+    add_texts = update_wrapper(partial(add, texts=texts), add)
+    return (
+        Operation("session add", "add a session", add_texts, Add, writes=True, groups={"words": text_fields(texts)}),
+        Operation("session list", "list all sessions", list_, List),
+        Operation("session show", "show a session", show, Show),
+        Operation("session restore", "put a session back", restore, Restore, writes=True),
+    )
+
+
+OPERATIONS = session_operations()

@@ -9,7 +9,8 @@ from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model.derived_values import is_too_large
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.model.misplaced_sessions import misplaced_sessions
-from taskstate.model.progress_log import Session, session_number
+from taskstate.model.progress_log import session_number
+from taskstate.model.session_texts import AGENT, COMMITS
 from taskstate.model.statuses import CREATED, DROPPED, IN_PROGRESS
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import set_front_matter, with_write_metadata
@@ -18,6 +19,7 @@ from taskstate.storage.git import client as git
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import end_of_content, with_newlines
+from taskstate.tasks.new_session import entry_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import artifacts, damage, preconditions
 from taskstate.workspace.archive_file import read_archive
@@ -25,11 +27,14 @@ from taskstate.workspace.change import Change
 from taskstate.workspace.writer import change
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
     from pathlib import Path
 
     from taskstate.error_codes import ErrorCode
+    from taskstate.model.progress_log import Session
     from taskstate.syntax.document import Document
+    from taskstate.tasks.new_session import NewSession
     from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
 
@@ -40,20 +45,8 @@ _TIME = "%Y-%m-%d %H:%M"
 KEPT_REFUSALS: frozenset[ErrorCode] = damage.CODES | {
     *("section-missing", "unsafe", "unreadable", "newer-format", "pending", "file-name", "session-misplaced")
 }
-_AGENT = r"(?ms)^\*\*Agent:\*\*.*?(?=^\*\*[^*\n]+:\*\*|\Z)"
+_AGENT = rf"(?ms)^\*\*{AGENT.label}:\*\*.*?(?=^\*\*[^*\n]+:\*\*|\Z)"
 _STARTING = ("Task Description", "Acceptance Criteria")
-
-
-class NewSession(NamedTuple):
-    """The content of a session to append; each text may have several lines and any Markdown."""
-
-    did: tuple[str, ...]
-    state: str
-    next: tuple[str, ...]
-    issues: tuple[str, ...] = ()
-    commits: tuple[str, ...] = ()
-    verification: tuple[str, ...] = ()
-    agent: str = ""
 
 
 class SearchHit(NamedTuple):
@@ -120,7 +113,7 @@ def _with_full_commits(workspace: Workspace, entry: NewSession) -> tuple[NewSess
     """
     if not entry.commits:
         return entry, ()
-    commits = tuple(escaping.one_line(each, what="a commit") for each in entry.commits)
+    commits = tuple(escaping.one_line(each, what=COMMITS.what) for each in entry.commits)
     root = workspace.root
     if git.toplevel(root) is None:
         note = "there is no git repository here, so the commits are recorded as given"
@@ -157,7 +150,7 @@ def with_kept_input(
 
 
 def _refused(task_id: str, entry: NewSession) -> artifacts.Artifact:
-    text = json.dumps({name: value for name, value in entry._asdict().items() if value}, ensure_ascii=False, indent=1)
+    text = json.dumps({key: value for key, value in entry.values.items() if value}, ensure_ascii=False, indent=1)
     return artifacts.refused_session(task_id, text)
 
 
@@ -182,7 +175,7 @@ def says_already(state: TaskState, entry: NewSession, since: int) -> bool:
     plain = entry._replace(agent="")
     return any(
         _without_agent(with_newlines(session.entry, "\n"))
-        == _without_agent(_render(plain, session.number, session.time or ""))
+        == _without_agent(entry_of(plain, session.number, session.time or ""))
         for session in later
     )
 
@@ -220,7 +213,7 @@ def plan_add(state: TaskState, entry: NewSession, *, now: datetime, archived: in
     number = max(archived, state.archived, _highest(document)) + 1
     require_none_misplaced(state)
     nl = document.newline
-    text = with_newlines(_render(entry, number, now.strftime(_TIME)), nl)
+    text = with_newlines(entry_of(entry, number, now.strftime(_TIME)), nl)
     end = end_of_content(document.text, log.span)
     edit = Edit(end, end, nl * 2 + text + ("" if end < len(document.text) else nl))
     notes, status = _start_of_work(state)
@@ -277,48 +270,15 @@ def is_unfilled(state: TaskState, name: str) -> bool:
     return not text or kind_of(state.document).is_placeholder(text)
 
 
-def _render(entry: NewSession, number: int, time: str) -> str:
-    """Return a session in canonical form, with LF line ends."""
-    issues = (
-        _list("Issues encountered", entry.issues, what="an issue") if entry.issues else "**Issues encountered:** None"
-    )
-    parts = [
-        f"### Session {number} - {time}",
-        _list("Agent", (entry.agent,), what="the agent's name") if entry.agent else "",
-        _list("What I did", entry.did, what="what was done"),
-        issues,
-        _list("Current state", (entry.state,), what="the current state"),
-        _list("Next steps", entry.next, what="a next step"),
-        _list("Commits", tuple(map(_commit, entry.commits)), what="a commit") if entry.commits else "",
-        _list("Verification", entry.verification, what="the verification") if entry.verification else "",
-    ]
-    return "\n\n".join(filter(None, parts))
-
-
-def _commit(sha: str) -> str:
-    return f"`{escaping.one_line(sha, what='a commit')}`"
-
-
-def _list(label: str, texts: tuple[str, ...], *, what: str) -> str:
-    if not texts:
-        raise TaskstateError(
-            f"{what} is missing", help=f"every session says something under **{label}:**", code="empty"
-        )
-    return f"**{label}:**\n\n{escaping.items(texts, what=what)}"
-
-
 class SessionView(NamedTuple):
-    """A session for display, from the state file or the archive; a list is empty where its field says `None`."""
+    """A session for display, from the state file or the archive, with its texts by the keys of their table.
+
+    A list is empty where its field says `None`.
+    """
 
     number: int
     time: str | None
-    did: tuple[str, ...]
-    issues: tuple[str, ...]
-    state: str
-    next: tuple[str, ...]
-    commits: tuple[str, ...]
-    verification: tuple[str, ...]
-    agent: str
+    texts: Mapping[str, str | tuple[str, ...]]
     entry: str
     archived: bool
 
@@ -369,18 +329,12 @@ def _view(session: Session, *, archived: bool) -> SessionView:
     return SessionView(
         number=session.number,
         time=session.time,
-        did=_listed(session.did),
-        issues=_listed(session.issues),
-        state=session.state,
-        next=_listed(session.next),
-        commits=_listed(session.commits),
-        verification=_listed(session.verification),
-        agent=session.agent,
+        texts={key: _listed(value) for key, value in session.texts().items()},
         # The archive keeps sessions one heading level higher than the log.
         entry=session.entry.replace("##", "###", 1) if archived else session.entry,
         archived=archived,
     )
 
 
-def _listed(values: tuple[str, ...]) -> tuple[str, ...]:
-    return () if all(escaping.is_none(value) for value in values) else values
+def _listed(said: str | tuple[str, ...]) -> str | tuple[str, ...]:
+    return said if isinstance(said, str) or not all(map(escaping.is_none, said)) else ()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from taskstate.model.delta_block import Turn
-    from taskstate.tasks.sessions import NewSession
+    from taskstate.tasks.new_session import NewSession
     from taskstate.turn.call import Call
     from taskstate.turn.checks import Checks, Gate
     from taskstate.turn.position import Position

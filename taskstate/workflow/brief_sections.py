@@ -10,6 +10,7 @@ import re
 
 from taskstate.model import chain, chain_quotes, phases
 from taskstate.model.document_kinds import kind_of, section_key
+from taskstate.model.session_texts import DID, ISSUES, NEXT
 from taskstate.model.static_context import SECTION, read_static
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, json_fence
 from taskstate.syntax.nodes import Fault
@@ -182,10 +183,10 @@ def _session_units(session: Session, *, newest: bool = False) -> tuple[Unit, ...
     units = units_of(text[starts[0] : ends[0]], session.number)
     for (name, field), start, end in zip(fields, starts[1:], ends[1:], strict=True):
         is_whole = not text[field.span.end : end].strip()
-        is_empty = name == "issues encountered" and set(session.issues) <= {*_NOTHING}
-        is_shown = name == "next steps" and newest and _is_list_of(field.span.of(text), session.next)
+        is_empty = name == ISSUES.field and set(session.issues) <= {*_NOTHING}
+        is_shown = name == NEXT.field and newest and _is_list_of(field.span.of(text), session.next)
         if not (is_whole and (is_empty or is_shown)):
-            keep = _DID_KEEP if newest and name == "what i did" else 0
+            keep = _DID_KEEP if newest and name == DID.field else 0
             units += tuple(unit._replace(keep=keep) for unit in units_of(text[start:end], session.number))
     return units
 

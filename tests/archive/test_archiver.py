@@ -411,7 +411,7 @@ def test_altered_entry_spoils_no_other(place: Place) -> None:
     place.archive_path.write_text(place.archived.replace("- x\n", "- y\n", 1), encoding="utf-8")
     assert place.numbers() == [(number, number < 9) for number in range(1, 10)]
     assert len(read_batches(place.archived)) == 3
-    assert sessions.find_session(place.workspace, TASK, 2).next == ("Go on.",)
+    assert sessions.find_session(place.workspace, TASK, 2).texts["next"] == ("Go on.",)
 
 
 def test_removed_entry_spoils_no_other(place: Place) -> None:
@@ -422,7 +422,7 @@ def test_removed_entry_spoils_no_other(place: Place) -> None:
         re.sub(r"## Session 1 .*?(?=## )", "", place.archived, flags=re.DOTALL), encoding="utf-8"
     )
     assert place.numbers() == [(2, True), (3, False)]
-    assert sessions.find_session(place.workspace, TASK, 2).next == ("next 2",)
+    assert sessions.find_session(place.workspace, TASK, 2).texts["next"] == ("next 2",)
 
 
 def test_text_behind_the_last_batch_is_read(place: Place) -> None:

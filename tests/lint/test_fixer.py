@@ -7,6 +7,7 @@ import pytest
 from taskstate.lint.engine import check
 from taskstate.lint.fixer import fix_file
 from taskstate.tasks import sessions
+from taskstate.tasks.new_session import NewSession
 from tests.support.lint_corpus import CLEAN
 from tests.support.place import Place, refusal, tree
 
@@ -186,9 +187,7 @@ def test_hand_made_file_is_written_by_others_as_before(place: Place) -> None:
     fix(place, path=path)
     path.write_bytes(before)  # as `git checkout` does
     assert place.told() == ()
-    sessions.add(
-        place.workspace, "by-hand.2", sessions.NewSession(did=("it",), state="So.", next=("Go on.",)), place.request()
-    )
+    sessions.add(place.workspace, "by-hand.2", NewSession(did=("it",), state="So.", next=("Go on.",)), place.request())
     assert b"revision: 1" in path.read_bytes()
     assert place.told() == ()
 

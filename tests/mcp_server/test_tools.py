@@ -31,7 +31,7 @@ def test_a_field_has_one_type_in_a_tool(tool: Tool) -> None:
     """What the operations of a tool call alike is of one type, so that the schema holds for all of them."""
     properties = schema_of(tool)["properties"]
     for offered in tool.operations.values():
-        for name, field in fields_of(offered).items():
+        for name, field in fields_of(offered, offered.operation).items():
             assert properties[name] == type_of(field), (offered, name)
     assert (DO in properties) == ("" not in tool.operations)
 

@@ -40,5 +40,5 @@ def test_sessions_that_one_side_archived_must_stand_in_an_archive(branched: GitP
     done = subprocess.run(command, cwd=branched.root, capture_output=True, text=True, check=False)
     assert (done.returncode == 0) is is_tracked, done
     assert ("session 1, 2 would get lost" in done.stderr) is not is_tracked
-    said = [text for session in all_sessions(branched.workspace, TASK) for text in session.did]
+    said = [text for session in all_sessions(branched.workspace, TASK) for text in session.texts["did"]]
     assert said == ["First.", "Second.", "Third.", "Fourth."]

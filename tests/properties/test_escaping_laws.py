@@ -16,7 +16,8 @@ from taskstate.model.write_metadata import WriteMetadata
 from taskstate.syntax import escaping, markdown_blocks
 from taskstate.syntax.document import parse
 from taskstate.tasks.create import NewTask, render
-from taskstate.tasks.sessions import NewSession, plan_add
+from taskstate.tasks.new_session import NewSession
+from taskstate.tasks.sessions import plan_add
 from taskstate.workspace.change import Request
 from taskstate.workspace.workspace import Workspace
 from tests.support.markdown_strategies import LINE_END, outside, state_files

@@ -163,7 +163,7 @@ class Task(RuleBasedStateMachine):
         """Every session that was acknowledged is told again word for word, once, under its number."""
         told = sessions.all_sessions(self.place.workspace, TASK)
         assert [each.number for each in told] == list(range(1, len(self.said) + 1))
-        assert {each.number: (each.did, each.state, each.next) for each in told} == self.said
+        assert {each.number: (each.texts["did"], each.texts["state"], each.texts["next"]) for each in told} == self.said
         assert [each.archived for each in told] == sorted((each.archived for each in told), reverse=True)
 
     @invariant()

@@ -21,6 +21,7 @@ from taskstate.storage import kept
 from taskstate.storage.private import FALLBACK
 from taskstate.syntax.document import parse
 from taskstate.tasks import checklist, create, sessions
+from taskstate.tasks.new_session import NewSession
 from taskstate.verification.qa import trust
 from taskstate.workspace import setup, startup
 from taskstate.workspace.change import Outcome, Request
@@ -124,7 +125,7 @@ class Place:
     def add(self, *did: str, request: Request | None = None, **entry: Any) -> Outcome:  # noqa: ANN401 - its fields
         """Append a session."""
         parts = {"did": did or ("Worked.",), "state": "Half-way.", "next": ("Go on.",)} | entry
-        return sessions.add(self.workspace, TASK, sessions.NewSession(**parts), request or self.request())
+        return sessions.add(self.workspace, TASK, NewSession(**parts), request or self.request())
 
     def fill(self, *numbers: int, log: str = "") -> None:
         """Write sessions into the Progress Log by hand, each with a day of its own."""

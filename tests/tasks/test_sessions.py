@@ -94,7 +94,7 @@ def test_commits_are_recorded_by_their_full_id(tmp_path: Path) -> None:
     place = GitPlace(tmp_path / "repository")
     head = place.git("rev-parse", "HEAD")
     place.add(commits=(head[:7], "HEAD", "main"))
-    assert read(place, 1).commits == (head,)
+    assert read(place, 1).texts["commits"] == (head,)
 
 
 def test_commits_that_do_not_exist_are_refused(tmp_path: Path) -> None:
@@ -112,14 +112,14 @@ def test_commits_that_do_not_exist_are_refused(tmp_path: Path) -> None:
 def test_commits_that_cannot_be_looked_up_are_recorded_as_given(place: Place, tmp_path: Path) -> None:
     """Without git, and in a clone that lacks older commits, the session is recorded and a note says why."""
     outcome = place.add(commits=("abc1234",))
-    assert read(place, 1).commits == ("abc1234",)
+    assert read(place, 1).texts["commits"] == ("abc1234",)
     assert outcome.notes[0] == "there is no git repository here, so the commits are recorded as given"
     origin = GitPlace(tmp_path / "origin")
     origin.commit("more")
     shallow = GitPlace(tmp_path / "shallow")
     shallow.git("fetch", "--quiet", "--depth=1", f"file://{origin.root}", "main")
     outcome = shallow.add(commits=("0badc0de",))
-    assert read(shallow, 1).commits == ("0badc0de",)
+    assert read(shallow, 1).texts["commits"] == ("0badc0de",)
     assert outcome.notes[0] == "this clone is shallow: 0badc0de cannot be looked up, and is recorded as given"
 
 
@@ -141,7 +141,8 @@ def test_tricky_text_stays_one_session_and_reads_back(place: Place, shape: str) 
     place.add("After.")
     result = read(place, 2)
     assert place.numbers() == [(1, False), (2, False), (3, False)]
-    assert (result.did, result.issues, result.state, result.next) == ((text, text), (text,), text, (text,))
+    texts = [result.texts[key] for key in ("did", "issues", "state", "next")]
+    assert texts == [(text, text), (text,), text, (text,)]
     assert [section.title for section in place.state.document.sections if section.level < 3] == [
         section.title for section in parse(before).sections if section.level < 3
     ]
@@ -157,7 +158,7 @@ def test_tricky_text_survives_archiving(place: Place, shape: str) -> None:
     place.archive()
     after = read(place, 1)
     assert after.archived
-    assert (after.did, after.entry) == (before.did, before.entry)
+    assert (after.texts["did"], after.entry) == (before.texts["did"], before.entry)
     assert place.numbers() == [(1, True), (2, False)]
 
 

@@ -60,7 +60,7 @@ def add(place: Place, *texts: str) -> None:
 
 def did(place: Place) -> list[str]:
     """Return what all sessions say was done."""
-    return [text for session in sessions.all_sessions(place.workspace, TASK) for text in session.did]
+    return [text for session in sessions.all_sessions(place.workspace, TASK) for text in session.texts["did"]]
 
 
 def numbers(place: Place) -> list[int]:

@@ -202,7 +202,7 @@ def test_change_in_between_is_planned_for_anew(place: Place, monkeypatch: pytest
     monkeypatch.setattr(journal, "write", Racing(place, times))
     place.add("Mine.")
     assert all(f"<!-- by hand {number} -->" in place.text for number in range(1, times + 1))
-    assert sessions.find_session(place.workspace, TASK, 1).did == ("Mine.",)
+    assert sessions.find_session(place.workspace, TASK, 1).texts["did"] == ("Mine.",)
     assert place.state.revision == 2
 
 
@@ -241,7 +241,8 @@ def test_save_in_the_instant_of_the_replace_is_kept(place: Place, monkeypatch: p
     monkeypatch.setattr(folders, "rename", replace_and_save)
     place.add("Second.")
     assert seen == [True]
-    assert [session.did for session in sessions.all_sessions(place.workspace, TASK)] == [("First.",), ("Second.",)]
+    recorded = sessions.all_sessions(place.workspace, TASK)
+    assert [session.texts["did"] for session in recorded] == [("First.",), ("Second.",)]
     assert "<!-- by hand -->" in place.text
 
 
@@ -280,13 +281,14 @@ def test_many_writers_lose_nothing(place: Place) -> None:
     script = (
         "import sys; from datetime import UTC, datetime; from pathlib import Path\n"
         "from taskstate.tasks import sessions\n"
+        "from taskstate.tasks.new_session import NewSession\n"
         "from taskstate.model.write_metadata import WriteMetadata\n"
         "from taskstate.workspace.workspace import find_workspace\n"
         "from taskstate.workspace.change import Request\n"
         "at = find_workspace(Path(sys.argv[1]), root=sys.argv[1])\n"
         "for n in range(5):\n"
         "    request = Request(metadata=WriteMetadata(actor='a', now=datetime.now(UTC)))\n"
-        "    entry = sessions.NewSession(did=(f'{sys.argv[2]}.{n}',), state='s', next=('n',))\n"
+        "    entry = NewSession(did=(f'{sys.argv[2]}.{n}',), state='s', next=('n',))\n"
         "    sessions.add(at, '101', entry, request)\n"
     )
     command = [sys.executable, "-c", script, str(place.root)]
@@ -294,7 +296,8 @@ def test_many_writers_lose_nothing(place: Place) -> None:
     assert [writer.wait(60) for writer in writers] == [0, 0, 0, 0]
     recorded = sessions.all_sessions(place.workspace, TASK)
     assert [each.number for each in recorded] == list(range(1, 21))
-    assert sorted(each.did[0] for each in recorded) == [f"{writer}.{n}" for writer in range(4) for n in range(5)]
+    did = sorted(each.texts["did"][0] for each in recorded)
+    assert did == [f"{writer}.{n}" for writer in range(4) for n in range(5)]
 
 
 # The seal

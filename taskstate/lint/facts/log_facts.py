@@ -11,6 +11,7 @@ from taskstate.lint.facts.moments import moment_of, those_in_future
 from taskstate.model.derived_values import session_counts
 from taskstate.model.document_kinds import section_key
 from taskstate.model.progress_log import filled_labels
+from taskstate.model.session_texts import DID, NEXT, REQUIRED_LABELS
 from taskstate.model.statuses import IN_PROGRESS
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
 from taskstate.syntax.escaping import is_blank
@@ -23,9 +24,7 @@ if TYPE_CHECKING:
     from taskstate.model.progress_log import Session, Summary
     from taskstate.syntax.document import Section
 
-REQUIRED = ("What I did", "Issues encountered", "Current state", "Next steps")  # fields of a session
-
-_LABELS = {label.lower() for label in REQUIRED}
+_LABELS = {label.lower() for label in REQUIRED_LABELS}
 _KEY = "progress log"
 _WORDS = (
     "none|nothing|nil|no|n/?a|not applicable|no (?:next |further )?steps?|tb[dac]|unknown"
@@ -44,7 +43,7 @@ _SESSION_LINE = (
     r"(?(bold)(?P=bold):?[^\S\r\n]*+)(?=[\r\n]|\Z)"
 )
 _DATE = r"\d{4}-\d{2}-\d{2}"
-_FIRST_FIELD = r"(?i)\s*(?:\*\*|__)what i did\b"
+_FIRST_FIELD = rf"(?i)\s*(?:\*\*|__){DID.field}\b"
 
 
 class SessionLine(NamedTuple):
@@ -160,7 +159,7 @@ class LogFacts(BasicFacts):
         newest = self.sessions[-1]
         if not _may_be_none(next(iter(newest.next), "")) or not self.sessions_known:
             return None
-        field = newest.fields.get("next steps")
+        field = newest.fields.get(NEXT.field)
         if field is None or is_blank(field.span.of(self.document.text)):
             return None  # TS404
         return newest if all(re.fullmatch(_NO_STEP, step) for step in newest.next) else None

@@ -38,6 +38,7 @@ commit in the next one, and silence the finding above the line with
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.model.session_texts import COMMITS
 from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
@@ -61,7 +62,7 @@ _COMMIT = (
     r"`(?P<quoted>[0-9a-fA-F]{4,64})`"
     r"|(?<![0-9A-Za-z_`./#-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])(?P<bare>[0-9a-f]{7,64})(?![0-9A-Za-z_`/-])"
 )
-_HISTORY, _COMMITS, _LABEL = "Git History", "commits", r"(?i)commits\s*:"
+_HISTORY, _LABEL = "Git History", rf"(?i){COMMITS.field}\s*:"
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
@@ -83,7 +84,7 @@ def _named(document: Document, facts: Facts) -> Iterator[re.Match[str]]:
     """Yield a match for each commit id in the sessions and in Git History."""
     for session in facts.sessions:
         may_name = compiled(_LABEL).search(document.text, *session.section.body)
-        field = session.fields.get(_COMMITS) if may_name else None
+        field = session.fields.get(COMMITS.field) if may_name else None
         if field:
             yield from compiled(_COMMIT).finditer(document.text, *field.span)
     spec = facts.kind.section(_HISTORY)

@@ -41,6 +41,7 @@ from __future__ import annotations
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
 from taskstate.lint.facts.wording import cut, first_line_of
+from taskstate.model.session_texts import NEXT
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
 
@@ -68,7 +69,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     newest = facts.idle_session
     if newest is None:
         return
-    span = newest.fields["next steps"].span
+    span = newest.fields[NEXT.field].span
     start = span.start + len(span.of(document.text)) - len(span.of(document.text).lstrip())
     text = " ".join(newest.next)
     yield RULE.at(

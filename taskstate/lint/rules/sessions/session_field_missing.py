@@ -46,11 +46,11 @@ import re
 from functools import cache
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
-from taskstate.lint.facts.log_facts import REQUIRED
 from taskstate.lint.facts.outline import SECTION, SUBSECTION
 from taskstate.lint.facts.wording import line_of
 from taskstate.messages import first_of
 from taskstate.model.progress_log import is_summary, labelled_fields, session_number
+from taskstate.model.session_texts import REQUIRED_LABELS
 from taskstate.syntax.escaping import is_blank
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
@@ -71,14 +71,14 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for the required fields that a session lacks, and one for each that is empty."""
     strays: Mapping[Span, Sequence[Section]] | None = None
     for session in facts.unfinished_sessions:
-        absent = [label for label in REQUIRED if label.lower() not in session.fields]
+        absent = [label for label in REQUIRED_LABELS if label.lower() not in session.fields]
         if absent:
             strays = _strays(document, facts) if strays is None else strays
             splitting = strays.get(session.section.span, ())
             absent = [label for label in absent if not _is_below(document, splitting, label)]
         if absent:
             yield _absent(document, session, absent)
-        for label in REQUIRED:
+        for label in REQUIRED_LABELS:
             field = session.fields.get(label.lower())
             if field and is_blank(field.span.of(document.text)):
                 yield _empty(document, session, field)
@@ -100,11 +100,11 @@ def _absent(document: Document, session: Session, labels: Sequence[str]) -> Diag
 def _words(labels: tuple[str, ...]) -> tuple[re.Pattern[str], str, str]:
     """Return a pattern for what looks like one of some labels, and in words their forms and names."""
     pattern = rf"^[ \t>*+\-_#\d.)]*(?:{'|'.join(labels)})\b"
-    forms = first_of([f"`**{label}:**`" for label in labels], len(REQUIRED))
+    forms = first_of([f"`**{label}:**`" for label in labels], len(REQUIRED_LABELS))
     return (
         re.compile(pattern, re.IGNORECASE | re.MULTILINE),
         forms,
-        first_of([repr(label) for label in labels], len(REQUIRED)),
+        first_of([repr(label) for label in labels], len(REQUIRED_LABELS)),
     )
 
 
