@@ -20,8 +20,8 @@ from taskstate.model.write_metadata import WriteMetadata
 from taskstate.tasks import sessions
 from taskstate.tasks.new_session import NewSession
 from taskstate.workspace.archive_file import read_archive
-from taskstate.workspace.change import Request
 from taskstate.workspace.workspace import Workspace
+from taskstate.writing.change import Request
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

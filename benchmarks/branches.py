@@ -20,8 +20,8 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.tasks import checklist, create, sessions
 from taskstate.tasks.new_session import NewSession
-from taskstate.workspace.change import Request
 from taskstate.workspace.workspace import Workspace
+from taskstate.writing.change import Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -8,7 +8,7 @@ from benchmarks import corpus
 from benchmarks.measurement import Measurement, ratio
 from benchmarks.timing import interleaved, timed
 from taskstate.secrets import scan
-from taskstate.workspace.secret_check import changed_parts
+from taskstate.writing.secret_check import changed_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -35,8 +35,8 @@ from taskstate.syntax import markdown_blocks, markdown_fast_scanner
 from taskstate.syntax.document import parse
 from taskstate.tasks import sessions
 from taskstate.tasks.new_session import NewSession
-from taskstate.workspace.change import Request
 from taskstate.workspace.workspace import Workspace
+from taskstate.writing.change import Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

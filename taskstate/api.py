@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from taskstate.verification.snapshots.drift import DriftReport
     from taskstate.verification.snapshots.take import NewSnapshot
     from taskstate.workflow.brief import Brief
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.setup import SetUpResult
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 
 def request_for(workspace: Workspace, actor: str = "") -> Request:
@@ -44,7 +44,7 @@ def request_for(workspace: Workspace, actor: str = "") -> Request:
     from taskstate.model.write_metadata import WriteMetadata
     from taskstate.storage.git import client as git
     from taskstate.syntax import escaping
-    from taskstate.workspace.change import Request
+    from taskstate.writing.change import Request
 
     name = actor or os.environ.get("TASKSTATE_ACTOR") or git.user_name(workspace.root) or _login()
     actor = escaping.one_line(name, what="the actor's name")
@@ -72,8 +72,8 @@ def open_repository(path: str | Path = ".", *, actor: str = "") -> Repository:
 
     from taskstate.errors import TaskstateError
     from taskstate.storage import files, folders
-    from taskstate.workspace.startup import losses_of, recover
     from taskstate.workspace.workspace import find_workspace
+    from taskstate.writing.startup import losses_of, recover
 
     folder = Path(path).resolve()
     if not folders.is_folder(folder):
@@ -135,7 +135,7 @@ class Repository(NamedTuple):
                 can be counted on.
         """
         from taskstate.model.names import parse_task_id
-        from taskstate.workspace.damage import require_readable
+        from taskstate.writing.damage import require_readable
 
         workspace = self._set_up()
         loaded = workspace.load(workspace.locate(parse_task_id(task_id)))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from taskstate.agents.event import Event
     from taskstate.lint.diagnostics import Finding
     from taskstate.model.names import OwnType
-    from taskstate.workspace.change import Request
+    from taskstate.writing.change import Request
 
 _FINDINGS = 8  # that are handed back
 _COMMIT = re.compile(r"\bgit\b(?:\s+-\S+(?:\s+[^\s-]\S*)?)*\s+commit\b")

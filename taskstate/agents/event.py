@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.agents.call import HookCall
-    from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Workspace
+    from taskstate.writing.change import Request
 
 
 class Event(NamedTuple):

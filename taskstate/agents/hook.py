@@ -87,7 +87,7 @@ def _said(workspace: Workspace, call: HookCall, hooked: Hooked) -> str:
     request = None
     if hooked.fixes:
         from taskstate.model.write_metadata import WriteMetadata
-        from taskstate.workspace.change import Request
+        from taskstate.writing.change import Request
 
         request = Request(WriteMetadata(actor=hooked.actor, now=hooked.now))
     return text_of(hooked.event, Event(workspace, call, _timestamp(hooked.now), hooked.task, request))

@@ -20,7 +20,7 @@ from taskstate.version import VERSION
 from taskstate.workspace import setup
 from taskstate.workspace.setup import RECORD
 from taskstate.workspace.workspace import SET_UP_FILES
-from taskstate.workspace.writer import unified_diff
+from taskstate.writing.writer import unified_diff
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -23,8 +23,8 @@ from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span, size_in_bytes, trimmed, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.archive_file import ArchiveFile, read_archive
-from taskstate.workspace.change import Change
-from taskstate.workspace.writer import change
+from taskstate.writing.change import Change
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from taskstate.model.config import Config
     from taskstate.model.progress_log import Session
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 # Codes of what keeps sessions from the archive, and nothing else.
 NOT_ARCHIVABLE: frozenset[ErrorCode] = frozenset({"session-order", "unsafe"})

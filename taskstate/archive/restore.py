@@ -27,14 +27,14 @@ from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import size_in_bytes
 from taskstate.syntax.yaml_edit import remove_key
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace.change import Change
-from taskstate.workspace.writer import change
+from taskstate.writing.change import Change
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from taskstate.model.archive_format import Batch
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 _PATH = "archive_path"
 

@@ -16,7 +16,7 @@ from taskstate.model.write_metadata import front_matter_values
 from taskstate.storage.git import client as git
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace.ledger import kept_texts
+from taskstate.writing.ledger import kept_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

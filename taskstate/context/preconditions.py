@@ -12,7 +12,7 @@ from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.nodes import Node
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema
-from taskstate.workspace import preconditions
+from taskstate.writing import preconditions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -25,9 +25,9 @@ from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace.change import Change
-from taskstate.workspace.event_log import with_oldest_moved
-from taskstate.workspace.writer import change
+from taskstate.writing.change import Change
+from taskstate.writing.event_log import with_oldest_moved
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from taskstate.context.task_file import TaskFile
     from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Document
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 REBUILT = "context-rebuilt"  # the event
 _NAMED = 5  # dirty files in a message

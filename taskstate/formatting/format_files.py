@@ -14,17 +14,17 @@ from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.version import FORMAT
-from taskstate.workspace import damage
-from taskstate.workspace.change import Change, Outcome
-from taskstate.workspace.writer import change_at
+from taskstate.writing import damage
+from taskstate.writing.change import Change, Outcome
+from taskstate.writing.writer import change_at
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.model.document_kinds import Kinds
     from taskstate.syntax.document import Document
-    from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Request
 
 
 class Formatted(NamedTuple):

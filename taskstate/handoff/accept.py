@@ -12,16 +12,16 @@ from taskstate.model.write_metadata import blocks_of, timestamp
 from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace.change import Change, Outcome
-from taskstate.workspace.writer import change
+from taskstate.writing.change import Change, Outcome
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from taskstate.handoff.invalid import Validator
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Request
 
 
 class OpenHandoff(NamedTuple):

@@ -36,9 +36,10 @@ from taskstate.syntax.escaping import is_none
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation.paths import escape_reason
 from taskstate.version import FORMAT
-from taskstate.workspace import preconditions, templates
-from taskstate.workspace.change import Change, Outcome
-from taskstate.workspace.writer import change
+from taskstate.workspace import templates
+from taskstate.writing import preconditions
+from taskstate.writing.change import Change, Outcome
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -48,8 +49,8 @@ if TYPE_CHECKING:
     from taskstate.handoff.invalid import Validator
     from taskstate.model.task_state import TaskState
     from taskstate.model.tool_blocks import SeenState
-    from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Request
 
 STAGE = "context_exhaustion_handoff"
 _SECOND = timedelta(seconds=1)

@@ -178,7 +178,7 @@ def _put_back(workspace: Workspace, path: str, task_id: str) -> str:
     import shlex
 
     from taskstate.storage.git import client as git
-    from taskstate.workspace.losses import find_loss
+    from taskstate.writing.losses import find_loss
 
     loss = find_loss(workspace, task_id)
     if loss and any(item.place == path.rpartition("/")[2] for item in loss.items):

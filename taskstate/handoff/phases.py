@@ -24,9 +24,9 @@ from taskstate.syntax.spans import end_of_content
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema
 from taskstate.workspace import artifacts
-from taskstate.workspace.change import Change, Outcome
-from taskstate.workspace.preconditions import require_revision, require_work
-from taskstate.workspace.writer import change
+from taskstate.writing.change import Change, Outcome
+from taskstate.writing.preconditions import require_revision, require_work
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from typing import Any
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from taskstate.model.phases import PhasePart
     from taskstate.model.task_state import TaskState
     from taskstate.syntax.nodes import Node
-    from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Request
 
 _NAME = r"[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"
 _MAX_NAME = 64

@@ -12,10 +12,10 @@ from taskstate.lint.queries.answers import RepositoryQueries
 from taskstate.model.names import own_type
 from taskstate.model.write_metadata import timestamp
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace import damage
-from taskstate.workspace.change import Change
-from taskstate.workspace.preconditions import require_whole
-from taskstate.workspace.writer import change_at
+from taskstate.writing import damage
+from taskstate.writing.change import Change
+from taskstate.writing.preconditions import require_whole
+from taskstate.writing.writer import change_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from taskstate.lint.diagnostics import Diagnostic, JobName
     from taskstate.lint.runner import LintRun
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded
+    from taskstate.writing.change import Outcome, Request
 
 
 class _FixJob(NamedTuple):

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from taskstate.lint.diagnostics import Finding
     from taskstate.lint.runner import LintRun
     from taskstate.lsp.open_texts import OpenTexts
-    from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Workspace
+    from taskstate.writing.change import Request
 
 MOST_BYTES = 4 * 1024**2  # of a file that is checked while one types; `taskstate lint` checks larger ones, too
 

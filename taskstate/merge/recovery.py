@@ -39,12 +39,13 @@ from taskstate.storage.git import history
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.edits import Edit, apply
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace import artifacts, damage
-from taskstate.workspace.change import Change
-from taskstate.workspace.keeping import carry_out
-from taskstate.workspace.ledger import entries_of, owed_items, stamp_of, written
-from taskstate.workspace.losses import find_loss, names_of
-from taskstate.workspace.writer import change_at
+from taskstate.workspace import artifacts
+from taskstate.writing import damage
+from taskstate.writing.change import Change
+from taskstate.writing.keeping import carry_out
+from taskstate.writing.ledger import entries_of, owed_items, stamp_of, written
+from taskstate.writing.losses import find_loss, names_of
+from taskstate.writing.writer import change_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -54,10 +55,10 @@ if TYPE_CHECKING:
     from taskstate.error_codes import ErrorCode
     from taskstate.model.progress_log import Session
     from taskstate.storage.kept import KeptRecord
-    from taskstate.workspace.change import Request
-    from taskstate.workspace.ledger import Entry, Owed
-    from taskstate.workspace.losses import Loss
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Request
+    from taskstate.writing.ledger import Entry, Owed
+    from taskstate.writing.losses import Loss
 
     Wanted = dict[Item, Owed]
 

@@ -20,15 +20,15 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace.damage import missing_sessions
-from taskstate.workspace.ledger import are_alike
+from taskstate.writing.damage import missing_sessions
+from taskstate.writing.ledger import are_alike
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from taskstate.model.names import OwnType
     from taskstate.model.progress_log import Session
-    from taskstate.workspace.ledger import Owed
+    from taskstate.writing.ledger import Owed
 
     Wanted = dict[Item, Owed]
 

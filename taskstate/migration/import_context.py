@@ -8,14 +8,14 @@ from taskstate.migration.context_cache import FILE, read_context, require_values
 from taskstate.storage import files, folders
 from taskstate.tasks.create import render, require_free
 from taskstate.typed import TYPE_CHECKING
-from taskstate.workspace.writer import create_file
+from taskstate.writing.writer import create_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Workspace
+    from taskstate.writing.change import Outcome, Request
 
 _FOLDER = ".agent-output"
 

@@ -28,16 +28,16 @@ from taskstate.syntax.spans import newline_of, with_newlines
 from taskstate.tasks.create import NewTask, render
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.version import FORMAT
-from taskstate.workspace.change import Change
-from taskstate.workspace.writer import change, create_file
+from taskstate.writing.change import Change
+from taskstate.writing.writer import change, create_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
     from typing import Any
 
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 _FOLDER = re.compile(r"(?P<id>[0-9]+[A-Za-z]?)[_-](?P<slug>.+)")
 _DOCUMENT = re.compile(r"phase-(?P<phase>.+?)-handoff-(?P<time>.+)\.md")

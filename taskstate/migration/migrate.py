@@ -16,16 +16,16 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.nodes import Node
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace import damage
-from taskstate.workspace.change import Change
-from taskstate.workspace.writer import change_at
+from taskstate.writing import damage
+from taskstate.writing.change import Change
+from taskstate.writing.writer import change_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 
 class _Archive(NamedTuple):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from taskstate.archive.verify import ArchiveVerdict
     from taskstate.operations.call import Call
     from taskstate.operations.operation import TaskId
-    from taskstate.workspace.change import Outcome
+    from taskstate.writing.change import Outcome
 
 
 _NONE_OVER = "no task is over the limit"

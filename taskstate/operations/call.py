@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from taskstate.workspace.change import Request
-    from taskstate.workspace.told import Told
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Request
+    from taskstate.writing.notices import Told
 
 
 def usage_error(message: str, *, help: str) -> TaskstateError:  # noqa: A002 - as `TaskstateError` names it
@@ -92,8 +92,8 @@ class Call:
     @cached_property
     def any_workspace(self) -> Workspace:
         """The workspace of the call, set up or not; recovers from interrupted commands first."""
-        from taskstate.workspace.startup import losses_of, recover
         from taskstate.workspace.workspace import find_workspace
+        from taskstate.writing.startup import losses_of, recover
 
         conditions = self.conditions
         workspace = find_workspace(conditions.folder(), root=conditions.root, config_file=conditions.config)
@@ -172,7 +172,7 @@ class Call:
             TaskstateError: code "damaged": the front matter cannot be read, so there is nothing to answer.
         """
         from taskstate.model.names import parse_task_id
-        from taskstate.workspace import damage
+        from taskstate.writing import damage
 
         workspace = self.workspace
         try:
@@ -193,11 +193,11 @@ class Call:
 
     def report_damage(self, task_id: str) -> None:
         """Say how the state file of a task is damaged, if it is; the call then ends with status 1 at least."""
-        from taskstate.workspace import told
+        from taskstate.writing import notices as told
 
         if told.is_quiet(self.workspace, task_id.casefold()):
             return
-        from taskstate.workspace.damage import damage_at
+        from taskstate.writing.damage import damage_at
 
         try:
             damage = damage_at(self.workspace, self.workspace.locate(task_id))
@@ -207,7 +207,7 @@ class Call:
 
     def report_unread(self, loaded: Loaded) -> None:
         """Say what part of a state file does not parse, if one does not; the call then ends with status 1."""
-        from taskstate.workspace import damage
+        from taskstate.writing import damage
 
         self.report_found((damage.unread_part(loaded),) if loaded.state.problems else ())
 
@@ -227,7 +227,7 @@ class Call:
         What the operation has mended is not told any more.
         """
         if self.told:
-            from taskstate.workspace.startup import losses_of
+            from taskstate.writing.startup import losses_of
 
             self.told = losses_of(self.any_workspace)
         said = self.said if "damaged" in self.said else ""

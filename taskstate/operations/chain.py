@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from taskstate.operations.call import Call, Source
     from taskstate.operations.operation import TaskId
     from taskstate.tasks.chain_inputs import InputStatus, Link
-    from taskstate.workspace.change import Outcome
+    from taskstate.writing.change import Outcome
 
 
 class Output(NamedTuple):

@@ -95,7 +95,7 @@ def _reseal(call: Call, task: str, note: str | None) -> Result:
 def _let_go(call: Call, task: str) -> Result:
     from taskstate.model.names import parse_task_id
     from taskstate.workflow.repairs import let_go
-    from taskstate.workspace.startup import losses_of
+    from taskstate.writing.startup import losses_of
 
     task_id = parse_task_id(task)
     if call.dry_run:

@@ -76,7 +76,7 @@ def _dry_run(call: Call, asked: Fmt) -> _Formatted:
     """Return the changes that formatting would make."""
     from taskstate.formatting.format_files import format_bytes
     from taskstate.storage import files
-    from taskstate.workspace.writer import unified_diff
+    from taskstate.writing.writer import unified_diff
 
     paths, changed, failed, diff = _paths(call, asked), list[str](), list[str](), ""
     for path in paths:

@@ -185,7 +185,7 @@ def _files(call: Call, asked: Lint, settings: LintRun) -> tuple[Path, ...]:
 def _write(call: Call, asked: Lint, paths: tuple[Path, ...], settings: LintRun) -> tuple[str, tuple[str, ...]]:
     """Fix the files or add directives to them; return the diff of a dry run, and a line for each damaged file."""
     from taskstate.lint.fixer import fix_file, ignore_findings
-    from taskstate.workspace import damage
+    from taskstate.writing import damage
 
     request, diffs, refused = call.request(), list[str](), list[str]()
     for path in paths:

@@ -7,7 +7,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from taskstate.operations.call import Call
-    from taskstate.workspace.change import Outcome
+    from taskstate.writing.change import Outcome
 
 
 class Result(NamedTuple):

@@ -13,12 +13,12 @@ from taskstate.permanent.update import require_open
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import apply
 from taskstate.typed import TYPE_CHECKING
-from taskstate.workspace.change import Change
-from taskstate.workspace.writer import change
+from taskstate.writing.change import Change
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 _VERSION = re.compile(r"(?i)(?:PT-)?v?([0-9]{1,9})")
 

@@ -20,16 +20,16 @@ from taskstate.permanent.versions import require_sound_log
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import Edit, apply
 from taskstate.typed import TYPE_CHECKING
-from taskstate.workspace.change import Change
-from taskstate.workspace.event_log import append_to_archive
-from taskstate.workspace.writer import change
+from taskstate.writing.change import Change
+from taskstate.writing.event_log import append_to_archive
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 EVENT = "closed"
 _MOST, _WORDS = 8, 120  # entries of a section in the summary, and characters of each: it is to fit on a page

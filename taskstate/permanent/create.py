@@ -20,11 +20,11 @@ from taskstate.tasks.create import require_free
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.version import FORMAT
 from taskstate.workspace.templates import fill, require_complete
-from taskstate.workspace.writer import create_file
+from taskstate.writing.writer import create_file
 
 if TYPE_CHECKING:
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Workspace
+    from taskstate.writing.change import Outcome, Request
 
 _TEMPLATE = "permanent-state.md.j2"
 

@@ -13,15 +13,15 @@ from taskstate.permanent.update import level_of_change, require_open, require_wr
 from taskstate.permanent.versions import Revision, raised
 from taskstate.syntax import escaping
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace.change import Change
-from taskstate.workspace.writer import change
+from taskstate.writing.change import Change
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 _STATUS_LINE = re.compile(r"(?mi)^([ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)Status:?(?:\*\*|__):?)[^\r\n]*")
 _SUPERSEDES_LINE = re.compile(r"(?mi)^([ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)Supersedes:?(?:\*\*|__):?)[^\r\n]*")

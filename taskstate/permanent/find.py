@@ -87,7 +87,7 @@ def _require_all_readable(workspace: Workspace) -> None:
     Raises:
         TaskstateError: code "damaged".
     """
-    from taskstate.workspace import damage
+    from taskstate.writing import damage
 
     for path in workspace.state_files():
         try:

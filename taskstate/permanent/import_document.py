@@ -38,15 +38,15 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.tasks.create import require_free
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace.writer import create_file
+from taskstate.writing.writer import create_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Document, Section
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Workspace
+    from taskstate.writing.change import Outcome, Request
 
 NOTES = "Notes"
 # The titles under which other documents have what belongs into a section, in lower case.

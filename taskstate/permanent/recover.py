@@ -15,9 +15,9 @@ from taskstate.permanent.readers import reader_of
 from taskstate.tasks.next_task import is_open
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import open_turns, task_index
-from taskstate.workspace.change import Change
-from taskstate.workspace.event_log import add_event
-from taskstate.workspace.writer import change
+from taskstate.writing.change import Change
+from taskstate.writing.event_log import add_event
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from taskstate.model.delta_block import Turn
     from taskstate.model.permanent import LoggedVersion
     from taskstate.permanent.readers import Reader
-    from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Request
 
 RECOVERED = "context-recovered"  # event: the impact analysis is to be given again
 _AT_ONCE = 16 * 1024  # bytes of a document that are read in one piece

@@ -10,13 +10,13 @@ from taskstate.model.statuses import CREATED, IN_PROGRESS
 from taskstate.model.write_metadata import set_front_matter, timestamp
 from taskstate.syntax.edits import Edit, apply
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace.change import Change
-from taskstate.workspace.event_log import append_to_archive, with_oldest_moved
+from taskstate.writing.change import Change
+from taskstate.writing.event_log import append_to_archive, with_oldest_moved
 
 if TYPE_CHECKING:
     from taskstate.storage import journal
-    from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Request
 
 _BY_HAND = "edited by hand"
 

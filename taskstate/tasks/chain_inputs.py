@@ -10,11 +10,11 @@ from taskstate.model.statuses import COMPLETE, DROPPED
 from taskstate.model.write_metadata import timestamp
 from taskstate.storage import file_state, files
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace import preconditions
-from taskstate.workspace.change import Change
 from taskstate.workspace.run_cache import RunCache
 from taskstate.workspace.workspace import no_task
-from taskstate.workspace.writer import change, unified_diff
+from taskstate.writing import preconditions
+from taskstate.writing.change import Change
+from taskstate.writing.writer import change, unified_diff
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from taskstate.model.chain_quotes import Upstream
     from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Document
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 CURRENT, WAITING, EMPTY = "current", "waiting", "empty"
 MISSING, STALE, UNKNOWN, CIRCULAR, UNREADABLE = "missing", "stale", "unknown", "circular", "unreadable"

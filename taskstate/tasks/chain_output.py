@@ -20,15 +20,15 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.escaping import item_text
 from taskstate.syntax.spans import Span, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace.change import Change
-from taskstate.workspace.writer import change
+from taskstate.writing.change import Change
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 FILES = "Files Created/Modified"
 _OTHER = r"[\W_]+"

@@ -10,12 +10,13 @@ from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import timestamp, with_event, with_write_metadata
 from taskstate.storage import folders, journal
 from taskstate.typed import TYPE_CHECKING
-from taskstate.workspace import preconditions, secret_check, task_index
+from taskstate.workspace import task_index
+from taskstate.writing import preconditions, secret_check
 
 if TYPE_CHECKING:
     from taskstate.model.chain_quotes import Upstream
-    from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Request
 
 
 def downstream_of(workspace: Workspace, task_id: str) -> tuple[str, ...]:

@@ -13,17 +13,17 @@ from taskstate.syntax.json_edit import append_json_item, update_json
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.command_evidence import log_stem
 from taskstate.workspace import artifacts
-from taskstate.workspace.change import Change
-from taskstate.workspace.preconditions import require_not_dropped, require_work
-from taskstate.workspace.writer import change
+from taskstate.writing.change import Change
+from taskstate.writing.preconditions import require_not_dropped, require_work
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
     from taskstate.model.task_state import Checklist, Feature, TaskState
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 FEATURE_KEYS = ("id", "description", "passes", "tested_at", "evidence", "notes", "moved_to")
 

@@ -27,18 +27,19 @@ from taskstate.typed import TYPE_CHECKING
 from taskstate.validation.paths import escape_reason
 from taskstate.verification.snapshots import purge
 from taskstate.verification.snapshots.new_base import with_new_base
-from taskstate.workspace import open_turns, preconditions
-from taskstate.workspace.change import Change
-from taskstate.workspace.event_log import add_event
-from taskstate.workspace.writer import change
+from taskstate.workspace import open_turns
+from taskstate.writing import preconditions
+from taskstate.writing.change import Change
+from taskstate.writing.event_log import add_event
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from taskstate.model.task_state import TaskState
     from taskstate.tasks.chain_output import Gap
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 
 def complete(workspace: Workspace, task_id: str, request: Request, *, note: str = "") -> Outcome:

@@ -16,9 +16,9 @@ from taskstate.syntax.yaml_emitter import yaml_block
 from taskstate.tasks.checklist import new_feature
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.version import FORMAT
-from taskstate.workspace.preconditions import require_whole, require_work
 from taskstate.workspace.templates import fill, require_complete
-from taskstate.workspace.writer import create_file
+from taskstate.writing.preconditions import require_whole, require_work
+from taskstate.writing.writer import create_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from taskstate.context.task_file import Citation
     from taskstate.model.chain_quotes import Upstream
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Workspace
+    from taskstate.writing.change import Outcome, Request
 
 STANDARD_INPUT = "-"
 _TEMPLATE = "task-state.md.j2"

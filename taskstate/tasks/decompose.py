@@ -21,16 +21,16 @@ from taskstate.tasks.checklist import FEATURE_KEYS
 from taskstate.tasks.create import NewTask, render
 from taskstate.tasks.decomposition_plan import Pace, Subtask, open_features, pace_of, subtasks_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace import preconditions
-from taskstate.workspace.change import Change
-from taskstate.workspace.writer import change
+from taskstate.writing import preconditions
+from taskstate.writing.change import Change
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from typing import Any
 
     from taskstate.model.task_state import Feature, TaskState
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 _SHA = 16  # hex digits of an output's hash that a Chain Input names
 _TITLE_CHARACTERS = 40  # of a feature's description in a subtask's title

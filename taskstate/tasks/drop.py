@@ -17,16 +17,16 @@ from taskstate.syntax.edits import apply
 from taskstate.typed import TYPE_CHECKING
 from taskstate.verification.snapshots import purge
 from taskstate.workspace import open_turns, task_index
-from taskstate.workspace.change import Change
-from taskstate.workspace.preconditions import require_work
-from taskstate.workspace.writer import change
+from taskstate.writing.change import Change
+from taskstate.writing.preconditions import require_work
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 _SHOWN = 5  # tasks named in a note
 

@@ -22,18 +22,18 @@ from taskstate.syntax import escaping
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace.change import Change
-from taskstate.workspace.event_log import append_to_archive
-from taskstate.workspace.preconditions import require_work
-from taskstate.workspace.writer import change
+from taskstate.writing.change import Change
+from taskstate.writing.event_log import append_to_archive
+from taskstate.writing.preconditions import require_work
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from taskstate.model.task_state import TaskState
     from taskstate.storage.git.log import Commit
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 MAX_LISTED = 20  # commits that stay in the state file
 _TITLE, _BEFORE = "Git History", "Chain Output"

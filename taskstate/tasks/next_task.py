@@ -270,6 +270,6 @@ def _feature(workspace: Workspace, task: IndexedTask) -> tuple[NextFeature | Non
     feature = NextFeature(waiting[0].id, waiting[0].description) if waiting else None
     if not loaded.state.problems:
         return feature, ""
-    from taskstate.workspace.damage import unread_part
+    from taskstate.writing.damage import unread_part
 
     return feature, unread_part(loaded)

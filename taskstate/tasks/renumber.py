@@ -13,16 +13,16 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import set_json
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace import damage, keeping, preconditions, secret_check
-from taskstate.workspace.change import Outcome
+from taskstate.writing import damage, keeping, preconditions, secret_check
+from taskstate.writing.change import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from taskstate.syntax.document import Document
-    from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Request
 
 _REFERRING = ("depends_on", "subtasks")  # keys with a list of ids; `parent` is a single one
 

@@ -23,10 +23,10 @@ from taskstate.verification.qa import log_parser
 from taskstate.verification.qa import record as qa_record
 from taskstate.verification.qa import results as qa_results
 from taskstate.verification.snapshots import verify as snapshot_verify
-from taskstate.workspace import artifacts, preconditions, secret_check
-from taskstate.workspace.change import Change
-from taskstate.workspace.event_log import with_oldest_moved
-from taskstate.workspace.writer import change
+from taskstate.writing import preconditions, secret_check
+from taskstate.writing.change import Change
+from taskstate.writing.event_log import with_oldest_moved
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from taskstate.model.tool_blocks import CheckResult, Role
     from taskstate.model.write_metadata import WriteMetadata
     from taskstate.tasks.role_rules import RoleChange, RoleInTask
-    from taskstate.workspace.change import Outcome, Request
+    from taskstate.workspace import artifacts
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 REOPENED = "role-reopened"  # the event
 _PENDING_AGAIN: Mapping[str, object] = {

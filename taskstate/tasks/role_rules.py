@@ -15,7 +15,7 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.syntax import escaping
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.qa.results import compare
-from taskstate.workspace.preconditions import require_not_dropped, require_work
+from taskstate.writing.preconditions import require_not_dropped, require_work
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping

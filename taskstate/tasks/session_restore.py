@@ -26,10 +26,11 @@ from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import with_newlines
 from taskstate.tasks.sessions import require_none_misplaced
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace import artifacts, damage, preconditions
+from taskstate.workspace import artifacts
 from taskstate.workspace.archive_file import read_archive
-from taskstate.workspace.change import Change
-from taskstate.workspace.writer import change_at
+from taskstate.writing import damage, preconditions
+from taskstate.writing.change import Change
+from taskstate.writing.writer import change_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     from taskstate.model.items import Item
     from taskstate.model.progress_log import Session
     from taskstate.model.task_state import TaskState
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 _SHORT = 12  # characters of a commit's id
 

@@ -21,10 +21,11 @@ from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import end_of_content, with_newlines
 from taskstate.tasks.new_session import entry_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace import artifacts, damage, preconditions
+from taskstate.workspace import artifacts
 from taskstate.workspace.archive_file import read_archive
-from taskstate.workspace.change import Change
-from taskstate.workspace.writer import change
+from taskstate.writing import damage, preconditions
+from taskstate.writing.change import Change
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
     from taskstate.model.progress_log import Session
     from taskstate.syntax.document import Document
     from taskstate.tasks.new_session import NewSession
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 
 _LOG, _LOG_LEVEL = "progress log", 2

@@ -7,8 +7,8 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Workspace
+    from taskstate.writing.change import Request
 
 
 class Call(NamedTuple):

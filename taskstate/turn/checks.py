@@ -9,7 +9,7 @@ from taskstate.storage import files
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.qa import trust
 from taskstate.verification.qa.results import regressions
-from taskstate.workspace.secret_check import AcceptedText, check_text
+from taskstate.writing.secret_check import AcceptedText, check_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

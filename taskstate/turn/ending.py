@@ -13,9 +13,9 @@ from taskstate.tasks.role_rules import RoleChange, role_in_task
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots import packs
 from taskstate.workspace import open_turns
-from taskstate.workspace.change import Change, Outcome
-from taskstate.workspace.steps import joined, moving_oldest
-from taskstate.workspace.writer import change
+from taskstate.writing.change import Change, Outcome
+from taskstate.writing.joined_changes import joined, moving_oldest
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from taskstate.turn.call import Call
     from taskstate.turn.checks import Checks, Gate
     from taskstate.turn.position import Position
-    from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Request
 
     Step = Callable[[Loaded], Change]
 

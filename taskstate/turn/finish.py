@@ -18,9 +18,11 @@ from taskstate.turn.what_next import lint_lines, next_lines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.qa import trust
 from taskstate.verification.snapshots import base as snapshot_base
-from taskstate.workspace import artifacts, preconditions, told
-from taskstate.workspace.change import Outcome
-from taskstate.workspace.steps import joined
+from taskstate.workspace import artifacts
+from taskstate.writing import notices as told
+from taskstate.writing import preconditions
+from taskstate.writing.change import Outcome
+from taskstate.writing.joined_changes import joined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,8 +31,8 @@ if TYPE_CHECKING:
     from taskstate.model.findings import Finding
     from taskstate.turn.call import Call
     from taskstate.turn.ending import FinishRequest
-    from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Request
 
 _NAMED = 5  # features in a line
 _RECORDED = "what was said is recorded, once"

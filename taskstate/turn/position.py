@@ -15,7 +15,7 @@ from taskstate.storage.git import worktree
 from taskstate.turn.tree_changes import TreeChanges, changes
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots import base as snapshot_base
-from taskstate.workspace.preconditions import require_work
+from taskstate.writing.preconditions import require_work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

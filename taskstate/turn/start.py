@@ -28,10 +28,12 @@ from taskstate.turn.reading import first_page
 from taskstate.turn.tree_changes import EarlierTree, TreeChanges, left_before
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots import base as snapshot_base
-from taskstate.workspace import open_turns, preconditions, told
-from taskstate.workspace.change import Change, Outcome
-from taskstate.workspace.steps import joined, moving_oldest
-from taskstate.workspace.writer import change
+from taskstate.workspace import open_turns
+from taskstate.writing import notices as told
+from taskstate.writing import preconditions
+from taskstate.writing.change import Change, Outcome
+from taskstate.writing.joined_changes import joined, moving_oldest
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,8 +42,8 @@ if TYPE_CHECKING:
     from taskstate.model.tool_blocks import Role, ToolBlocks
     from taskstate.tasks.role_rules import RoleInTask
     from taskstate.turn.call import Call
-    from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Request
 
     Step = Callable[[Loaded], Change]
 

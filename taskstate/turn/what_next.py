@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from taskstate.lint.diagnostics import Diagnostic
-    from taskstate.workspace.change import Outcome
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome
 
 _MAX_GAPS = 8  # lines
 

@@ -13,15 +13,16 @@ from taskstate.syntax.edits import apply
 from taskstate.syntax.spans import with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation.paths import escape_reason
-from taskstate.workspace import artifacts, secret_check
-from taskstate.workspace.change import Change
-from taskstate.workspace.writer import change
+from taskstate.workspace import artifacts
+from taskstate.writing import secret_check
+from taskstate.writing.change import Change
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 
 KEY = "evidence"

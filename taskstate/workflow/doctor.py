@@ -32,9 +32,10 @@ from taskstate.workflow.attention import attention
 from taskstate.workflow.preflight import preflight
 from taskstate.workflow.status import active_tasks
 from taskstate.workflow.versions import differences
-from taskstate.workspace import artifacts, damage, keeping, losses, task_index
+from taskstate.workspace import artifacts, task_index
 from taskstate.workspace.misnamed import misnamed_files
 from taskstate.workspace.setup import HOOK_TYPES, INSTALL_HOOKS, PRE_COMMIT, merge_driver_state, set_up
+from taskstate.writing import damage, keeping, losses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -13,8 +13,8 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from taskstate.handoff.create import HandoffRequest, HandoffResult
     from taskstate.handoff.invalid import Validator
-    from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Workspace
+    from taskstate.writing.change import Request
 
 
 def hand_over(workspace: Workspace, task_id: str, handoff_request: HandoffRequest, request: Request) -> HandoffResult:

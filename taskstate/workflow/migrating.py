@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Workspace
+    from taskstate.writing.change import Outcome, Request
 
 _ARCHIVE = "TS407"  # the rule about archives
 

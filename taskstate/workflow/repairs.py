@@ -14,20 +14,20 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.typed import TYPE_CHECKING
 from taskstate.workflow.doctor import own_folders
-from taskstate.workspace import damage, keeping, losses
 from taskstate.workspace.archive_file import read_archive
-from taskstate.workspace.change import Change
-from taskstate.workspace.event_log import add_event
 from taskstate.workspace.setup import set_up
-from taskstate.workspace.writer import change, change_at
+from taskstate.writing import damage, keeping, losses
+from taskstate.writing.change import Change
+from taskstate.writing.event_log import add_event
+from taskstate.writing.writer import change, change_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
     from taskstate.workflow.doctor import CheckName, RepositoryProblem
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 
 def repair(workspace: Workspace, problems: Iterable[RepositoryProblem], request: Request) -> tuple[str, ...]:

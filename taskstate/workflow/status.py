@@ -10,7 +10,7 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.permanent import readers
 from taskstate.typed import TYPE_CHECKING
 from taskstate.workflow.attention import FINDINGS, attention
-from taskstate.workspace.damage import advice, damage_of, unread_part
+from taskstate.writing.damage import advice, damage_of, unread_part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

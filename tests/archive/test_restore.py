@@ -17,7 +17,7 @@ from tests.support.place import TASK, Place, refusal, said, tree
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.workspace.change import Outcome
+    from taskstate.writing.change import Outcome
 
 ROLL = "\n## Git History\n\n- `abc1234` - old\n- `abd1234` - older\n"
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from taskstate.storage import kept, transaction
-from taskstate.workspace.ledger import entry_for
+from taskstate.writing.ledger import entry_for
 from tests.support.place import TASK, Place, tree
 
 if TYPE_CHECKING:

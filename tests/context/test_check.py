@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.context.check import ContextFinding
-    from taskstate.workspace.change import Request
+    from taskstate.writing.change import Request
 
 
 @pytest.fixture

@@ -696,7 +696,7 @@ def test_a_failed_write_leaves_no_exports(place: Place, monkeypatch: pytest.Monk
     def full(*_: object, **__: object) -> None:
         raise TaskstateError("no space left", code="disk-full", help="make room")
 
-    monkeypatch.setattr("taskstate.workspace.writer.journal.write", full)
+    monkeypatch.setattr("taskstate.writing.writer.journal.write", full)
     assert (
         refusal(lambda: seal_context.init(place.workspace, TASK, CaptureRequest(), place.request())).code == "disk-full"
     )

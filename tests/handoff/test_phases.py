@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from taskstate.workspace.change import Outcome
+    from taskstate.writing.change import Outcome
 
 NOW = "2026-01-31T12:00:00Z"
 TEXT = """---

@@ -14,7 +14,7 @@ from tests.support.place import Place, refusal, tree
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.workspace.change import Outcome
+    from taskstate.writing.change import Outcome
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from taskstate.syntax import markdown_blocks, markdown_fast_scanner
 from taskstate.syntax.document import forget_parsed, parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span, line_starts, position, with_newlines
-from taskstate.workspace.ledger import section_names
+from taskstate.writing.ledger import section_names
 from tests.support.markdown_strategies import LINE_END, any_text, markdown, outside
 
 if TYPE_CHECKING:

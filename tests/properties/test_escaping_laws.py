@@ -18,8 +18,8 @@ from taskstate.syntax.document import parse
 from taskstate.tasks.create import NewTask, render
 from taskstate.tasks.new_session import NewSession
 from taskstate.tasks.sessions import plan_add
-from taskstate.workspace.change import Request
 from taskstate.workspace.workspace import Workspace
+from taskstate.writing.change import Request
 from tests.support.markdown_strategies import LINE_END, outside, state_files
 
 if TYPE_CHECKING:

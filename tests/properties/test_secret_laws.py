@@ -14,8 +14,8 @@ from taskstate.model.config import Config
 from taskstate.secrets.mask import masked
 from taskstate.secrets.scan import find
 from taskstate.syntax.spans import Span
-from taskstate.workspace.secret_check import changed_parts, exceeding, new_secrets
-from taskstate.workspace.writer import unified_diff
+from taskstate.writing.secret_check import changed_parts, exceeding, new_secrets
+from taskstate.writing.writer import unified_diff
 from tests.support.lint_corpus import cases, clean_files
 from tests.support.secret_lines import positive
 

@@ -12,7 +12,7 @@ from tests.support.place import Place
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.workspace.change import Outcome
+    from taskstate.writing.change import Outcome
 
 WRITTEN = """### Summary
 

@@ -22,7 +22,7 @@ from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:
     from taskstate.verification.snapshots.drift import DriftReport
-    from taskstate.workspace.change import Outcome
+    from taskstate.writing.change import Outcome
 
 ROLE = "implementer"
 _STORE = Path(tempfile.mkdtemp(prefix="taskstate-git-place-"))

@@ -23,9 +23,10 @@ from taskstate.syntax.document import parse
 from taskstate.tasks import checklist, create, sessions
 from taskstate.tasks.new_session import NewSession
 from taskstate.verification.qa import trust
-from taskstate.workspace import setup, startup
-from taskstate.workspace.change import Outcome, Request
+from taskstate.workspace import setup
 from taskstate.workspace.workspace import Workspace, find_workspace
+from taskstate.writing import startup
+from taskstate.writing.change import Outcome, Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,7 +15,7 @@ from tests.support.steps import FEW, LEAST, MANY, steps
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.workspace.change import Outcome
+    from taskstate.writing.change import Outcome
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from tests.support.place import TASK, Place, changes, refusal, tree
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.workspace.change import Outcome
+    from taskstate.writing.change import Outcome
 
 
 @pytest.fixture
@@ -206,8 +206,8 @@ def test_what_was_reopened_is_missed_again(tmp_path: Path) -> None:
 
 def test_no_session_of_a_dropped_task_gets_lost_by_a_command(tmp_path: Path) -> None:
     """Though nothing of it is owed, a command that would take a session away is refused as ever."""
-    from taskstate.workspace.change import Change
-    from taskstate.workspace.writer import change
+    from taskstate.writing.change import Change
+    from taskstate.writing.writer import change
 
     place = lived(tmp_path / "repository")
     give_up(place)

@@ -17,7 +17,7 @@ from tests.support.place import TASK, Place, refusal, tree
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.workspace.change import Outcome
+    from taskstate.writing.change import Outcome
 
 YEAR = "2026-01-31T{:02}:{:02}:00Z"
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.lint.diagnostics import Diagnostic
-    from taskstate.workspace.change import Outcome
+    from taskstate.writing.change import Outcome
 
 
 @pytest.fixture

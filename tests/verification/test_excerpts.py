@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.verification.excerpts import Excerpt, ExcerptStatus
-    from taskstate.workspace.change import Outcome, Request
+    from taskstate.writing.change import Outcome, Request
 
 TEXT = "one\ntwo\nthree\nfour\nfive\n"
 KEY = "AKIA" + "QWERTYUIOPASDFGH"

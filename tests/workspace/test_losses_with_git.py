@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.workflow.doctor import examine
-from taskstate.workspace.losses import find_losses
+from taskstate.writing.losses import find_losses
 from tests.support.git_place import GitPlace
-from tests.workspace.test_losses import did, mend
+from tests.writing.test_losses import did, mend
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from taskstate.model.config import Config, Secrets
-from taskstate.workspace import secret_check
-from taskstate.workspace.secret_check import new_secrets
+from taskstate.writing import secret_check
+from taskstate.writing.secret_check import new_secrets
 from tests.support.place import refusal
 from tests.support.secret_lines import positive
 

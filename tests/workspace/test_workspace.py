@@ -8,8 +8,8 @@ import pytest
 from taskstate.storage import files, journal
 from taskstate.storage.git import client as git
 from taskstate.workspace import task_index
-from taskstate.workspace.startup import recover
 from taskstate.workspace.workspace import find_workspace, require_set_up
+from taskstate.writing.startup import recover
 from tests.support.crashing import leave_plan
 from tests.support.place import TASK, Place, refusal
 

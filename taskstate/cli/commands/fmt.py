@@ -25,7 +25,7 @@ def _standard_input(asked: Fmt) -> Result:
     """Return standard input formatted, or with `--check` and `--diff` whether and how it would change."""
     from taskstate.formatting.format_files import format_bytes
     from taskstate.storage.files import MAX_TEXT
-    from taskstate.workspace.writer import unified_diff
+    from taskstate.writing.writer import unified_diff
 
     name = asked.stdin_filename
     if not name:

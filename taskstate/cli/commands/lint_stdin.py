@@ -55,7 +55,7 @@ def _fixed(data: bytes, name: str, checking: LintRun, *, unsafe: bool) -> bytes:
 
 
 def _diff(name: str, old: bytes, new: bytes) -> str:
-    from taskstate.workspace.writer import unified_diff
+    from taskstate.writing.writer import unified_diff
 
     return unified_diff(name, old.decode(), new.decode()) if old != new else ""
 

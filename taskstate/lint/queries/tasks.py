@@ -47,7 +47,7 @@ def archive_mark(file: File) -> str:
 
 def damage_mark(file: File) -> str:
     """Return the ways out for a damaged state file; empty where `--fix` would not be refused for that."""
-    from taskstate.workspace.damage import advice, damage_of
+    from taskstate.writing.damage import advice, damage_of
 
     loaded = _state_file(file)
     found = damage_of(file.repository.workspace, loaded) if loaded else ""
@@ -56,7 +56,7 @@ def damage_mark(file: File) -> str:
 
 def is_damaged(file: File, text: str) -> bool:
     """Return whether a state file would be damaged with another text."""
-    from taskstate.workspace.damage import damage_of
+    from taskstate.writing.damage import damage_of
 
     loaded = _state_file(file)
     return loaded is not None and bool(damage_of(file.repository.workspace, loaded.with_text(text)))

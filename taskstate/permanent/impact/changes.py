@@ -8,12 +8,12 @@ from taskstate.model.permanent import IMPACT_MAP
 from taskstate.permanent.impact.storage import is_edited, load_map, repository_files, require_valid, with_map
 from taskstate.permanent.versions import Revision, raised
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace.change import Change
+from taskstate.writing.change import Change
 
 if TYPE_CHECKING:
     from taskstate.model.impact_map import ImpactMap
-    from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Request
 
 _BY_HAND = "its file was edited by hand, or merged"
 

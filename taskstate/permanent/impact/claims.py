@@ -15,9 +15,9 @@ from taskstate.permanent.recover import RECOVERED
 from taskstate.storage import files
 from taskstate.syntax import escaping
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace.change import Change
-from taskstate.workspace.event_log import EVENTS_KEPT, add_event
-from taskstate.workspace.writer import change
+from taskstate.writing.change import Change
+from taskstate.writing.event_log import EVENTS_KEPT, add_event
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from taskstate.model.permanent import LoggedVersion
     from taskstate.model.task_state import TaskState
     from taskstate.permanent.impact.check import Answer
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 CLAIMED, CONFIRMED = "impact-claimed", "impact-confirmed"
 _MOST = 20  # items of a list that an event keeps

@@ -14,15 +14,15 @@ from taskstate.permanent.impact.storage import load_map, repository_files, requi
 from taskstate.permanent.update import require_open, require_writer
 from taskstate.storage.files import shown
 from taskstate.typed import TYPE_CHECKING
-from taskstate.workspace.writer import change
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
     from taskstate.model.impact_map import ImpactMap
-    from taskstate.workspace.change import Change, Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Change, Outcome, Request
 
 _MAX_ID = 64
 _ID = rf"[^\s,]{{1,{_MAX_ID}}}"

@@ -21,7 +21,9 @@ from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import json_text
 from taskstate.syntax.spans import with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace import damage, listing, told
+from taskstate.workspace import listing
+from taskstate.writing import damage
+from taskstate.writing import notices as told
 
 if TYPE_CHECKING:
     from pathlib import Path

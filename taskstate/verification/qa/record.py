@@ -15,19 +15,20 @@ from taskstate.syntax.edits import apply
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.qa import results as qa_results
 from taskstate.verification.qa.log_parser import read_log, text_chunks
-from taskstate.workspace import artifacts, secret_check
-from taskstate.workspace.change import Change
-from taskstate.workspace.event_log import add_event
-from taskstate.workspace.preconditions import require_work
-from taskstate.workspace.writer import change
+from taskstate.workspace import artifacts
+from taskstate.writing import secret_check
+from taskstate.writing.change import Change
+from taskstate.writing.event_log import add_event
+from taskstate.writing.preconditions import require_work
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.model.tool_blocks import Baseline, CheckResult, Context, ToolBlocks
     from taskstate.verification.qa.results import Comparison
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 BASELINE = "baseline"
 _COORDINATION, _RECORDED = "coordination", "recorded"

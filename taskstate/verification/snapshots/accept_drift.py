@@ -16,9 +16,9 @@ from taskstate.verification.snapshots import drift, packs
 from taskstate.verification.snapshots.base import require_open
 from taskstate.verification.snapshots.take import ACCEPTED, SnapshotRequest, create_snapshot, pinned
 from taskstate.verification.snapshots.verify import at_work, newest_role
-from taskstate.workspace.change import Change
-from taskstate.workspace.event_log import add_event
-from taskstate.workspace.writer import change
+from taskstate.writing.change import Change
+from taskstate.writing.event_log import add_event
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.verification.snapshots.base import SnapshotBase
     from taskstate.verification.snapshots.take import NewSnapshot
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 _MAX_LISTED = 20  # files that an event lists
 

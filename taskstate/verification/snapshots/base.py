@@ -21,7 +21,7 @@ from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import TREE, new_objects
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots import drift, packs
-from taskstate.workspace import preconditions
+from taskstate.writing import preconditions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,11 +12,12 @@ from taskstate.model.write_metadata import blocks_of, set_front_matter, timestam
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.typed import TYPE_CHECKING
-from taskstate.workspace import artifacts, keeping
-from taskstate.workspace.change import Change, Outcome
-from taskstate.workspace.event_log import add_event
+from taskstate.workspace import artifacts
 from taskstate.workspace.misnamed import misnamed_files
-from taskstate.workspace.writer import change
+from taskstate.writing import keeping
+from taskstate.writing.change import Change, Outcome
+from taskstate.writing.event_log import add_event
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
     from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.model.write_metadata import WriteMetadata
     from taskstate.storage import journal
-    from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Request
 
 EVENT = "role-done"
 _FOLDER, _FILE_LIST = "pack", "files_changed"

@@ -27,8 +27,8 @@ from taskstate.verification.snapshots.changed_files import changed_files, paths_
 from taskstate.verification.snapshots.file_list import LISTED, file_list_json, item
 from taskstate.verification.snapshots.verify import require_match
 from taskstate.workspace import artifacts
-from taskstate.workspace.change import Change
-from taskstate.workspace.writer import change
+from taskstate.writing.change import Change
+from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from taskstate.storage.git.objects import TreeEntry
     from taskstate.verification.snapshots.base import SnapshotBase
     from taskstate.verification.snapshots.file_list import ChangedFile
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
 ACCEPTED = "drift-accepted"  # the event that accepting drift leaves
 _UNCHANGED = "no changes"  # the summary of an empty diff

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from taskstate.model.delta_block import Delta, Snapshot
     from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.verification.snapshots.drift import DriftReport
-    from taskstate.workspace.change import Change, Request
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Change, Request
 
 
 def verify(workspace: Workspace, task_id: str, role: str, request: Request) -> DriftReport:
@@ -60,8 +60,8 @@ def require_match(workspace: Workspace, task_id: str, role: str, request: Reques
 
 def count_up(workspace: Workspace, task_id: str, role: str, request: Request) -> None:
     """Add 1 to a role's drift budget, which only accepting the drift resets."""
-    from taskstate.workspace.change import Change
-    from taskstate.workspace.writer import change
+    from taskstate.writing.change import Change
+    from taskstate.writing.writer import change
 
     def job(loaded: Loaded) -> Change:
         blocks = blocks_of(loaded.document)

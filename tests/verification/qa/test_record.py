@@ -18,16 +18,16 @@ from taskstate.verification.qa import record as qa_record
 from taskstate.verification.qa.record import QaRequest
 from taskstate.verification.snapshots import take as snapshot_take
 from taskstate.workspace import artifacts
-from taskstate.workspace.change import Change
-from taskstate.workspace.writer import change
+from taskstate.writing.change import Change
+from taskstate.writing.writer import change
 from tests.support.place import TASK, Place, changes, refusal, tree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.verification.qa.record import RecordResult
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded
+    from taskstate.writing.change import Outcome, Request
 
 GOOD = b"All checks passed!\n==== 42 passed in 1.20s ====\n"
 BAD = b"All checks passed!\n==== 1 failed, 41 passed in 1.20s ====\n"
@@ -236,7 +236,7 @@ def test_a_failed_write_leaves_the_old_log(place: Place, monkeypatch: pytest.Mon
     def full(*_: object, **__: object) -> None:
         raise TaskstateError("no space left", code="disk-full", help="make room")
 
-    monkeypatch.setattr("taskstate.workspace.writer.journal.write", full)
+    monkeypatch.setattr("taskstate.writing.writer.journal.write", full)
     assert refusal(lambda: record(place, BAD)).code == "disk-full"
     assert (kept_logs(place), place.text) == (before, text)
     assert (place.workspace.state_root / "artifacts").exists() == recorded

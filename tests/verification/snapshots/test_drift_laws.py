@@ -26,8 +26,8 @@ from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import diffs, drift
 from taskstate.verification.snapshots import take as snapshot_take
 from taskstate.verification.snapshots import verify as snapshot_verify
-from taskstate.workspace.change import Change
-from taskstate.workspace.writer import change
+from taskstate.writing.change import Change
+from taskstate.writing.writer import change
 from tests.support import drift_model
 from tests.support.drift_model import Left
 from tests.support.place import TASK, Place

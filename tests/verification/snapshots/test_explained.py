@@ -15,8 +15,8 @@ from taskstate.tasks.role_rules import RoleChange
 from taskstate.verification.snapshots import accept_drift
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import take as snapshot_take
-from taskstate.workspace.change import Change
-from taskstate.workspace.writer import change
+from taskstate.writing.change import Change
+from taskstate.writing.writer import change
 from tests.support.git_place import ROLE, GitPlace
 from tests.support.place import TASK, refusal
 

@@ -12,14 +12,15 @@ from taskstate.model.write_metadata import front_matter_values, with_events
 from taskstate.syntax.document import parse
 from taskstate.verification.snapshots import accept_drift, purge
 from taskstate.verification.snapshots.drift import Artifacts
-from taskstate.workspace import artifacts, event_log
+from taskstate.workspace import artifacts
+from taskstate.writing import event_log
 from tests.support.git_place import ROLE, GitPlace
 from tests.support.place import TASK, refusal, tree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.workspace.change import Outcome
+    from taskstate.writing.change import Outcome
 
 pytestmark = pytest.mark.slow  # it starts many processes, most of them git
 

@@ -14,8 +14,8 @@ from taskstate.verification.snapshots import packs
 from taskstate.verification.snapshots import take as snapshot_take
 from taskstate.verification.snapshots.diffs import INCREMENTAL, NOW, SEEN, diff_of
 from taskstate.verification.snapshots.since import SHOWN, Since, changes_since
-from taskstate.workspace.change import Change
-from taskstate.workspace.writer import change
+from taskstate.writing.change import Change
+from taskstate.writing.writer import change
 from tests.support.git_place import ROLE, GitPlace
 from tests.support.place import TASK, refusal
 

@@ -18,7 +18,7 @@ from taskstate.verification.snapshots import take as snapshot_take
 from taskstate.verification.snapshots import verify as snapshot_verify
 from taskstate.verification.snapshots.diffs import INCREMENTAL
 from taskstate.verification.snapshots.drift import STAGED_OTHERWISE, Artifacts
-from taskstate.workspace.startup import recover
+from taskstate.writing.startup import recover
 from tests.support.git_place import ROLE, GitPlace
 from tests.support.place import TASK, refusal, tree
 

@@ -12,9 +12,9 @@ from taskstate.secrets import scan
 from taskstate.storage import journal
 from taskstate.syntax.document import parse
 from taskstate.tasks import checklist, create
-from taskstate.workspace.change import Change
-from taskstate.workspace.secret_check import changed_parts, exceeding, new_secrets_in_plan
-from taskstate.workspace.writer import change, change_at
+from taskstate.writing.change import Change
+from taskstate.writing.secret_check import changed_parts, exceeding, new_secrets_in_plan
+from taskstate.writing.writer import change, change_at
 from tests.support.place import TASK, Place, refusal, tree
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from taskstate.workspace.change import Outcome, Request
     from taskstate.workspace.workspace import Loaded
+    from taskstate.writing.change import Outcome, Request
 
 AWS_ID = "AKIA" + "QWERTYUIOPASDFGH"
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

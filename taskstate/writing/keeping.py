@@ -14,8 +14,8 @@ from taskstate.model.task_state import read_state
 from taskstate.storage import files, folders, journal, kept, transaction
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace import told
-from taskstate.workspace.ledger import NOTHING, Entry, View, entries_of, entry_for, newest_entry, owed_items
+from taskstate.writing import notices as told
+from taskstate.writing.ledger import NOTHING, Entry, View, entries_of, entry_for, newest_entry, owed_items
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState
     from taskstate.storage.kept import KeptRecord
     from taskstate.storage.transaction import Operation, Plan
-    from taskstate.workspace.losses import Loss
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.losses import Loss
 
 _MOST_RECORDS, _MOST_BYTES, _MOST_DAYS = 16, 16 * 1024**2, 90  # kept of a task, of what is accounted for
 _LASTING = (SESSION, EVENT, HANDOFF)  # no command takes these away
@@ -88,7 +88,7 @@ def lost_revision(workspace: Workspace, loaded: Loaded) -> int:
     newest = newest_entry(records, task_id)
     if newest is None or newest.sha == loaded.digest or told.is_quiet(workspace, task_id, records):
         return 0
-    from taskstate.workspace import losses
+    from taskstate.writing import losses
 
     loss = losses.find_loss(workspace, task_id, records)
     let_go = (entry.revision for _, entry in entries_of(records, task_id) if not entry.path)
@@ -101,7 +101,7 @@ def require_nothing_lost(workspace: Workspace, relative: str) -> None:
     Raises:
         TaskstateError: code "lost".
     """
-    from taskstate.workspace import losses
+    from taskstate.writing import losses
 
     own = names.own_file(relative)
     loss = losses.find_loss(workspace, own.id.casefold()) if own and own.id else None
@@ -189,7 +189,7 @@ def _superseded(
     is_known = any(task_id in record.ids for record in records)
     if not (places and is_known) or told.is_quiet(workspace, task_id, records):
         return Counter()
-    from taskstate.workspace import losses
+    from taskstate.writing import losses
 
     loss = losses.find_loss(workspace, task_id, records)
     gone = loss.items if loss else {}
@@ -266,7 +266,7 @@ def _prune(workspace: Workspace, records: tuple[KeptRecord, ...], task_id: str, 
             and (not sizes or sizes[0][1] > oldest)
         ):
             return
-        from taskstate.workspace.losses import find_loss
+        from taskstate.writing.losses import find_loss
 
         if find_loss(workspace, task_id):
             return

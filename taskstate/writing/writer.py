@@ -19,9 +19,11 @@ from taskstate.storage import files, journal
 from taskstate.storage.transaction import paths_of
 from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace import artifacts, keeping, preconditions, secret_check, told
-from taskstate.workspace.change import Change, Outcome, Request, T_co
-from taskstate.workspace.event_log import add_event
+from taskstate.workspace import artifacts
+from taskstate.writing import keeping, preconditions, secret_check
+from taskstate.writing import notices as told
+from taskstate.writing.change import Change, Outcome, Request, T_co
+from taskstate.writing.event_log import add_event
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -19,8 +19,8 @@ from taskstate.storage import files, folders, kept
 from taskstate.storage.git import history
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace.damage import damage_at
-from taskstate.workspace.ledger import Owed, View, entries_of, owed_items, written
+from taskstate.writing.damage import damage_at
+from taskstate.writing.ledger import Owed, View, entries_of, owed_items, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

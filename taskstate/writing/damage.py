@@ -108,7 +108,7 @@ def had_front_matter(workspace: Workspace, loaded: Loaded) -> bool:
     """Return whether a file had a readable front matter before: one that a command wrote here, or that HEAD has."""
     from taskstate.storage import kept
     from taskstate.syntax.document import parse_head
-    from taskstate.workspace.ledger import newest_entry
+    from taskstate.writing.ledger import newest_entry
 
     if newest_entry(kept.records(workspace.private)[0], loaded.state.id.casefold()):
         return True
@@ -283,7 +283,7 @@ def _sections_missing(workspace: Workspace, loaded: Loaded) -> Iterator[str]:
 def _sections_gone(workspace: Workspace, loaded: Loaded) -> list[str]:
     """Return the sections that the last write of this text had and that are not there any more."""
     from taskstate.storage import kept
-    from taskstate.workspace.ledger import read_entry, stamp_of
+    from taskstate.writing.ledger import read_entry, stamp_of
 
     task_id, stamp = loaded.state.id.casefold(), stamp_of(loaded.state)
     for record in reversed([each for each in kept.records(workspace.private)[0] if task_id in each.ids]):
@@ -298,7 +298,7 @@ def _sections_only_in_head(workspace: Workspace, loaded: Loaded, stamp: str) -> 
     """Return the required sections that HEAD has after the same write, where no command has written here yet."""
     from taskstate.model.task_state import read_state
     from taskstate.storage.git import client as git
-    from taskstate.workspace.ledger import stamp_of
+    from taskstate.writing.ledger import stamp_of
 
     state = loaded.state
     required = (each.key for each in kind_of(state.document).sections if each.required)

@@ -15,8 +15,8 @@ from taskstate.tasks import sessions
 from taskstate.workflow.doctor import examine
 from taskstate.workflow.hand_over import hand_over, handoff_errors
 from taskstate.workflow.repairs import let_go, repair
-from taskstate.workspace import told
-from taskstate.workspace.losses import find_loss
+from taskstate.writing import notices as told
+from taskstate.writing.losses import find_loss
 from tests.support.place import MINUTE, TASK, Place, refusal
 
 if TYPE_CHECKING:

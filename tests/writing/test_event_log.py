@@ -13,7 +13,7 @@ from taskstate.lint.engine import findings
 from taskstate.model.archive_format import rolled_items
 from taskstate.model.write_metadata import check_seal
 from taskstate.workflow import repairs
-from taskstate.workspace.event_log import EVENTS_KEPT
+from taskstate.writing.event_log import EVENTS_KEPT
 from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:

@@ -10,15 +10,15 @@ import pytest
 from taskstate.errors import StaleFile
 from taskstate.storage import files, folders, journal
 from taskstate.tasks import sessions
-from taskstate.workspace.change import Change
-from taskstate.workspace.startup import recover
 from taskstate.workspace.workspace import Loaded
-from taskstate.workspace.writer import change, unified_diff
+from taskstate.writing.change import Change
+from taskstate.writing.startup import recover
+from taskstate.writing.writer import change, unified_diff
 from tests.support.crashing import leave_plan
 from tests.support.place import TASK, Place, refusal, tree
 
 if TYPE_CHECKING:
-    from taskstate.workspace.change import Outcome
+    from taskstate.writing.change import Outcome
 
 
 @pytest.fixture
@@ -284,7 +284,7 @@ def test_many_writers_lose_nothing(place: Place) -> None:
         "from taskstate.tasks.new_session import NewSession\n"
         "from taskstate.model.write_metadata import WriteMetadata\n"
         "from taskstate.workspace.workspace import find_workspace\n"
-        "from taskstate.workspace.change import Request\n"
+        "from taskstate.writing.change import Request\n"
         "at = find_workspace(Path(sys.argv[1]), root=sys.argv[1])\n"
         "for n in range(5):\n"
         "    request = Request(metadata=WriteMetadata(actor='a', now=datetime.now(UTC)))\n"

@@ -101,7 +101,7 @@ def require_undamaged(workspace: Workspace, loaded: Loaded) -> None:
         TaskstateError: code "damaged".
     """
     if not is_quiet(workspace, loaded.state.id.casefold()):
-        from taskstate.workspace import damage
+        from taskstate.writing import damage
 
         damage.require_undamaged(workspace, loaded)
 
@@ -154,7 +154,7 @@ def _cache(workspace: Workspace) -> Cache[_Answer]:
 
 
 def _look(workspace: Workspace, task_id: str, own: Sequence[KeptRecord], references: str) -> _Answer:
-    from taskstate.workspace.losses import look, paths_of
+    from taskstate.writing.losses import look, paths_of
 
     paths = paths_of(workspace, task_id, own)
     marks = _marks(workspace, paths, own)  # before the files are read: they may change meanwhile

@@ -26,7 +26,7 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.spans import Span, line_end, line_start, line_starts
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation.occurrences import occurrences
-from taskstate.workspace.event_log import add_event
+from taskstate.writing.event_log import add_event
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from taskstate.model.config import Config
     from taskstate.model.write_metadata import WriteMetadata
     from taskstate.storage.transaction import Plan
-    from taskstate.workspace.change import Request
     from taskstate.workspace.workspace import Workspace
+    from taskstate.writing.change import Request
 
 
 _HELP = (

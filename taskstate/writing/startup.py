@@ -9,8 +9,8 @@ from taskstate.storage import files
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from taskstate.workspace.told import Told
     from taskstate.workspace.workspace import Workspace
+    from taskstate.writing.notices import Told
 
 
 def recover(workspace: Workspace) -> tuple[str, ...]:
@@ -44,6 +44,6 @@ def losses_of(workspace: Workspace) -> tuple[Told, ...]:
     """Return what is gone or damaged of the tasks that commands have written here."""
     if not any(files.names(folder / "kept") for folder in workspace.private.read):
         return ()
-    from taskstate.workspace import told
+    from taskstate.writing import notices as told
 
     return told.tell(workspace)

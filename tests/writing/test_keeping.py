@@ -11,13 +11,13 @@ import pytest
 from taskstate.errors import TaskstateError
 from taskstate.storage import files, kept
 from taskstate.workflow.doctor import examine
-from taskstate.workspace import keeping
-from taskstate.workspace.ledger import newest_entry
+from taskstate.writing import keeping
+from taskstate.writing.ledger import newest_entry
 from tests.support.chained import Chained
 from tests.support.crashing import forks, killed
 from tests.support.git_place import GitPlace
 from tests.support.place import TASK, Place
-from tests.workspace.test_losses import did, in_place, mend
+from tests.writing.test_losses import did, in_place, mend
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from taskstate.typed import TYPE_CHECKING
-from taskstate.workspace.change import Change
-from taskstate.workspace.event_log import with_oldest_moved
+from taskstate.writing.change import Change
+from taskstate.writing.event_log import with_oldest_moved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
