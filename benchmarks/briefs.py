@@ -8,7 +8,7 @@ from benchmarks import corpus, sample
 from benchmarks.measurement import Compared, Measurement, repository
 from benchmarks.timing import interleaved, program
 from benchmarks.tools import ordinary
-from taskstate.workflow.token_budget import budget
+from taskstate.brief.token_budget import budget
 from taskstate.workspace.workspace import find_workspace
 
 if TYPE_CHECKING:

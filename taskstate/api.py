@@ -13,6 +13,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from taskstate.brief.brief import Brief
     from taskstate.lint.runner import Report
     from taskstate.model.task_state import TaskState
     from taskstate.permanent.create import NewPermanent
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from taskstate.turn.start import Started, StartRequest
     from taskstate.verification.snapshots.drift import DriftReport
     from taskstate.verification.snapshots.take import NewSnapshot
-    from taskstate.workflow.brief import Brief
     from taskstate.workspace.setup import SetUpResult
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
@@ -156,7 +156,7 @@ class Repository(NamedTuple):
         Raises:
             TaskstateError: as for `load`, or there is no such role.
         """
-        from taskstate.workflow.brief import brief
+        from taskstate.brief.brief import brief
 
         reader = self.actor or os.environ.get("TASKSTATE_ACTOR", "")
         return brief(self.workspace, self.load(task_id), role=role, budget=budget, reader=reader)

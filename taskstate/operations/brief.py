@@ -24,8 +24,8 @@ class Brief(NamedTuple):
 
 def brief(call: Call, asked: Brief) -> Result:
     """Print a briefing for an agent that starts on a task, within a token budget."""
-    from taskstate.workflow.brief import brief as write_brief
-    from taskstate.workflow.brief import shape
+    from taskstate.brief.brief import brief as write_brief
+    from taskstate.brief.brief import shape
 
     require_budget(asked.budget)
     loaded = call.load(asked.id)

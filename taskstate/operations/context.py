@@ -160,9 +160,9 @@ def export(call: Call, asked: Export) -> Result:
 
 def budget(call: Call, asked: OfTask) -> Result:
     """Count the tokens of a task by part and role: as a whole, as an export, and as a brief."""
+    from taskstate.brief.token_budget import budget as count
+    from taskstate.brief.token_budget import shape, table
     from taskstate.context.preconditions import require_exportable
-    from taskstate.workflow.token_budget import budget as count
-    from taskstate.workflow.token_budget import shape, table
 
     loaded = call.load(asked.id)
     require_exportable(loaded)

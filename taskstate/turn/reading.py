@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from taskstate.brief.brief import brief
 from taskstate.model.write_metadata import blocks_of
 from taskstate.typed import TYPE_CHECKING
-from taskstate.workflow.brief import brief
 
 if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace

@@ -12,6 +12,7 @@ import shutil
 from contextlib import closing, suppress
 from pathlib import Path
 
+from taskstate.brief.attention import attention
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.lint.removed import removed_findings
 from taskstate.lint.runner import LintRequest, open_run
@@ -28,7 +29,6 @@ from taskstate.storage.git import client as git
 from taskstate.storage.private import FALLBACK
 from taskstate.storage.transaction import paths_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workflow.attention import attention
 from taskstate.workflow.preflight import preflight
 from taskstate.workflow.status import active_tasks
 from taskstate.workflow.versions import differences

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from taskstate.brief.attention import FINDINGS, attention
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
 from taskstate.model.permanent import PERMANENT, version_of
@@ -9,7 +10,6 @@ from taskstate.model.statuses import BLOCKED, CLOSED, DONE, IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import blocks_of
 from taskstate.permanent import readers
 from taskstate.typed import TYPE_CHECKING
-from taskstate.workflow.attention import FINDINGS, attention
 from taskstate.writing.damage import advice, damage_of, unread_part
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks import repeated
+from taskstate.brief.brief import brief
 from taskstate.formatting.format_files import format_file
 from taskstate.formatting.formatter import format_text
 from taskstate.lint.cache import freeze, thaw
@@ -20,7 +21,6 @@ from taskstate.lint.reporters.text import report
 from taskstate.model.archive_format import find_batches
 from taskstate.model.config_reader import read_config
 from taskstate.syntax.document import forget_parsed, parse
-from taskstate.workflow.brief import brief
 from tests.support.place import Place
 from tests.support.steps import FEW, LEAST, LIMIT, MANY, growth
 

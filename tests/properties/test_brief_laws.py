@@ -16,6 +16,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from taskstate.brief.brief import brief
+from taskstate.brief.units import units_of
 from taskstate.context import export as context_export
 from taskstate.handoff import token_count
 from taskstate.model.config import EXPORT_FIELDS
@@ -25,8 +27,6 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.markdown_blocks import read_blocks
 from taskstate.syntax.spans import with_newlines
 from taskstate.tasks.decomposition_plan import open_features
-from taskstate.workflow.brief import brief
-from taskstate.workflow.brief_units import units_of
 from taskstate.workspace.workspace import Loaded
 from tests.support.markdown_strategies import bodies, outside, state_files
 from tests.support.place import Place

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.brief.brief import brief
 from taskstate.handoff.document_files import handoff_files
 from taskstate.lint import engine
 from taskstate.model.statuses import DROPPED
@@ -16,7 +17,6 @@ from taskstate.tasks.chain_inputs import pull, status
 from taskstate.tasks.dependency_graph import Graph, GraphTask, as_dot, as_mermaid, as_text
 from taskstate.tasks.next_task import choose
 from taskstate.tasks.task_list import READY, WAITING, list_tasks
-from taskstate.workflow.brief import brief
 from taskstate.workflow.status import active_tasks
 from taskstate.workspace import artifacts
 from tests.support.chained import Chained

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from taskstate.brief.sections import SECTION_SPECS, BriefSectionSpec
 from taskstate.storage import folders
-from taskstate.workflow.brief_sections import SECTION_SPECS, BriefSectionSpec
 from tests.support.command_line import parsed
 from tests.support.place import tree
 

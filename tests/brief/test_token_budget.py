@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks import sample
+from taskstate.brief.brief import brief
+from taskstate.brief.token_budget import PastedFile, RoleCost, TokenBudget, budget, shape, table
 from taskstate.context import export as context_export
 from taskstate.handoff import token_count
-from taskstate.workflow.brief import brief
-from taskstate.workflow.token_budget import PastedFile, RoleCost, TokenBudget, budget, shape, table
 from taskstate.workspace import artifacts
 from taskstate.workspace.workspace import find_workspace
 from tests.support.place import Place

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks import sample
+from taskstate.brief.brief import Brief, brief, shape
 from taskstate.handoff import protocol, token_count
-from taskstate.workflow.brief import Brief, brief, shape
 from taskstate.workspace.workspace import find_workspace
 from tests.support.place import TASK, Place, refusal
 

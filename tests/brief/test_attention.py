@@ -7,15 +7,16 @@ from unittest.mock import Mock
 
 import pytest
 
+from taskstate.brief import attention as parts
+from taskstate.brief import brief
+from taskstate.brief.attention import DRIFT as DRIFTED
+from taskstate.brief.attention import attention
 from taskstate.context import seal_context
 from taskstate.context.capture_plan import CaptureRequest
 from taskstate.permanent import find, readers
 from taskstate.tasks import role_changes
 from taskstate.tasks.role_rules import RoleChange
-from taskstate.workflow import attention as parts
-from taskstate.workflow import brief, doctor, status
-from taskstate.workflow.attention import DRIFT as DRIFTED
-from taskstate.workflow.attention import attention
+from taskstate.workflow import doctor, status
 from tests.support.git_place import GitPlace
 from tests.support.place import TASK
 

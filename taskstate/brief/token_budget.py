@@ -6,6 +6,7 @@ baseline. A file that is missing is listed and counts as 0.
 
 from __future__ import annotations
 
+from taskstate.brief.brief import brief
 from taskstate.context.export import export_text
 from taskstate.errors import TaskstateError
 from taskstate.handoff import token_count
@@ -13,7 +14,6 @@ from taskstate.model.static_context import read_static
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workflow.brief import brief
 from taskstate.workspace import artifacts
 
 if TYPE_CHECKING:

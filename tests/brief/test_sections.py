@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from taskstate.brief.sections import ALWAYS, SECTION_SPECS, BriefSection, brief_sections
+from taskstate.brief.units import Unit, units_of
 from taskstate.model.config import EXPORT_FIELDS
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import blocks_of
 from taskstate.syntax.document import parse
-from taskstate.workflow.brief_sections import ALWAYS, SECTION_SPECS, BriefSection, brief_sections
-from taskstate.workflow.brief_units import Unit, units_of
 
 EXAMPLE = (Path(__file__).parents[1] / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
 

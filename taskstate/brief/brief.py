@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from itertools import accumulate, pairwise, takewhile
 
+from taskstate.brief.attention import FINDINGS, SHARED, attention, shared_context
+from taskstate.brief.sections import ALWAYS, BACKGROUND, SHOW_SECTION, BriefSection, brief_sections
 from taskstate.handoff import protocol, token_count
 from taskstate.messages import counted, one_line
 from taskstate.model import roles
@@ -19,8 +21,6 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.permanent.readers import standings
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workflow.attention import FINDINGS, SHARED, attention, shared_context
-from taskstate.workflow.brief_sections import ALWAYS, BACKGROUND, SHOW_SECTION, BriefSection, brief_sections
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

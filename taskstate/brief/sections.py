@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from taskstate.brief.units import Unit, list_units, units_of
 from taskstate.model import chain, chain_quotes, phases
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.model.session_texts import DID, ISSUES, NEXT
@@ -16,7 +17,6 @@ from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, json_fence
 from taskstate.syntax.nodes import Fault
 from taskstate.syntax.spans import trimmed
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workflow.brief_units import Unit, list_units, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
