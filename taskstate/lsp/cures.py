@@ -114,7 +114,7 @@ def _archive(checker: Checker, workspace: Workspace, path: Path, arguments: tupl
 
 
 def _pull(checker: Checker, workspace: Workspace, path: Path, arguments: tuple[str, ...]) -> tuple[str, ...]:
-    from taskstate.tasks.chain_inputs import pull
+    from taskstate.chain.inputs import pull
 
     source = names.parse_task_id(arguments[0]) if arguments else ""
     return pull(workspace, _task_of(path), checker.surroundings.request(workspace), source=source).notes

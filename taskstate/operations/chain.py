@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from taskstate.chain.inputs import InputStatus, Link
     from taskstate.operations.call import Call, Source
     from taskstate.operations.operation import TaskId
-    from taskstate.tasks.chain_inputs import InputStatus, Link
     from taskstate.writing.change import Outcome
 
 
@@ -54,9 +54,9 @@ def output(call: Call, asked: Output) -> Result:
 
     Write `#set` for a task with the id `set`.
     """
+    from taskstate.chain.inputs import output as read_output
+    from taskstate.chain.output import find_parts, parts
     from taskstate.model.statuses import COMPLETE
-    from taskstate.tasks.chain_inputs import output as read_output
-    from taskstate.tasks.chain_output import find_parts, parts
 
     found = read_output(call.workspace, call.task_id(asked.id))
     chosen = find_parts(found.text, asked.part, found.id) if asked.part else parts(found.text)
@@ -71,7 +71,7 @@ def output(call: Call, asked: Output) -> Result:
 
 def set_part(call: Call, asked: SetPart) -> Result:
     """Write one part of the Chain Output of a task."""
-    from taskstate.tasks.chain_output import set_part as write_part
+    from taskstate.chain.output import set_part as write_part
 
     outcome = write_part(call.workspace, call.task_id(asked.id), asked.part, asked.source.text(), call.request())
     return changed(call, outcome, f"{outcome.result} written", part=outcome.result)
@@ -79,7 +79,7 @@ def set_part(call: Call, asked: SetPart) -> Result:
 
 def pull(call: Call, asked: Pull) -> Result:
     """Update the Chain Inputs of tasks from the outputs of their upstream tasks."""
-    from taskstate.tasks.chain_inputs import pull as pull_into
+    from taskstate.chain.inputs import pull as pull_into
 
     if bool(asked.ids) == asked.all:
         raise usage_error("chain pull takes either the tasks' ids or --all", help="name the tasks, or give --all")
@@ -95,7 +95,7 @@ def pull(call: Call, asked: Pull) -> Result:
 
 def _pull_all(call: Call, asked: Pull, source: str) -> Result:
     """Pull into several tasks; a failure in one does not stop the others."""
-    from taskstate.tasks.chain_inputs import pull as pull_into
+    from taskstate.chain.inputs import pull as pull_into
 
     request = call.request()
     results: list[Outcome[str]] = []
@@ -150,7 +150,7 @@ def status(call: Call, asked: Status) -> Result:
 
 
 def _statuses(call: Call, ids: Sequence[str]) -> tuple[tuple[InputStatus, ...], tuple[str, ...]]:
-    from taskstate.tasks.chain_inputs import status as input_status
+    from taskstate.chain.inputs import status as input_status
 
     named = dict.fromkeys(map(call.task_id, ids))
     paths = tuple(call.workspace.locate(each) for each in named) or call.workspace.state_files()

@@ -6,6 +6,8 @@ accepts those gaps from then on.
 
 from __future__ import annotations
 
+from taskstate.chain import output as chain_output
+from taskstate.chain.push import propagate
 from taskstate.errors import SeveralReasons, TaskstateError
 from taskstate.model import chain, roles
 from taskstate.model.canonical_json import sha256
@@ -19,8 +21,6 @@ from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.nodes import Fault
-from taskstate.tasks import chain_output
-from taskstate.tasks.chain_push import propagate
 from taskstate.tasks.completion_checks import DRIFT, gaps
 from taskstate.tasks.sessions import with_archived_sessions
 from taskstate.typed import TYPE_CHECKING
@@ -36,8 +36,8 @@ from taskstate.writing.writer import change
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from taskstate.chain.output import Gap
     from taskstate.model.task_state import TaskState
-    from taskstate.tasks.chain_output import Gap
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
 
@@ -226,7 +226,7 @@ def reopened_text(text: str) -> str:
 
 def _holders(workspace: Workspace, state: TaskState) -> tuple[str, ...]:
     """Return a note for each task that has pulled the output of this one."""
-    from taskstate.tasks.chain_push import downstream_of
+    from taskstate.chain.push import downstream_of
 
     notes = []
     for path in downstream_of(workspace, state.id):

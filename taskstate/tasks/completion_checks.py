@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from contextlib import closing
 
+from taskstate.chain import output as chain_output
+from taskstate.chain.output import Gap
 from taskstate.context.check import stale_findings
 from taskstate.errors import TaskstateError
 from taskstate.handoff.document import OPEN
@@ -21,8 +23,7 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import file_state, files
 from taskstate.storage.git import client as git
 from taskstate.syntax import escaping
-from taskstate.tasks import chain_output, evidence_age, role_rules
-from taskstate.tasks.chain_output import Gap
+from taskstate.tasks import evidence_age, role_rules
 from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace import artifacts
 

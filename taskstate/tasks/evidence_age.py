@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from contextlib import closing
 
+from taskstate.chain.output import Gap
 from taskstate.errors import GitFailed
 from taskstate.messages import first_of
 from taskstate.model.task_state import read_state
@@ -19,7 +20,6 @@ from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
 from taskstate.storage.git import worktree
 from taskstate.syntax.document import parse
-from taskstate.tasks.chain_output import Gap
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots.changed_files import scope_of
 from taskstate.verification.snapshots.verify import newest_role

@@ -133,7 +133,7 @@ def given_steps(call: Call, role: str, asked: FinishRequest, checks: Checks) -> 
         writing = Writing(call.workspace.config.roles, request.metadata)
         steps.append(lambda now: Change(findings.with_answers(now.document.text, role, asked.answers, writing)))
     if asked.output is not None:
-        from taskstate.tasks.chain_output import with_output
+        from taskstate.chain.output import with_output
 
         output = asked.output
         steps.append(lambda now: Change(with_output(now.state, output)))

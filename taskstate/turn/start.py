@@ -6,6 +6,7 @@ step. The baseline comes last: it may take long, and a turn without it has begun
 
 from __future__ import annotations
 
+from taskstate.chain import inputs as chain_inputs
 from taskstate.errors import TaskstateError
 from taskstate.handoff.document import OPEN
 from taskstate.handoff.document_files import handoff_files
@@ -18,7 +19,7 @@ from taskstate.permanent.find import find
 from taskstate.permanent.impact.claims import missing_analysis
 from taskstate.permanent.readers import require_confirmed
 from taskstate.syntax.edits import apply
-from taskstate.tasks import chain_inputs, role_rules
+from taskstate.tasks import role_rules
 from taskstate.tasks.role_changes import with_role_set
 from taskstate.tasks.role_rules import RoleChange
 from taskstate.turn.baseline import take_baseline

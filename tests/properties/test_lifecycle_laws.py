@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from taskstate.chain import output as chain_output
 from taskstate.lint import engine
 from taskstate.model.algorithms import DependencyGraph
 from taskstate.model.config import Config
@@ -17,7 +18,7 @@ from taskstate.model.task_state import read_state
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import CONTROLS, with_newlines
-from taskstate.tasks import chain_output, complete, completion_checks
+from taskstate.tasks import complete, completion_checks
 from taskstate.tasks.dependency_graph import Graph, GraphTask, as_dot, as_mermaid, as_text
 from taskstate.tasks.next_task import dependent_counts, dependent_counts_by_bits, in_order, waiting_of
 from taskstate.verification.command_evidence import CommandResult

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.chain import push as chain_push
 from taskstate.context import seal_context
 from taskstate.context.capture_plan import CaptureRequest
 from taskstate.errors import SeveralReasons
@@ -18,7 +19,7 @@ from taskstate.model.canonical_json import sha256
 from taskstate.model.chain import output_of
 from taskstate.model.write_metadata import front_matter_values, with_event
 from taskstate.syntax.document import parse
-from taskstate.tasks import chain_push, checklist, complete, completion_checks, role_changes
+from taskstate.tasks import checklist, complete, completion_checks, role_changes
 from taskstate.tasks.role_rules import RoleChange
 from taskstate.verification.snapshots import accept_drift
 from taskstate.verification.snapshots import take as snapshot_take

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.brief.brief import brief
+from taskstate.chain.inputs import pull, status
 from taskstate.handoff.document_files import handoff_files
 from taskstate.lint import engine
 from taskstate.model.statuses import DROPPED
 from taskstate.model.write_metadata import blocks_of, front_matter_values
 from taskstate.tasks import complete, drop
-from taskstate.tasks.chain_inputs import pull, status
 from taskstate.tasks.dependency_graph import Graph, GraphTask, as_dot, as_mermaid, as_text
 from taskstate.tasks.next_task import choose
 from taskstate.tasks.task_list import READY, WAITING, list_tasks

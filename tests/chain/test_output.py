@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.model.task_state import TaskState, read_state
-from taskstate.syntax.document import parse
-from taskstate.tasks.chain_output import (
+from taskstate.chain.output import (
     NamedFile,
     find_parts,
     is_pattern,
@@ -17,6 +15,8 @@ from taskstate.tasks.chain_output import (
     slug_of,
     with_part,
 )
+from taskstate.model.task_state import TaskState, read_state
+from taskstate.syntax.document import parse
 from tests.support.place import refusal
 
 HEAD = "---\ntaskstate: 1\ntask_id: '101'\nstatus: in_progress\n---\n\n"

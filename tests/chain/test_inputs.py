@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.tasks import chain_inputs
-from taskstate.tasks.chain_inputs import Link
+from taskstate.chain import inputs as chain_inputs
+from taskstate.chain.inputs import Link
 from tests.support.chained import Chained
 from tests.support.place import refusal, tree
 from tests.support.steps import FEW, LEAST, MANY, steps
