@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from taskstate.permanent.create import NewPermanent
     from taskstate.permanent.decide import Choice
     from taskstate.permanent.update import Update
+    from taskstate.roles.role_rules import RoleChange
     from taskstate.syntax.document import Document, parse
     from taskstate.syntax.edits import Edit, apply
     from taskstate.tasks.create import NewTask
     from taskstate.tasks.new_session import NewSession
-    from taskstate.tasks.role_rules import RoleChange
     from taskstate.turn.ending import FinishRequest
     from taskstate.turn.start import StartRequest
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from taskstate.permanent.create import NewPermanent
     from taskstate.permanent.decide import Choice
     from taskstate.permanent.update import Update, Updated
+    from taskstate.roles.role_rules import RoleChange
     from taskstate.tasks.create import NewTask
     from taskstate.tasks.new_session import NewSession
-    from taskstate.tasks.role_rules import RoleChange
     from taskstate.turn.call import Call
     from taskstate.turn.ending import FinishRequest
     from taskstate.turn.finish import Finished
@@ -286,7 +286,7 @@ class Repository(NamedTuple):
         Raises:
             TaskstateError: the role is not due, its checks fail, or the working tree is not as it was left.
         """
-        from taskstate.tasks.role_changes import set_role
+        from taskstate.roles.role_changes import set_role
 
         return set_role(self._set_up(), self._id(task_id), role, change, self._request())
 

@@ -72,8 +72,8 @@ def show(call: Call, asked: Show) -> Result:
 
 def set_(call: Call, asked: Set) -> Result:
     """Begin a role, which verifies the previous role's snapshot; or finish it, which verifies its own."""
-    from taskstate.tasks.role_changes import set_role
-    from taskstate.tasks.role_rules import RoleChange
+    from taskstate.roles.role_changes import set_role
+    from taskstate.roles.role_rules import RoleChange
 
     log = asked.qa_log.read(MAX_BYTES) if asked.qa_log else None
     change = RoleChange(status=asked.status, log=log, session_id=asked.session_id)
@@ -84,7 +84,7 @@ def set_(call: Call, asked: Set) -> Result:
 
 def block(call: Call, asked: Block) -> Result:
     """Record a finding that blocks a role."""
-    from taskstate.tasks.role_changes import block as block_role
+    from taskstate.roles.role_changes import block as block_role
 
     outcome = block_role(call.workspace, call.task_id(asked.id), asked.role, asked.finding, call.request())
     return changed(call, outcome, f"{asked.role} is blocked", role=asked.role, status=BLOCKED)
@@ -92,7 +92,7 @@ def block(call: Call, asked: Block) -> Result:
 
 def unblock(call: Call, asked: Unblock) -> Result:
     """Remove a finding; without findings the role is no longer blocked."""
-    from taskstate.tasks.role_changes import unblock as unblock_role
+    from taskstate.roles.role_changes import unblock as unblock_role
 
     outcome = unblock_role(call.workspace, call.task_id(asked.id), asked.role, asked.finding, call.request())
     removed = "all findings" if asked.all else "a finding"
@@ -101,7 +101,7 @@ def unblock(call: Call, asked: Unblock) -> Result:
 
 def reopen(call: Call, asked: Reopen) -> Result:
     """Reopen a role. Later roles become pending again and lose their snapshots."""
-    from taskstate.tasks.role_changes import reopen as reopen_role
+    from taskstate.roles.role_changes import reopen as reopen_role
 
     outcome = reopen_role(call.workspace, call.task_id(asked.id), asked.role, asked.note, call.request())
     return changed(call, outcome, f"{asked.role} is back at work", role=asked.role)

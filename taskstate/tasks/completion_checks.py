@@ -20,10 +20,11 @@ from taskstate.model.document_kinds import kind_of
 from taskstate.model.malformed_criteria import malformed_criteria
 from taskstate.model.statuses import BLOCKED, COMPLETE
 from taskstate.model.write_metadata import blocks_of
+from taskstate.roles import role_rules
 from taskstate.storage import file_state, files
 from taskstate.storage.git import client as git
 from taskstate.syntax import escaping
-from taskstate.tasks import evidence_age, role_rules
+from taskstate.tasks import evidence_age
 from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace import artifacts
 
@@ -41,7 +42,7 @@ _COMMIT = r"[0-9a-f]{4,64}"
 
 def gaps(workspace: Workspace, loaded: Loaded) -> tuple[Gap, ...]:
     """Return everything that completion requires and that is missing."""
-    from taskstate.tasks.role_changes import completion_gaps, tree_gap
+    from taskstate.roles.role_changes import completion_gaps, tree_gap
 
     state, blocks, names = loaded.state, blocks_of(loaded.document), workspace.config.roles
     drift = tree_gap(workspace, loaded)

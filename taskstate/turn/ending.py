@@ -6,10 +6,10 @@ from taskstate.errors import TaskstateError
 from taskstate.model import delta_block, roles
 from taskstate.model.statuses import DONE, PENDING
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
+from taskstate.roles import findings
+from taskstate.roles.findings import Writing
+from taskstate.roles.role_rules import RoleChange, role_in_task
 from taskstate.syntax.edits import apply
-from taskstate.tasks import findings
-from taskstate.tasks.findings import Writing
-from taskstate.tasks.role_rules import RoleChange, role_in_task
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.verification.snapshots import packs
 from taskstate.workspace import open_turns
@@ -161,7 +161,7 @@ def _ending_steps(workspace: Workspace, role: str, ending: Ending, request: Requ
 
 def _done_steps(workspace: Workspace, role: str, ending: Ending, request: Request) -> Iterator[Step]:
     """Yield the steps that set a role done: what it looked at again is cleared, its snapshot taken, its status set."""
-    from taskstate.tasks.role_changes import with_role_set
+    from taskstate.roles.role_changes import with_role_set
 
     writing, keep = Writing(workspace.config.roles, request.metadata), ending.asked.keep
     yield lambda now: Change(findings.with_cleared(now.document.text, role, writing, keep=keep))
@@ -180,7 +180,7 @@ def _done_steps(workspace: Workspace, role: str, ending: Ending, request: Reques
 
 def _sent_back(loaded: Loaded, role: str, asked: FinishRequest, names: tuple[str, ...], request: Request) -> Change:
     """Return the change that gives the work back to an earlier role, with what this one found."""
-    from taskstate.tasks.role_changes import with_sent_back
+    from taskstate.roles.role_changes import with_sent_back
 
     place = role_in_task(loaded.state, asked.send_back, names)
     sent = with_sent_back(place, asked.found, by=role, metadata=request.metadata, keep=asked.keep)

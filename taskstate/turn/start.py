@@ -18,10 +18,10 @@ from taskstate.model.write_metadata import blocks_of, set_front_matter, timestam
 from taskstate.permanent.find import find
 from taskstate.permanent.impact.claims import missing_analysis
 from taskstate.permanent.readers import require_confirmed
+from taskstate.roles import role_rules
+from taskstate.roles.role_changes import with_role_set
+from taskstate.roles.role_rules import RoleChange
 from taskstate.syntax.edits import apply
-from taskstate.tasks import role_rules
-from taskstate.tasks.role_changes import with_role_set
-from taskstate.tasks.role_rules import RoleChange
 from taskstate.turn.baseline import take_baseline
 from taskstate.turn.obstacles import Obstacles
 from taskstate.turn.position import NOWHERE, Look, begun_notes, due_role, look, require_open, resumed_notes
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from taskstate.model.task_state import TaskState
     from taskstate.model.tool_blocks import Role, ToolBlocks
-    from taskstate.tasks.role_rules import RoleInTask
+    from taskstate.roles.role_rules import RoleInTask
     from taskstate.turn.call import Call
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Request

@@ -14,8 +14,8 @@ from taskstate.brief.attention import attention
 from taskstate.context import seal_context
 from taskstate.context.capture_plan import CaptureRequest
 from taskstate.permanent import find, readers
-from taskstate.tasks import role_changes
-from taskstate.tasks.role_rules import RoleChange
+from taskstate.roles import role_changes
+from taskstate.roles.role_rules import RoleChange
 from taskstate.workflow import doctor, status
 from tests.support.git_place import GitPlace
 from tests.support.place import TASK

@@ -20,9 +20,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from taskstate.errors import TaskstateError
 from taskstate.model.write_metadata import front_matter_values
+from taskstate.roles import role_changes
+from taskstate.roles.role_rules import RoleChange
 from taskstate.syntax.document import parse
-from taskstate.tasks import role_changes
-from taskstate.tasks.role_rules import RoleChange
 from taskstate.verification.snapshots import accept_drift, drift
 from taskstate.verification.snapshots import restore as snapshot_restore
 from taskstate.verification.snapshots import take as snapshot_take

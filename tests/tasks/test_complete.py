@@ -18,9 +18,10 @@ from taskstate.lint import engine
 from taskstate.model.canonical_json import sha256
 from taskstate.model.chain import output_of
 from taskstate.model.write_metadata import front_matter_values, with_event
+from taskstate.roles import role_changes
+from taskstate.roles.role_rules import RoleChange
 from taskstate.syntax.document import parse
-from taskstate.tasks import checklist, complete, completion_checks, role_changes
-from taskstate.tasks.role_rules import RoleChange
+from taskstate.tasks import checklist, complete, completion_checks
 from taskstate.verification.snapshots import accept_drift
 from taskstate.verification.snapshots import take as snapshot_take
 from taskstate.workflow import repairs

@@ -9,9 +9,9 @@ import pytest
 
 from taskstate.model.delta_block import Left, Turn, with_left, with_turn
 from taskstate.model.write_metadata import blocks_of, set_front_matter
+from taskstate.roles import role_changes
+from taskstate.roles.role_rules import RoleChange
 from taskstate.syntax.edits import apply
-from taskstate.tasks import role_changes
-from taskstate.tasks.role_rules import RoleChange
 from taskstate.verification.snapshots import accept_drift
 from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.verification.snapshots import take as snapshot_take

@@ -12,9 +12,9 @@ from taskstate.errors import TaskstateError
 from taskstate.model import roles
 from taskstate.model.statuses import OF_ROLES
 from taskstate.model.task_state import read_state
+from taskstate.roles import role_rules
+from taskstate.roles.role_rules import RoleChange, RoleInTask
 from taskstate.syntax.document import parse
-from taskstate.tasks import role_rules
-from taskstate.tasks.role_rules import RoleChange, RoleInTask
 from tests.support.place import refusal
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import pytest
 from taskstate.lint.runner import check_files
 from taskstate.model.tool_blocks import CheckResult
 from taskstate.model.write_metadata import front_matter_values
+from taskstate.roles import role_changes
+from taskstate.roles.role_rules import RoleChange
 from taskstate.syntax.document import parse
-from taskstate.tasks import role_changes
-from taskstate.tasks.role_rules import RoleChange
 from taskstate.verification.qa import record as qa_record
 from taskstate.verification.snapshots import accept_drift
 from taskstate.verification.snapshots import take as snapshot_take

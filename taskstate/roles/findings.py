@@ -12,9 +12,9 @@ from taskstate.model.findings import Finding
 from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS, PENDING
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
+from taskstate.roles.role_rules import clean_finding
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
-from taskstate.tasks.role_rules import clean_finding
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from taskstate.model import roles
 from taskstate.model.config import Config
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import WriteMetadata, blocks_of, front_matter_values
+from taskstate.roles import findings, role_changes, role_rules
 from taskstate.syntax.document import parse
-from taskstate.tasks import findings, role_changes, role_rules
 from taskstate.validation import schema
 from tests.support.place import START, refusal
 

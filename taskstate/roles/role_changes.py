@@ -12,12 +12,12 @@ from taskstate.messages import counted
 from taskstate.model import roles
 from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
+from taskstate.roles import findings, role_rules
 from taskstate.storage import files
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.yaml_edit import remove_key
-from taskstate.tasks import findings, role_rules
 from taskstate.typed import TYPE_CHECKING
 from taskstate.verification.qa import log_parser
 from taskstate.verification.qa import record as qa_record
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from taskstate.model.tool_blocks import CheckResult, Role
     from taskstate.model.write_metadata import WriteMetadata
-    from taskstate.tasks.role_rules import RoleChange, RoleInTask
+    from taskstate.roles.role_rules import RoleChange, RoleInTask
     from taskstate.workspace import artifacts
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
