@@ -137,7 +137,7 @@ def _renumber(checker: Checker, workspace: Workspace, path: Path, arguments: tup
 
 
 def _bring_back(checker: Checker, workspace: Workspace, path: Path, _arguments: tuple[str, ...]) -> tuple[str, ...]:
-    from taskstate.merge.recovery import bring_back
+    from taskstate.recovery.bring_back import bring_back
 
     return (bring_back(workspace, _task_of(path), checker.surroundings.request(workspace)),)
 

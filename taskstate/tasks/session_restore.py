@@ -10,12 +10,12 @@ from collections import Counter
 from contextlib import closing
 
 from taskstate.errors import GitFailed, TaskstateError
-from taskstate.merge.added_items import with_items
 from taskstate.messages import counted, decoded
 from taskstate.model import names
 from taskstate.model.items import require_conserved, session_item, state_items
 from taskstate.model.session_references import identity
 from taskstate.model.task_state import read_state
+from taskstate.recovery.added_items import with_items
 from taskstate.storage import files
 from taskstate.storage.git import bases
 from taskstate.storage.git import client as git

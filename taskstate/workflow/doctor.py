@@ -16,7 +16,6 @@ from taskstate.brief.attention import attention
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.lint.removed import removed_findings
 from taskstate.lint.runner import LintRequest, open_run
-from taskstate.merge.recovery import standing_twice
 from taskstate.messages import counted, decoded
 from taskstate.model import names
 from taskstate.model.permanent import PERMANENT
@@ -24,6 +23,7 @@ from taskstate.model.statuses import CLOSED
 from taskstate.model.write_metadata import check_seal
 from taskstate.permanent.impact import storage as impact_storage
 from taskstate.permanent.readers import standings
+from taskstate.recovery.bring_back import standing_twice
 from taskstate.storage import files, folders, journal, kept, lock
 from taskstate.storage.git import client as git
 from taskstate.storage.private import FALLBACK

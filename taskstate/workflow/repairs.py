@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from taskstate.errors import TaskstateError
-from taskstate.merge.recovery import bring_back, standing_twice
 from taskstate.model import archive_format, names
 from taskstate.model.derived_values import derived_edits
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import set_front_matter, timestamp
+from taskstate.recovery.bring_back import bring_back, standing_twice
 from taskstate.storage import files, journal, lock
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.merge.added_items import with_items
 from taskstate.model.items import ACK, CHECK, EVENT, SESSION, state_items
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import blocks_of, with_events
+from taskstate.recovery.added_items import with_items
 from taskstate.syntax.document import parse
 from tests.support.place import Place
 

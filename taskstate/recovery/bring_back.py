@@ -13,17 +13,6 @@ from contextlib import suppress
 from itertools import product
 
 from taskstate.errors import TaskstateError
-from taskstate.merge.added_items import with_items
-from taskstate.merge.conflicted import merged_again, require_both_sides, undecided
-from taskstate.merge.task_files import (
-    TaskFiles,
-    items_of,
-    needed_items,
-    older_forms,
-    require_whole,
-    state_of,
-    without_archived,
-)
 from taskstate.model import names
 from taskstate.model.items import (
     FILES,
@@ -34,6 +23,17 @@ from taskstate.model.items import (
 )
 from taskstate.model.names import ACCEPTED_FOLDER, own_file
 from taskstate.model.write_metadata import blocks_of
+from taskstate.recovery.added_items import with_items
+from taskstate.recovery.conflicted import merged_again, require_both_sides, undecided
+from taskstate.recovery.task_files import (
+    TaskFiles,
+    items_of,
+    needed_items,
+    older_forms,
+    require_whole,
+    state_of,
+    without_archived,
+)
 from taskstate.storage import files, folders, journal, kept
 from taskstate.storage.git import history
 from taskstate.syntax.conflict_markers import find_conflicts
