@@ -8,9 +8,9 @@ from taskstate.operations.result import Result
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from taskstate.migration.migrate_files import Migrated
     from taskstate.operations.call import Call
     from taskstate.operations.operation import FilePath
-    from taskstate.workflow.migrating import Migrated
 
 
 class Migrate(NamedTuple):
@@ -21,7 +21,7 @@ class Migrate(NamedTuple):
 
 def migrate(call: Call, asked: Migrate) -> Result:
     """Turn files of older forms into the present one, and say what a person has to decide in each."""
-    from taskstate.workflow.migrating import migrate as migrate_files
+    from taskstate.migration.migrate_files import migrate as migrate_files
 
     done = migrate_files(call.workspace, asked.paths or (call.workspace.root,), call.request())
     call.notes(done.notes)
