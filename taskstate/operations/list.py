@@ -22,7 +22,7 @@ class List(NamedTuple):
 
 def list_(call: Call, asked: List) -> Result:
     """List tasks."""
-    from taskstate.tasks.task_list import READY, WAITING, list_tasks, table
+    from taskstate.views.task_list import READY, WAITING, list_tasks, table
 
     standing = WAITING if asked.blocked else READY if asked.ready else ""
     if call.as_data:

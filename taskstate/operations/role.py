@@ -63,7 +63,7 @@ class Reopen(NamedTuple):
 
 def show(call: Call, asked: Show) -> Result:
     """Show the status and the findings of a task's roles."""
-    from taskstate.workflow.status import role_table, roles_shape
+    from taskstate.views.status import role_table, roles_shape
 
     loaded, names = call.load_parsed(asked.id), call.workspace.config.roles
     data = {"id": loaded.state.id, "path": loaded.relative, "roles": roles_shape(loaded, names)}

@@ -21,7 +21,7 @@ class Search(NamedTuple):
 
 def search(call: Call, asked: Search) -> Result:
     """Find a text in the state files, archives and handoffs of all tasks, ignoring case."""
-    from taskstate.workflow.search import search as search_files
+    from taskstate.views.search import search as search_files
 
     task = call.task_id(asked.task) if asked.task else ""
     if task:

@@ -23,8 +23,8 @@ class Show(NamedTuple):
 
 def show(call: Call, asked: Show) -> Result:
     """Show a task, or one section of it."""
-    from taskstate.tasks.overview import overview, task_shape
     from taskstate.tasks.size_warning import warning
+    from taskstate.views.overview import overview, task_shape
 
     loaded = call.load(asked.id)
     if asked.section:

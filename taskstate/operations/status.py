@@ -20,7 +20,7 @@ class Status(NamedTuple):
 def status(call: Call, asked: Status) -> Result:
     """Show the roles, findings and next steps of the tasks in progress."""
     from taskstate.permanent.readers import standings
-    from taskstate.workflow.status import active_tasks, status_shape, status_text
+    from taskstate.views.status import active_tasks, status_shape, status_text
 
     workspace, reader = call.workspace, call.reader
     if asked.id is not None:

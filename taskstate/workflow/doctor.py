@@ -29,8 +29,8 @@ from taskstate.storage.git import client as git
 from taskstate.storage.private import FALLBACK
 from taskstate.storage.transaction import paths_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.views.status import active_tasks
 from taskstate.workflow.preflight import preflight
-from taskstate.workflow.status import active_tasks
 from taskstate.workflow.versions import differences
 from taskstate.workspace import artifacts, task_index
 from taskstate.workspace.misnamed import misnamed_files

@@ -12,7 +12,7 @@ from taskstate.model.names import ID_PATTERN, own_file
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workflow.status import active_tasks
+from taskstate.views.status import active_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -16,7 +16,8 @@ from taskstate.context.capture_plan import CaptureRequest
 from taskstate.permanent import find, readers
 from taskstate.roles import role_changes
 from taskstate.roles.role_rules import RoleChange
-from taskstate.workflow import doctor, status
+from taskstate.views import status
+from taskstate.workflow import doctor
 from tests.support.git_place import GitPlace
 from tests.support.place import TASK
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from taskstate.storage import journal
-from taskstate.tasks import task_list
 from taskstate.version import VERSION
+from taskstate.views import task_list
 from tests.support.command_line import COMMANDS, operations
 from tests.support.crashing import leave_plan
 from tests.support.kept_place import Repo

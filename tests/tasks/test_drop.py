@@ -16,8 +16,8 @@ from taskstate.model.write_metadata import blocks_of, front_matter_values
 from taskstate.tasks import complete, drop
 from taskstate.tasks.dependency_graph import Graph, GraphTask, as_dot, as_mermaid, as_text
 from taskstate.tasks.next_task import choose
-from taskstate.tasks.task_list import READY, WAITING, list_tasks
-from taskstate.workflow.status import active_tasks
+from taskstate.views.status import active_tasks
+from taskstate.views.task_list import READY, WAITING, list_tasks
 from taskstate.workspace import artifacts
 from tests.support.chained import Chained
 from tests.support.git_place import ROLE, GitPlace

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.storage import programs
-from taskstate.workflow import search
+from taskstate.views import search
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli

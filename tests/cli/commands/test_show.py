@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.tasks.overview import task_shape
+from taskstate.views.overview import task_shape
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli

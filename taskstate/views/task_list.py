@@ -195,7 +195,7 @@ def _marked_shape(value: list[Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _read(workspace: Workspace, relative: str, mark: str) -> _Read:
-    from taskstate.tasks.overview import progress, task_shape
+    from taskstate.views.overview import progress, task_shape
     from taskstate.writing.damage import advice, damage_of, needs_archive, unread_part
 
     task, shape = None, {}

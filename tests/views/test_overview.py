@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.model.config import Size
-from taskstate.tasks.overview import overview, task_shape
 from taskstate.tasks.size_warning import warning
+from taskstate.views.overview import overview, task_shape
 from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:

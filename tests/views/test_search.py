@@ -7,7 +7,7 @@ import sys
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from taskstate.workflow.search import _key, _lines
+from taskstate.views.search import _key, _lines
 
 WORDS = st.text(st.sampled_from("aAsSß\u017fKk\ufb01 \t\r\n\u2028\x1c"), max_size=30)
 ASCII = st.text(st.sampled_from("aAsSk \t\r\n\x1c"), max_size=60)  # of which each letter stays where it is

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from taskstate.storage import file_sources
-from taskstate.tasks import task_list
 from taskstate.tasks.decomposition_plan import guidance
-from taskstate.tasks.task_list import READY, WAITING, list_tasks, listing, table
+from taskstate.views import task_list
+from taskstate.views.task_list import READY, WAITING, list_tasks, listing, table
 from tests.support.place import Place
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate.workflow import status
+from taskstate.views import status
 from tests.support.place import Place
 
 if TYPE_CHECKING:
