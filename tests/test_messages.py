@@ -65,7 +65,7 @@ _WITHOUT_A_TASK = {  # what a command is about is not known there, or is an entr
     "agents/beginning.py",
     "permanent/recover.py",
     "permanent/update.py",
-    "workflow/preflight.py",
+    "doctor/preflight.py",
 }
 
 

@@ -10,9 +10,9 @@ from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from taskstate.doctor.examine import RepositoryProblem
     from taskstate.operations.call import Call
     from taskstate.operations.operation import Name, Text
-    from taskstate.workflow.doctor import RepositoryProblem
 
 
 class Doctor(NamedTuple):
@@ -43,7 +43,7 @@ def doctor(call: Call, asked: Doctor) -> Result:
 
 
 def _check(call: Call, *, fix: bool) -> Result:
-    from taskstate.workflow.doctor import CHECKS, RepositoryProblem, examine
+    from taskstate.doctor.examine import CHECKS, RepositoryProblem, examine
 
     try:
         workspace = call.workspace
@@ -56,7 +56,7 @@ def _check(call: Call, *, fix: bool) -> Result:
     problems = examine(workspace)
     repairs: tuple[str, ...] = ()
     if fix and not call.dry_run:
-        from taskstate.workflow.repairs import repair
+        from taskstate.doctor.repairs import repair
 
         repairs = repair(workspace, problems, call.request())
         problems = examine(workspace)
@@ -85,7 +85,7 @@ def _line(problem: RepositoryProblem) -> str:
 
 
 def _reseal(call: Call, task: str, note: str | None) -> Result:
-    from taskstate.workflow.repairs import reseal
+    from taskstate.doctor.repairs import reseal
 
     if not note:
         raise usage_error("doctor --reseal: --note is missing", help="say why the change is right")
@@ -93,8 +93,8 @@ def _reseal(call: Call, task: str, note: str | None) -> Result:
 
 
 def _let_go(call: Call, task: str) -> Result:
+    from taskstate.doctor.repairs import let_go
     from taskstate.model.names import parse_task_id
-    from taskstate.workflow.repairs import let_go
     from taskstate.writing.startup import losses_of
 
     task_id = parse_task_id(task)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.agents.clients import CLIENTS, EVENTS
-from taskstate.workflow.preflight import PAGES, PROMPTS
+from taskstate.doctor.preflight import PAGES, PROMPTS
 from tests.support.place import Place
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from taskstate.brief.attention import DRIFT as DRIFTED
 from taskstate.brief.attention import attention
 from taskstate.context import seal_context
 from taskstate.context.capture_plan import CaptureRequest
+from taskstate.doctor import examine as doctor
 from taskstate.permanent import find, readers
 from taskstate.roles import role_changes
 from taskstate.roles.role_rules import RoleChange
 from taskstate.views import status
-from taskstate.workflow import doctor
 from tests.support.git_place import GitPlace
 from tests.support.place import TASK
 

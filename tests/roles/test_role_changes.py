@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from taskstate.doctor import repairs
 from taskstate.lint.runner import check_files
 from taskstate.model.tool_blocks import CheckResult
 from taskstate.model.write_metadata import front_matter_values
@@ -18,7 +19,6 @@ from taskstate.verification.qa import record as qa_record
 from taskstate.verification.snapshots import accept_drift
 from taskstate.verification.snapshots import take as snapshot_take
 from taskstate.verification.snapshots import verify as snapshot_verify
-from taskstate.workflow import repairs
 from taskstate.workspace import artifacts
 from tests.support.place import MINUTE, TASK, Place, changes, refusal
 

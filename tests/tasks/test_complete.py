@@ -12,6 +12,7 @@ import pytest
 from taskstate.chain import push as chain_push
 from taskstate.context import seal_context
 from taskstate.context.capture_plan import CaptureRequest
+from taskstate.doctor import repairs
 from taskstate.errors import SeveralReasons
 from taskstate.handoff import phases
 from taskstate.lint import engine
@@ -24,7 +25,6 @@ from taskstate.syntax.document import parse
 from taskstate.tasks import checklist, complete, completion_checks
 from taskstate.verification.snapshots import accept_drift
 from taskstate.verification.snapshots import take as snapshot_take
-from taskstate.workflow import repairs
 from taskstate.workspace import artifacts
 from tests.support.chained import Chained
 from tests.support.place import changes, refusal, tree

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from taskstate.doctor.repairs import let_go
 from taskstate.lint.fixer import fix_file
 from taskstate.syntax.document import parse
 from taskstate.syntax.escaping import clean
 from taskstate.syntax.spans import with_newlines
 from taskstate.tasks import sessions
-from taskstate.workflow.repairs import let_go
 from tests.support.git_place import GitPlace
 from tests.support.place import SESSION, TASK, Place, changes, refusal, said
 

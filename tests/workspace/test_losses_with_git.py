@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.workflow.doctor import examine
+from taskstate.doctor.examine import examine
 from taskstate.writing.losses import find_losses
 from tests.support.git_place import GitPlace
 from tests.writing.test_losses import did, mend

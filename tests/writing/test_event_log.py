@@ -9,10 +9,10 @@ import pytest
 
 from taskstate.archive import restore as archive_restore
 from taskstate.archive import verify as archive_verify
+from taskstate.doctor import repairs
 from taskstate.lint.engine import findings
 from taskstate.model.archive_format import rolled_items
 from taskstate.model.write_metadata import check_seal
-from taskstate.workflow import repairs
 from taskstate.writing.event_log import EVENTS_KEPT
 from tests.support.place import TASK, Place
 

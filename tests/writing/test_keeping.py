@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.doctor.examine import examine
 from taskstate.errors import TaskstateError
 from taskstate.storage import files, kept
-from taskstate.workflow.doctor import examine
 from taskstate.writing import keeping
 from taskstate.writing.ledger import newest_entry
 from tests.support.chained import Chained

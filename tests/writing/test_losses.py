@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.doctor.examine import examine
+from taskstate.doctor.repairs import let_go, repair
 from taskstate.handoff import phases
 from taskstate.handoff.accept import accept
 from taskstate.handoff.create import HandoffRequest
 from taskstate.handoff.document import Handoff
 from taskstate.storage import kept
 from taskstate.tasks import sessions
-from taskstate.workflow.doctor import examine
 from taskstate.workflow.hand_over import hand_over, handoff_errors
-from taskstate.workflow.repairs import let_go, repair
 from taskstate.writing import notices as told
 from taskstate.writing.losses import find_loss
 from tests.support.place import MINUTE, TASK, Place, refusal

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from taskstate.doctor.examine import CHECKS
 from taskstate.storage import files, folders, journal, kept
-from taskstate.workflow.doctor import CHECKS
 from tests.support.crashing import leave_plan
 from tests.support.place import TASK, Place, tree
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.workflow import doctor
+from taskstate.doctor import examine as doctor
 from tests.support import terminal
 from tests.support.git_place import GitPlace
 from tests.support.place import tree

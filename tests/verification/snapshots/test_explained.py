@@ -183,7 +183,7 @@ def test_resolving_never_gives_a_done_role_what_another_edits(place: GitPlace) -
     place.text = place.text.replace("implementer: {status: done", "implementer: {drift_budget: 1, status: done", 1)
     if "drift_budget" not in place.text:
         place.text = place.text.replace("  implementer:\n", "  implementer:\n    drift_budget: 1\n", 1)
-    from taskstate.workflow.repairs import reseal
+    from taskstate.doctor.repairs import reseal
 
     reseal(place.workspace, TASK, "for the test", place.request())
     place.write("a.txt", "reviewed\n")

@@ -621,7 +621,7 @@ def hold_commits(place: GitPlace) -> None:
 
 def reseal(place: GitPlace) -> None:
     """Accept what was written into the front matter by hand."""
-    from taskstate.workflow.repairs import reseal as accept
+    from taskstate.doctor.repairs import reseal as accept
 
     accept(place.workspace, TASK, "for the test", place.request())
 
@@ -980,8 +980,8 @@ def test_role_without_a_snapshot_is_told_the_command(place: GitPlace) -> None:
 
 def test_state_file_that_git_set_back_is_told(place: GitPlace) -> None:
     """After `git reset --hard` a tracked state file knows of no snapshot; how to get it back is reported, and works."""
-    from taskstate.workflow.doctor import examine
-    from taskstate.workflow.repairs import repair
+    from taskstate.doctor.examine import examine
+    from taskstate.doctor.repairs import repair
 
     place.git("reset", "--quiet", "--hard")
     error = refusal(place.verify)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.doctor.preflight import PAGES, PROMPTS, preflight
+from taskstate.doctor.versions import differences
 from taskstate.version import VERSION
-from taskstate.workflow.preflight import PAGES, PROMPTS, preflight
-from taskstate.workflow.versions import differences
 from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:

@@ -13,6 +13,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from taskstate.brief.attention import attention
+from taskstate.doctor.preflight import preflight
+from taskstate.doctor.versions import differences
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.lint.removed import removed_findings
 from taskstate.lint.runner import LintRequest, open_run
@@ -30,8 +32,6 @@ from taskstate.storage.private import FALLBACK
 from taskstate.storage.transaction import paths_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.views.status import active_tasks
-from taskstate.workflow.preflight import preflight
-from taskstate.workflow.versions import differences
 from taskstate.workspace import artifacts, task_index
 from taskstate.workspace.misnamed import misnamed_files
 from taskstate.workspace.setup import HOOK_TYPES, INSTALL_HOOKS, PRE_COMMIT, merge_driver_state, set_up

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from taskstate.doctor.examine import own_folders
 from taskstate.errors import TaskstateError
 from taskstate.model import archive_format, names
 from taskstate.model.derived_values import derived_edits
@@ -13,7 +14,6 @@ from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.typed import TYPE_CHECKING
-from taskstate.workflow.doctor import own_folders
 from taskstate.workspace.archive_file import read_archive
 from taskstate.workspace.setup import set_up
 from taskstate.writing import damage, keeping, losses
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from taskstate.workflow.doctor import CheckName, RepositoryProblem
+    from taskstate.doctor.examine import CheckName, RepositoryProblem
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
 
