@@ -63,7 +63,7 @@ class Accept(NamedTuple):
 def new(call: Call, asked: New) -> Result:
     """Write a handoff document of at most one screen."""
     from taskstate.handoff.create import HandoffRequest
-    from taskstate.workflow.hand_over import hand_over
+    from taskstate.turn.hand_over import hand_over
 
     source = _in_state_folder(call.workspace, asked.source)
     request = HandoffRequest(_given(asked), draft=asked.draft, force=asked.force, source=source)
@@ -141,7 +141,7 @@ def show(call: Call, asked: OfTask) -> Result:
     from taskstate.handoff.accept import fields_of
     from taskstate.handoff.accept import show as show_open
     from taskstate.handoff.invalid import pending
-    from taskstate.workflow.hand_over import handoff_errors
+    from taskstate.turn.hand_over import handoff_errors
 
     task = call.load(asked.id).state.id
     unresolved = pending(*_listed(call.workspace, task))  # a document that is not valid comes before all others
@@ -160,7 +160,7 @@ def _listed(workspace: Workspace, task: str) -> tuple[HandoffDocuments, tuple[In
     """Return the documents of the task, and those of them that are not valid."""
     from taskstate.handoff.document_files import list_documents
     from taskstate.handoff.invalid import invalid_documents
-    from taskstate.workflow.hand_over import handoff_errors
+    from taskstate.turn.hand_over import handoff_errors
 
     documents = list_documents(workspace, task)
     return documents, invalid_documents(workspace, task, documents, handoff_errors(workspace))
@@ -185,7 +185,7 @@ def accept(call: Call, asked: Accept) -> Result:
     """Accept the open handoff, and archive it."""
     from taskstate.handoff.accept import accept as accept_open
     from taskstate.syntax.escaping import one_line
-    from taskstate.workflow.hand_over import handoff_errors
+    from taskstate.turn.hand_over import handoff_errors
 
     request = call.request()
     agent = one_line(asked.agent, what="--agent") if asked.agent else request.metadata.actor
@@ -232,7 +232,7 @@ def list_(call: Call, asked: OfTask) -> Result:
 def successor(call: Call, asked: OfTask) -> Result:
     """Print the prompt for the next agent."""
     from taskstate.handoff.prompt import prompt
-    from taskstate.workflow.hand_over import handoff_errors
+    from taskstate.turn.hand_over import handoff_errors
 
     written = prompt(call.workspace, call.task_id(asked.id), errors_in=handoff_errors(call.workspace))
     if written.file.status != "open":

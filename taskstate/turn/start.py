@@ -300,7 +300,7 @@ def _handoff_steps(workspace: Workspace, loaded: Loaded, asked: StartRequest, re
     is_open = blocks_of(loaded.document).handoffs.open is not None
     if is_open or any(each.status == OPEN for each in handoff_files(workspace, loaded.state.id)):
         from taskstate.handoff.accept import accepting
-        from taskstate.workflow.hand_over import handoff_errors
+        from taskstate.turn.hand_over import handoff_errors
 
         step = accepting(workspace, asked.agent, request, errors_in=handoff_errors(workspace))
         step(loaded)  # a document that cannot be accepted is in the way

@@ -21,7 +21,7 @@ from taskstate.merge.files import merge_files
 from taskstate.merge.three_way import Versions
 from taskstate.syntax.document import parse
 from taskstate.tasks import renumber
-from taskstate.workflow.hand_over import hand_over, handoff_errors
+from taskstate.turn.hand_over import hand_over, handoff_errors
 from tests.support.place import Place, changes, refusal, tree
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from taskstate.handoff.create import HandoffRequest
 from taskstate.handoff.document import Handoff
 from taskstate.storage import kept
 from taskstate.tasks import sessions
-from taskstate.workflow.hand_over import hand_over, handoff_errors
+from taskstate.turn.hand_over import hand_over, handoff_errors
 from taskstate.writing import notices as told
 from taskstate.writing.losses import find_loss
 from tests.support.place import MINUTE, TASK, Place, refusal
