@@ -10,7 +10,7 @@ from benchmarks import corpus
 from benchmarks.measurement import Measurement, repository
 from benchmarks.timing import interleaved, program
 from benchmarks.tools import ordinary
-from taskstate.agents.clients import EVENTS
+from taskstate.setup.clients import EVENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

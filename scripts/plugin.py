@@ -6,10 +6,10 @@ import json
 
 from scripts.import_graph import PACKAGE
 from taskstate import resources
-from taskstate.agents.clients import CLIENTS, hooks_of
-from taskstate.agents.servers import OWN
 from taskstate.handoff import protocol
 from taskstate.model.config import Config
+from taskstate.setup.clients import CLIENTS, hooks_of
+from taskstate.setup.servers import OWN
 from taskstate.version import VERSION
 from taskstate.workspace.workspace import Workspace
 

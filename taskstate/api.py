@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from taskstate.permanent.decide import Choice
     from taskstate.permanent.update import Update, Updated
     from taskstate.roles.role_rules import RoleChange
+    from taskstate.setup.repository import SetUpResult
     from taskstate.tasks.create import NewTask
     from taskstate.tasks.new_session import NewSession
     from taskstate.turn.call import Call
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from taskstate.turn.start import Started, StartRequest
     from taskstate.verification.snapshots.drift import DriftReport
     from taskstate.verification.snapshots.take import NewSnapshot
-    from taskstate.workspace.setup import SetUpResult
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
 
@@ -110,7 +110,7 @@ class Repository(NamedTuple):
         Raises:
             TaskstateError: a file cannot be read or written, or git refuses.
         """
-        from taskstate.workspace.setup import set_up
+        from taskstate.setup.repository import set_up
 
         return set_up(self.workspace, pre_commit=False, dry_run=self.dry_run)
 

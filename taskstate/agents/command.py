@@ -6,11 +6,11 @@ import os
 import sys
 from datetime import UTC, datetime
 
-from taskstate.agents import clients
 from taskstate.agents.hook import Hooked, respond
 from taskstate.errors import TaskstateError
 from taskstate.operations.operation import Operation, option, positional, switch
 from taskstate.operations.result import Result
+from taskstate.setup import clients
 from taskstate.storage.files import MAX_TEXT
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from taskstate.agents import clients
+from taskstate.setup import clients
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

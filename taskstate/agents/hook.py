@@ -9,11 +9,11 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from taskstate.agents import clients
 from taskstate.agents.call import read_call
 from taskstate.agents.event import Event, text_of
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest, one_line
+from taskstate.setup import clients
 from taskstate.storage import files, folders
 from taskstate.storage.private import make_folder
 from taskstate.syntax.spans import printable

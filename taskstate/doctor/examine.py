@@ -26,6 +26,7 @@ from taskstate.model.write_metadata import check_seal
 from taskstate.permanent.impact import storage as impact_storage
 from taskstate.permanent.readers import standings
 from taskstate.recovery.bring_back import standing_twice
+from taskstate.setup.repository import HOOK_TYPES, INSTALL_HOOKS, PRE_COMMIT, merge_driver_state, set_up
 from taskstate.storage import files, folders, journal, kept, lock
 from taskstate.storage.git import client as git
 from taskstate.storage.private import FALLBACK
@@ -34,7 +35,6 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.views.status import active_tasks
 from taskstate.workspace import artifacts, task_index
 from taskstate.workspace.misnamed import misnamed_files
-from taskstate.workspace.setup import HOOK_TYPES, INSTALL_HOOKS, PRE_COMMIT, merge_driver_state, set_up
 from taskstate.writing import damage, keeping, losses
 
 if TYPE_CHECKING:

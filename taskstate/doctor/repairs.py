@@ -9,13 +9,13 @@ from taskstate.model.derived_values import derived_edits
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import set_front_matter, timestamp
 from taskstate.recovery.bring_back import bring_back, standing_twice
+from taskstate.setup.repository import set_up
 from taskstate.storage import files, journal, lock
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace.archive_file import read_archive
-from taskstate.workspace.setup import set_up
 from taskstate.writing import damage, keeping, losses
 from taskstate.writing.change import Change
 from taskstate.writing.event_log import add_event

@@ -6,11 +6,11 @@ import json
 import shutil
 
 from taskstate.errors import TaskstateError
+from taskstate.setup.repository import PRE_COMMIT, RECORD
 from taskstate.storage import files, programs
 from taskstate.syntax.nodes import Node
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.version import VERSION
-from taskstate.workspace.setup import PRE_COMMIT, RECORD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from taskstate.__main__ import main
+from taskstate.setup.repository import RECORD
 from taskstate.storage import files
 from taskstate.tasks import sessions
-from taskstate.workspace.setup import RECORD
 from taskstate.workspace.workspace import find_workspace
 from tests.support.crashing import KILL_EVERY, fail_from, forks, killed, told_to_end
 from tests.support.place import files_in

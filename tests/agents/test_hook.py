@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.agents.clients import CLIENTS, EVENTS
+from taskstate.setup.clients import CLIENTS, EVENTS
 from tests.support.place import tree
 
 if TYPE_CHECKING:

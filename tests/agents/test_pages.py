@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.agents.clients import CLIENTS, EVENTS
 from taskstate.doctor.preflight import PAGES, PROMPTS
+from taskstate.setup.clients import CLIENTS, EVENTS
 from tests.support.place import Place
 
 if TYPE_CHECKING:

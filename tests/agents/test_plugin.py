@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from scripts.plugin import PLUGIN, SKILL, plugin_files
-from taskstate.agents.clients import CLIENTS, EVENTS
 from taskstate.handoff.token_count import estimate
+from taskstate.setup.clients import CLIENTS, EVENTS
 from taskstate.version import VERSION
 from tests.support.command_line import flags_of
 

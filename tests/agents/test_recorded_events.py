@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate.agents.clients import CLIENTS
+from taskstate.setup.clients import CLIENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

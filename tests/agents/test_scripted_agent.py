@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.agents.clients import CLIENTS
 from taskstate.handoff.token_count import count
+from taskstate.setup.clients import CLIENTS
 from tests.support.place import TASK
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 
 from taskstate.permanent.impact import storage
 from taskstate.permanent.impact.storage import load_map
-from taskstate.workspace.setup import install_merge_driver
+from taskstate.setup.repository import install_merge_driver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.setup.repository import install_merge_driver
 from taskstate.tasks.sessions import all_sessions
-from taskstate.workspace.setup import install_merge_driver
 from tests.support.git_place import GitPlace
 from tests.support.place import TASK
 

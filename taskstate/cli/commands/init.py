@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sys
 
-from taskstate.agents.clients import CLIENTS, GENERIC
 from taskstate.cli.terminal import is_terminal
 from taskstate.operations.call import usage_error
 from taskstate.operations.operation import Operation, option, switch
 from taskstate.operations.result import Result
+from taskstate.setup.clients import CLIENTS, GENERIC
+from taskstate.setup.repository import GIT_CONFIG, INSTALL_HOOKS
 from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace.setup import GIT_CONFIG, INSTALL_HOOKS
 
 if TYPE_CHECKING:
-    from taskstate.agents.installation import Installed, Wanted
     from taskstate.cli.output import CommandLineCall
+    from taskstate.setup.installation import Installed, Wanted
 
 _AGENTS = (*CLIENTS, GENERIC)
 PRE_COMMIT_STEP = f"next: `{INSTALL_HOOKS}` (or `prek …`), so that git runs the hooks, at merges too"
@@ -39,7 +39,7 @@ def init(call: CommandLineCall, asked: Init) -> Result:
     On request commit hooks, a CI workflow, and the hooks and MCP servers of agents' clients. What is there is kept. On
     a terminal it asks for what no flag says.
     """
-    from taskstate.agents.installation import install, remove
+    from taskstate.setup.installation import install, remove
 
     workspace = call.any_workspace
     if asked.remove:
@@ -56,7 +56,7 @@ def init(call: CommandLineCall, asked: Init) -> Result:
 
 
 def _wanted(call: CommandLineCall, asked: Init) -> Wanted:
-    from taskstate.agents.installation import Wanted
+    from taskstate.setup.installation import Wanted
 
     unknown = next((each for each in asked.agents if each not in _AGENTS), "")
     if unknown:
@@ -68,7 +68,7 @@ def _wanted(call: CommandLineCall, asked: Init) -> Wanted:
 
 def _asked() -> Wanted:
     """Ask for what no flag said; an empty answer, or the end of the input, means no."""
-    from taskstate.agents.installation import Wanted
+    from taskstate.setup.installation import Wanted
 
     try:
         words = input(f"Which agents work here? ({', '.join(_AGENTS)}; none: Enter) ").replace(",", " ").split()

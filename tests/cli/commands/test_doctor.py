@@ -32,7 +32,7 @@ def command_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
 def git(place: Place) -> Place:
     """Return the place as a git repository that is set up."""
     subprocess.run(["git", "init", "--quiet", str(place.root)], check=True)
-    from taskstate.workspace.setup import set_up
+    from taskstate.setup.repository import set_up
 
     set_up(place.workspace, pre_commit=False)
     return place

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.model.task_state import read_state
+from taskstate.setup.repository import DRIVER, DRIVER_KEY
 from taskstate.syntax.document import parse
-from taskstate.workspace.setup import DRIVER, DRIVER_KEY
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli

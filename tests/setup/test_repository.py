@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from taskstate.workspace.setup import (
+from taskstate.setup.repository import (
     DRIVER,
     DRIVER_KEY,
     MERGED_PATTERNS,

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate.agents.clients import CLIENTS
-from taskstate.agents.installation import Wanted, install, remove
-from taskstate.agents.merging import BEGIN, END
+from taskstate.setup.clients import CLIENTS
+from taskstate.setup.installation import Wanted, install, remove
+from taskstate.setup.merging import BEGIN, END
+from taskstate.setup.repository import PRE_COMMIT, RECORD
 from taskstate.version import VERSION
-from taskstate.workspace.setup import PRE_COMMIT, RECORD
 from taskstate.workspace.workspace import find_workspace
 from tests.support.place import refusal, tree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.agents.installation import Installed
+    from taskstate.setup.installation import Installed
 
 ALL = Wanted(tuple(CLIENTS), pre_commit=True, ci=True, verification=True)
 SETTINGS = '{\n    "permissions": {"allow": ["Bash(ls)"]},\n    "hooks": {"Stop": [{"hooks": [{"command": "x"}]}]}\n}\n'

@@ -10,15 +10,15 @@ import os
 from contextlib import suppress
 
 from taskstate import resources
-from taskstate.agents import merging, servers
-from taskstate.agents.clients import CLIENTS, hooks_of
-from taskstate.agents.merging import Piece
 from taskstate.errors import TaskstateError
+from taskstate.setup import merging, servers
+from taskstate.setup import repository as setup
+from taskstate.setup.clients import CLIENTS, hooks_of
+from taskstate.setup.merging import Piece
+from taskstate.setup.repository import RECORD
 from taskstate.storage import files, folders, journal
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.version import VERSION
-from taskstate.workspace import setup
-from taskstate.workspace.setup import RECORD
 from taskstate.workspace.workspace import SET_UP_FILES
 from taskstate.writing.writer import unified_diff
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    from taskstate.agents.clients import Client
+    from taskstate.setup.clients import Client
     from taskstate.workspace.workspace import Workspace
 
 PAGES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 
-from taskstate.agents import servers
 from taskstate.errors import TaskstateError
+from taskstate.setup import servers
 from taskstate.syntax.edits import apply
 from taskstate.syntax.json_edit import set_json
 from taskstate.syntax.json_parser import read_json
