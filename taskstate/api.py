@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from taskstate.permanent.update import Update, Updated
     from taskstate.roles.role_rules import RoleChange
     from taskstate.setup.repository import SetUpResult
+    from taskstate.snapshots.drift import DriftReport
+    from taskstate.snapshots.take import NewSnapshot
     from taskstate.tasks.create import NewTask
     from taskstate.tasks.new_session import NewSession
     from taskstate.turn.call import Call
     from taskstate.turn.ending import FinishRequest
     from taskstate.turn.finish import Finished
     from taskstate.turn.start import Started, StartRequest
-    from taskstate.verification.snapshots.drift import DriftReport
-    from taskstate.verification.snapshots.take import NewSnapshot
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
 
@@ -296,7 +296,7 @@ class Repository(NamedTuple):
         Raises:
             TaskstateError: there is nothing to record, or the role may not record it now.
         """
-        from taskstate.verification.snapshots.take import take
+        from taskstate.snapshots.take import take
 
         return take(self._set_up(), self._id(task_id), role, self._request())
 
@@ -307,7 +307,7 @@ class Repository(NamedTuple):
             TaskstateError: the role has no snapshot, or the repository cannot be compared.
         """
         from taskstate.model.roles import require_role
-        from taskstate.verification.snapshots.verify import compare
+        from taskstate.snapshots.verify import compare
 
         require_role(role, self.workspace.config.roles)
         return compare(self.workspace, self.load(task_id), role)

@@ -110,9 +110,9 @@ def _drift(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks) -> str:
 
 def _tree_difference(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks) -> str:
     """Return a line on files that differ from what the last turn left, or the newest snapshot has; empty if unknown."""
-    from taskstate.verification.snapshots.drift import TreeDifferences, count_files, first_paths
-    from taskstate.verification.snapshots.tree_comparison import Earlier, compare_trees
-    from taskstate.verification.snapshots.verify import compare, newest_role
+    from taskstate.snapshots.drift import TreeDifferences, count_files, first_paths
+    from taskstate.snapshots.tree_comparison import Earlier, compare_trees
+    from taskstate.snapshots.verify import compare, newest_role
 
     newest, left = newest_role(blocks.delta, workspace.config.roles), blocks.delta.left
     try:

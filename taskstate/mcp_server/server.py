@@ -16,6 +16,7 @@ from mcp.server.subscriptions import ListenHandler
 from mcp.shared.exceptions import MCPError
 
 from taskstate.errors import TaskstateError
+from taskstate.evidence.process import given_up
 from taskstate.mcp_server import call, prompts, resources
 from taskstate.mcp_server.arguments import read_call
 from taskstate.mcp_server.changes import Changes, require_few, session_key
@@ -26,7 +27,6 @@ from taskstate.operations.errors import our_fault
 from taskstate.signals import Ended, end
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING, TypeVar
-from taskstate.verification.process import given_up
 from taskstate.version import VERSION
 from taskstate.workspace.workspace import find_workspace, require_set_up
 

@@ -9,9 +9,9 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from taskstate.evidence.excerpts import ExcerptStatus
     from taskstate.operations.call import Call
     from taskstate.operations.operation import TaskId
-    from taskstate.verification.excerpts import ExcerptStatus
 
 
 class Add(NamedTuple):
@@ -32,8 +32,8 @@ class Show(NamedTuple):
 
 def add(call: Call, asked: Add) -> Result:
     """Record an excerpt of a file and its hash, under an id for citing it in prompts."""
-    from taskstate.verification.excerpts import Source, citation
-    from taskstate.verification.excerpts import add as add_excerpt
+    from taskstate.evidence.excerpts import Source, citation
+    from taskstate.evidence.excerpts import add as add_excerpt
 
     task = call.task_id(asked.id)
     outcome = add_excerpt(call.workspace, task, Source(asked.type, asked.path, asked.lines), call.request())
@@ -44,8 +44,8 @@ def add(call: Call, asked: Add) -> Result:
 
 def show(call: Call, asked: Show) -> Result:
     """Show an excerpt, or without an id all; exit with status 1 if a source no longer holds its excerpt."""
-    from taskstate.verification.excerpts import SAME
-    from taskstate.verification.excerpts import show as show_excerpt
+    from taskstate.evidence.excerpts import SAME
+    from taskstate.evidence.excerpts import show as show_excerpt
 
     task = call.load_parsed(asked.id).state.id
     if not asked.evidence:
@@ -66,7 +66,7 @@ def show(call: Call, asked: Show) -> Result:
 
 def _all(call: Call, task: str) -> Result:
     """Return all excerpts, and of each whose source no longer holds it at its place what has become of that."""
-    from taskstate.verification.excerpts import SAME, show_all
+    from taskstate.evidence.excerpts import SAME, show_all
 
     compared = show_all(call.workspace, task)
     lines = [each.citation if each.state == SAME else f"{each.citation}\n  {_state_line(each)}" for each in compared]
@@ -86,7 +86,7 @@ def _lines(shown: ExcerptStatus) -> Iterator[str]:
 
 
 def _state_line(shown: ExcerptStatus) -> str:
-    from taskstate.verification.excerpts import CHANGED, GONE, MOVED, SAME
+    from taskstate.evidence.excerpts import CHANGED, GONE, MOVED, SAME
 
     path, lines = shown.excerpt.path, shown.lines
     return {

@@ -20,7 +20,7 @@ class Purge(NamedTuple):
 
 def purge(call: Call, asked: Purge) -> Result:
     """Delete the artifacts of a task and its snapshot data."""
-    from taskstate.verification.snapshots.purge import purge as purge_task
+    from taskstate.snapshots.purge import purge as purge_task
 
     outcome = purge_task(call.workspace, call.task_id(asked.id), call.request())
     done = "delta data and artifacts dropped; who left what stays as events" if outcome.revision else "deleted"

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from taskstate.model.tool_blocks import CheckResult
     from taskstate.operations.call import Call, Source
     from taskstate.operations.operation import Name, TaskId
-    from taskstate.verification.qa.record import RecordResult, Results, RoleComparison
-    from taskstate.verification.qa.run import CommandRun
+    from taskstate.qa.record import RecordResult, Results, RoleComparison
+    from taskstate.qa.run import CommandRun
 
 _MAX_FILES = 10  # named in a warning
 _DIGITS = 10  # of an exit status, which on some systems is a large number
@@ -55,7 +55,7 @@ class Compare(NamedTuple):
 
 def record(call: Call, asked: Record) -> Result:
     """Record the results in a log as the baseline, or with --role as the results of that role."""
-    from taskstate.verification.qa.record import record_baseline, record_role
+    from taskstate.qa.record import record_baseline, record_role
 
     found = _results_of(call, asked.log, asked)
     task, request = call.task_id(asked.id), call.request()
@@ -68,7 +68,7 @@ def record(call: Call, asked: Record) -> Result:
 
 def baseline(call: Call, asked: Baseline) -> Result:
     """Run the validation commands that `taskstate trust` has allowed, and record their results as the baseline."""
-    from taskstate.verification.qa.record import Results, record_baseline
+    from taskstate.qa.record import Results, record_baseline
 
     task = call.task_id(asked.id)
     altered: Sequence[str] = ()
@@ -98,9 +98,9 @@ def _run_commands(call: Call, task: str, redo: str) -> CommandRun:
     Raises:
         TaskstateError: code "no-commands": there are none; code "untrusted"; or another baseline is recorded.
     """
-    from taskstate.verification.qa.record import require_baseline_possible
-    from taskstate.verification.qa.run import run_commands
-    from taskstate.verification.qa.trust import require_trusted
+    from taskstate.qa.record import require_baseline_possible
+    from taskstate.qa.run import run_commands
+    from taskstate.qa.trust import require_trusted
 
     workspace = call.workspace
     loaded = require_baseline_possible(workspace, task, redo=redo)
@@ -124,7 +124,7 @@ def _recorded(call: Call, recorded: RecordResult, *, role: str = "", changed_fil
 
 def _results_of(call: Call, log: Source, asked: Record | Baseline) -> Results:
     """Return the results in a log, with those given by hand."""
-    from taskstate.verification.qa.record import QaRequest, results_of
+    from taskstate.qa.record import QaRequest, results_of
 
     texts = dict(_pairs(asked.result, "--result", 'test="212 passed"'))
     return results_of(call.workspace, QaRequest(_content(log), texts, dict(_statuses(asked.exit_status))))
@@ -172,7 +172,7 @@ def _table(results: Mapping[str, CheckResult]) -> Iterator[str]:
 
 def compare(call: Call, asked: Compare) -> Result:
     """Compare a role's results with the baseline; exit with status 1 if any became worse."""
-    from taskstate.verification.qa.record import compare_role
+    from taskstate.qa.record import compare_role
 
     role_comparison = compare_role(call.workspace, call.task_id(asked.id), asked.role)
     comparison = role_comparison.comparison

@@ -9,7 +9,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from taskstate.operations.call import Call
     from taskstate.operations.operation import TaskId, Text
-    from taskstate.verification.snapshots.drift import Difference, DriftReport
+    from taskstate.snapshots.drift import Difference, DriftReport
 
 _SHORT = 12  # digits of a hash in a report
 _ROLE = option("R", "role of the snapshot, such as implementer", is_required=True)
@@ -59,7 +59,7 @@ class Resolve(NamedTuple):
 
 def take(call: Call, asked: Take) -> Result:
     """Record the exact working tree, staged or not, with its diffs; git's own data is not changed."""
-    from taskstate.verification.snapshots.take import take as take_snapshot
+    from taskstate.snapshots.take import take as take_snapshot
 
     taken = take_snapshot(call.workspace, call.task_id(asked.id), asked.role, call.request())
     text = f"snapshot of {asked.role} taken: {taken.result.stat}"
@@ -70,8 +70,8 @@ def verify(call: Call, asked: Verify) -> Result:
     """Compare the working tree with a role's snapshot; on drift, print a report and exit with status 1."""
     from taskstate.errors import TaskstateError
     from taskstate.model.roles import require_role
-    from taskstate.verification.snapshots.drift import printable_path
-    from taskstate.verification.snapshots.verify import compare, count_up
+    from taskstate.snapshots.drift import printable_path
+    from taskstate.snapshots.verify import compare, count_up
 
     workspace = call.workspace
     task = call.load_parsed(asked.id).state.id
@@ -101,7 +101,7 @@ def verify(call: Call, asked: Verify) -> Result:
 
 
 def _restore(call: Call, task: str, asked: Verify) -> tuple[str, ...]:
-    from taskstate.verification.snapshots.restore import restore
+    from taskstate.snapshots.restore import restore
 
     if not asked.restore:
         return ()
@@ -123,7 +123,7 @@ def _report(report: DriftReport, role: str) -> list[str]:
 
 
 def _line(each: Difference) -> str:
-    from taskstate.verification.snapshots.drift import printable_path
+    from taskstate.snapshots.drift import printable_path
 
     expected, current = (shown[:_SHORT] if shown else "none" for shown in (each.expected, each.current))
     origin = f" (was {printable_path(each.origin)})" if each.origin else ""
@@ -132,7 +132,7 @@ def _line(each: Difference) -> str:
 
 def diff(call: Call, asked: Diff) -> Result:
     """Show what a role changed, or what changed since."""
-    from taskstate.verification.snapshots.diffs import diff_of
+    from taskstate.snapshots.diffs import diff_of
 
     found = diff_of(call.workspace, call.task_id(asked.id), asked.role, asked.type)
     data = {"path": found.path, "role": asked.role, "type": asked.type}
@@ -147,7 +147,7 @@ def diff(call: Call, asked: Diff) -> Result:
 
 def resolve(call: Call, asked: Resolve) -> Result:
     """Accept the working tree and HEAD as they are, and record who did so and why."""
-    from taskstate.verification.snapshots.accept_drift import resolve as accept
+    from taskstate.snapshots.accept_drift import resolve as accept
 
     outcome = accept(call.workspace, call.task_id(asked.id), asked.note, call.request())
     accepted = outcome.result

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from taskstate.operations.call import Call
     from taskstate.operations.operation import TaskId
-    from taskstate.verification.qa.trust import Listed
+    from taskstate.qa.trust import Listed
 
 
 class Trust(NamedTuple):
@@ -26,7 +26,7 @@ class Trust(NamedTuple):
 
 def trust(call: Call, asked: Trust) -> Result:
     """Show the commands that the repository wants run, and allow them."""
-    from taskstate.verification.qa.trust import grant, listed
+    from taskstate.qa.trust import grant, listed
 
     if asked.revoke:
         return _revoke(call, asked)
@@ -45,7 +45,7 @@ def trust(call: Call, asked: Trust) -> Result:
 
 
 def _lines(commands: Sequence[Listed], *, dry_run: bool) -> Iterator[str]:
-    from taskstate.verification.qa.trust import shown
+    from taskstate.qa.trust import shown
 
     if not commands:
         yield "neither the configuration nor the task names a command to run"

@@ -12,17 +12,17 @@ from taskstate.messages import counted
 from taskstate.model import roles
 from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
+from taskstate.qa import log_parser
+from taskstate.qa import record as qa_record
+from taskstate.qa import results as qa_results
 from taskstate.roles import findings, role_rules
+from taskstate.snapshots import verify as snapshot_verify
 from taskstate.storage import files
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.yaml_edit import remove_key
 from taskstate.typed import TYPE_CHECKING
-from taskstate.verification.qa import log_parser
-from taskstate.verification.qa import record as qa_record
-from taskstate.verification.qa import results as qa_results
-from taskstate.verification.snapshots import verify as snapshot_verify
 from taskstate.writing import preconditions, secret_check
 from taskstate.writing.change import Change
 from taskstate.writing.event_log import with_oldest_moved

@@ -12,9 +12,9 @@ from taskstate.messages import closest, counted, first_of
 from taskstate.model import roles
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DONE, IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import blocks_of
+from taskstate.qa.results import compare
 from taskstate.syntax import escaping
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.verification.qa.results import compare
 from taskstate.writing.preconditions import require_not_dropped, require_work
 
 if TYPE_CHECKING:

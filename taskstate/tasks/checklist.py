@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from taskstate.errors import TaskstateError
+from taskstate.evidence.command_evidence import log_stem
 from taskstate.messages import closest
 from taskstate.model.names import parse_feature_id
 from taskstate.model.statuses import COMPLETE, DROPPED
@@ -11,7 +12,6 @@ from taskstate.syntax import escaping
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import append_json_item, update_json
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.verification.command_evidence import log_stem
 from taskstate.workspace import artifacts
 from taskstate.writing.change import Change
 from taskstate.writing.preconditions import require_not_dropped, require_work

@@ -16,6 +16,8 @@ from taskstate.model.phases import phases_in
 from taskstate.model.statuses import CLOSED, COMPLETE, IN_PROGRESS
 from taskstate.model.tool_blocks import REOPENED
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
+from taskstate.snapshots import purge
+from taskstate.snapshots.new_base import with_new_base
 from taskstate.storage import file_state, folders
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
@@ -25,8 +27,6 @@ from taskstate.tasks.completion_checks import DRIFT, gaps
 from taskstate.tasks.sessions import with_archived_sessions
 from taskstate.typed import TYPE_CHECKING
 from taskstate.validation.paths import escape_reason
-from taskstate.verification.snapshots import purge
-from taskstate.verification.snapshots.new_base import with_new_base
 from taskstate.workspace import open_turns
 from taskstate.writing import preconditions
 from taskstate.writing.change import Change

@@ -11,11 +11,11 @@ from taskstate.messages import first_of
 from taskstate.model import names, roles
 from taskstate.model.statuses import CLOSED, COMPLETE, DROPPED
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
+from taskstate.snapshots import purge
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.typed import TYPE_CHECKING
-from taskstate.verification.snapshots import purge
 from taskstate.workspace import open_turns, task_index
 from taskstate.writing.change import Change
 from taskstate.writing.preconditions import require_work

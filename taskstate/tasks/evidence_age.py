@@ -15,14 +15,14 @@ from taskstate.errors import GitFailed
 from taskstate.messages import first_of
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import blocks_of, moment
+from taskstate.snapshots.changed_files import scope_of
+from taskstate.snapshots.verify import newest_role
 from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
 from taskstate.storage.git import worktree
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.verification.snapshots.changed_files import scope_of
-from taskstate.verification.snapshots.verify import newest_role
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

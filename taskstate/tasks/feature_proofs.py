@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.evidence.command_evidence import run_command
 from taskstate.storage.git import client as git
 from taskstate.syntax.escaping import clean, one_line
 from taskstate.tasks.checklist import FeatureResult, require_feature
 from taskstate.typed import TYPE_CHECKING
-from taskstate.verification.command_evidence import run_command
 
 if TYPE_CHECKING:
     from taskstate.error_codes import ErrorCode

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from taskstate.errors import TaskstateError
 from taskstate.model.write_metadata import blocks_of
+from taskstate.qa import trust
+from taskstate.qa.record import Results, record_baseline
 from taskstate.turn.checks import checks_of
 from taskstate.typed import TYPE_CHECKING
-from taskstate.verification.qa import trust
-from taskstate.verification.qa.record import Results, record_baseline
 
 if TYPE_CHECKING:
     from taskstate.turn.call import Call

@@ -5,10 +5,10 @@ from __future__ import annotations
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted, first_of
 from taskstate.model.write_metadata import blocks_of
+from taskstate.qa import trust
+from taskstate.qa.results import regressions
 from taskstate.storage import files
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.verification.qa import trust
-from taskstate.verification.qa.results import regressions
 from taskstate.writing.secret_check import AcceptedText, check_text
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ def checks_of(call: Call, loaded: Loaded, log: bytes | None, *, instead: str) ->
     """
     workspace = call.workspace
     if log is not None:
-        from taskstate.verification.qa.log_parser import text_chunks
-        from taskstate.verification.qa.record import QaRequest, results_of
+        from taskstate.qa.log_parser import text_chunks
+        from taskstate.qa.record import QaRequest, results_of
 
         commands = trust.validation_commands(workspace, loaded)
         accepted = check_text(workspace, text_chunks(log), call.request, name="the log")
@@ -73,7 +73,7 @@ def checks_of(call: Call, loaded: Loaded, log: bytes | None, *, instead: str) ->
         return Checks(trust.validation_commands(workspace, loaded), refusal=str(error))
     if not commands:
         return Checks()
-    from taskstate.verification.qa.run import run_commands
+    from taskstate.qa.run import run_commands
 
     run = run_commands(workspace, commands, timeout=workspace.config.validation_run.timeout, progress=call.progress)
     return Checks(commands, run.results, run.log, ran=True, changed=run.changed, new=run.untracked)

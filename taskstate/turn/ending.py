@@ -9,9 +9,9 @@ from taskstate.model.write_metadata import blocks_of, set_front_matter, timestam
 from taskstate.roles import findings
 from taskstate.roles.findings import Writing
 from taskstate.roles.role_rules import RoleChange, role_in_task
+from taskstate.snapshots import packs
 from taskstate.syntax.edits import apply
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.verification.snapshots import packs
 from taskstate.workspace import open_turns
 from taskstate.writing.change import Change, Outcome
 from taskstate.writing.joined_changes import joined, moving_oldest
@@ -104,7 +104,7 @@ def end(call: Call, ending: Ending) -> Outcome:
     open_turns.clear(workspace, task_id)
     if not asked.complete:
         return outcome
-    from taskstate.verification.snapshots import purge
+    from taskstate.snapshots import purge
 
     return purge.without_artifacts(workspace, outcome)
 
@@ -166,12 +166,12 @@ def _done_steps(workspace: Workspace, role: str, ending: Ending, request: Reques
     writing, keep = Writing(workspace.config.roles, request.metadata), ending.asked.keep
     yield lambda now: Change(findings.with_cleared(now.document.text, role, writing, keep=keep))
     if ending.where.tree is None:  # as a purge says it: there is no snapshot, and none is missed
-        from taskstate.verification.snapshots import purge
+        from taskstate.snapshots import purge
 
         unwatched = {"event": purge.EVENT, "role": role, "note": "nothing watched the working tree"}
         yield lambda now: Change(_with_event(now.document.text, unwatched, request))
     else:
-        from taskstate.verification.snapshots import take
+        from taskstate.snapshots import take
 
         yield lambda now: take.planned(workspace, now, role, str(ending.where.head), request)
     done = RoleChange(DONE, ending.checks.log, results=ending.checks.results, waived=ending.held.waived)

@@ -10,14 +10,14 @@ from taskstate.errors import SeveralReasons, TaskstateError
 from taskstate.messages import counted, first_of
 from taskstate.model.statuses import COMPLETE, DONE
 from taskstate.model.write_metadata import blocks_of
+from taskstate.qa import trust
+from taskstate.snapshots import base as snapshot_base
 from taskstate.tasks import sessions
 from taskstate.turn.checks import Checks, Gate, checks_of, failing_output, gate
 from taskstate.turn.ending import ABANDON, DONE_ENDING, PAUSE, Ending, end, given_steps
 from taskstate.turn.position import kept_position, require_open
 from taskstate.turn.what_next import lint_lines, next_lines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.verification.qa import trust
-from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.workspace import artifacts
 from taskstate.writing import notices as told
 from taskstate.writing import preconditions
@@ -248,7 +248,7 @@ def _kept_log(workspace: Workspace, loaded: Loaded, checks: Checks) -> tuple[str
     """Keep the log of checks that hold a turn back, and return a line that says where."""
     if not checks.log or not checks.ran:
         return ()
-    from taskstate.verification.qa.record import log_artifact
+    from taskstate.qa.record import log_artifact
 
     log = log_artifact(loaded.state.id, "finish", checks.log)
     artifacts.write_all(workspace, (log,))

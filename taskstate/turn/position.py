@@ -10,11 +10,11 @@ from taskstate.model import roles
 from taskstate.model.delta_block import Left
 from taskstate.model.statuses import COMPLETE, DONE, DROPPED
 from taskstate.model.write_metadata import blocks_of
+from taskstate.snapshots import base as snapshot_base
 from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
 from taskstate.turn.tree_changes import TreeChanges, changes
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.writing.preconditions import require_work
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def look(workspace: Workspace, loaded: Loaded, earlier: EarlierTree | None) -> L
     """
     if git.toplevel(workspace.root) is None:
         return Look(NOWHERE, None, TreeChanges())
-    from taskstate.verification.snapshots.take import pinned  # a turn that is paused takes no snapshot
+    from taskstate.snapshots.take import pinned  # a turn that is paused takes no snapshot
 
     branch = git.branch(workspace.root)
     try:

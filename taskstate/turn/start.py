@@ -21,6 +21,7 @@ from taskstate.permanent.readers import require_confirmed
 from taskstate.roles import role_rules
 from taskstate.roles.role_changes import with_role_set
 from taskstate.roles.role_rules import RoleChange
+from taskstate.snapshots import base as snapshot_base
 from taskstate.syntax.edits import apply
 from taskstate.turn.baseline import take_baseline
 from taskstate.turn.obstacles import Obstacles
@@ -28,7 +29,6 @@ from taskstate.turn.position import NOWHERE, Look, begun_notes, due_role, look, 
 from taskstate.turn.reading import first_page
 from taskstate.turn.tree_changes import EarlierTree, TreeChanges, left_before
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.verification.snapshots import base as snapshot_base
 from taskstate.workspace import open_turns
 from taskstate.writing import notices as told
 from taskstate.writing import preconditions

@@ -9,8 +9,8 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from taskstate.model.delta_block import Delta
-    from taskstate.verification.snapshots.base import SnapshotBase
-    from taskstate.verification.snapshots.since import Since
+    from taskstate.snapshots.base import SnapshotBase
+    from taskstate.snapshots.changes_since import Since
     from taskstate.workspace.workspace import Loaded
 
 _NAMED = 5  # files in a line
@@ -82,6 +82,6 @@ def changes(current: SnapshotBase, loaded: Loaded, earlier: EarlierTree | None) 
     """Return how the working tree differs from an earlier one."""
     if earlier is None or (current.tree, current.head) == (earlier.tree, earlier.head):
         return TreeChanges()
-    from taskstate.verification.snapshots.since import changes_since  # most turns begin on the tree that was left
+    from taskstate.snapshots.changes_since import changes_since  # most turns begin on the tree that was left
 
     return TreeChanges(changes_since(current, loaded, earlier.tree, earlier.head, role=earlier.role))

@@ -10,6 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from taskstate.chain import output as chain_output
+from taskstate.evidence.command_evidence import CommandResult
 from taskstate.lint import engine
 from taskstate.model.algorithms import DependencyGraph
 from taskstate.model.config import Config
@@ -21,7 +22,6 @@ from taskstate.syntax.spans import CONTROLS, with_newlines
 from taskstate.tasks import complete, completion_checks
 from taskstate.tasks.dependency_graph import Graph, GraphTask, as_dot, as_mermaid, as_text
 from taskstate.tasks.next_task import dependent_counts, dependent_counts_by_bits, in_order, waiting_of
-from taskstate.verification.command_evidence import CommandResult
 from taskstate.workspace.task_index import IndexedTask
 from tests.support.markdown_strategies import any_text, outside
 

@@ -12,11 +12,11 @@ from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.config import QaReader
 from taskstate.model.tool_blocks import CheckResult, read_tool_blocks
+from taskstate.qa import results as qa_results
+from taskstate.qa.log_parser import read_log, text_chunks
+from taskstate.qa.log_patterns import EXITS, TOOLS
+from taskstate.qa.results import MISSING, NEW, compare, is_success, result_of
 from taskstate.syntax.spans import CONTROLS
-from taskstate.verification.qa import results as qa_results
-from taskstate.verification.qa.log_parser import read_log, text_chunks
-from taskstate.verification.qa.log_patterns import EXITS, TOOLS
-from taskstate.verification.qa.results import MISSING, NEW, compare, is_success, result_of
 
 LINES = (
     *("3 passed in 0.01s", "1 failed, 2 passed in 0.01s", "no tests ran in 0.01s", "All checks passed!"),

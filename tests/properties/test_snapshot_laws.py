@@ -22,11 +22,11 @@ from taskstate.errors import TaskstateError
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.roles import role_changes
 from taskstate.roles.role_rules import RoleChange
+from taskstate.snapshots import accept_drift, drift
+from taskstate.snapshots import restore as snapshot_restore
+from taskstate.snapshots import take as snapshot_take
+from taskstate.snapshots import verify as snapshot_verify
 from taskstate.syntax.document import parse
-from taskstate.verification.snapshots import accept_drift, drift
-from taskstate.verification.snapshots import restore as snapshot_restore
-from taskstate.verification.snapshots import take as snapshot_take
-from taskstate.verification.snapshots import verify as snapshot_verify
 from taskstate.workspace import artifacts
 from tests.support import drift_model
 from tests.support.drift_model import Left

@@ -12,13 +12,13 @@ from taskstate.doctor import repairs
 from taskstate.lint.runner import check_files
 from taskstate.model.tool_blocks import CheckResult
 from taskstate.model.write_metadata import front_matter_values
+from taskstate.qa import record as qa_record
 from taskstate.roles import role_changes
 from taskstate.roles.role_rules import RoleChange
+from taskstate.snapshots import accept_drift
+from taskstate.snapshots import take as snapshot_take
+from taskstate.snapshots import verify as snapshot_verify
 from taskstate.syntax.document import parse
-from taskstate.verification.qa import record as qa_record
-from taskstate.verification.snapshots import accept_drift
-from taskstate.verification.snapshots import take as snapshot_take
-from taskstate.verification.snapshots import verify as snapshot_verify
 from taskstate.workspace import artifacts
 from tests.support.place import MINUTE, TASK, Place, changes, refusal
 

@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from taskstate.model.write_metadata import front_matter_values
+from taskstate.snapshots import diffs as snapshot_diffs
+from taskstate.snapshots import restore as snapshot_restore
+from taskstate.snapshots import take as snapshot_take
+from taskstate.snapshots import verify as snapshot_verify
 from taskstate.syntax.document import parse
-from taskstate.verification.snapshots import diffs as snapshot_diffs
-from taskstate.verification.snapshots import restore as snapshot_restore
-from taskstate.verification.snapshots import take as snapshot_take
-from taskstate.verification.snapshots import verify as snapshot_verify
 from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:
-    from taskstate.verification.snapshots.drift import DriftReport
+    from taskstate.snapshots.drift import DriftReport
     from taskstate.writing.change import Outcome
 
 ROLE = "implementer"

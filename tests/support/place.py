@@ -17,13 +17,13 @@ from taskstate.errors import TaskstateError
 from taskstate.lint.runner import LintRequest, LintRun, open_run
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import WriteMetadata
+from taskstate.qa import trust
 from taskstate.setup import repository as setup
 from taskstate.storage import kept
 from taskstate.storage.private import FALLBACK
 from taskstate.syntax.document import parse
 from taskstate.tasks import checklist, create, sessions
 from taskstate.tasks.new_session import NewSession
-from taskstate.verification.qa import trust
 from taskstate.workspace.workspace import Workspace, find_workspace
 from taskstate.writing import startup
 from taskstate.writing.change import Outcome, Request

@@ -21,10 +21,10 @@ from taskstate.model.chain import output_of
 from taskstate.model.write_metadata import front_matter_values, with_event
 from taskstate.roles import role_changes
 from taskstate.roles.role_rules import RoleChange
+from taskstate.snapshots import accept_drift
+from taskstate.snapshots import take as snapshot_take
 from taskstate.syntax.document import parse
 from taskstate.tasks import checklist, complete, completion_checks
-from taskstate.verification.snapshots import accept_drift
-from taskstate.verification.snapshots import take as snapshot_take
 from taskstate.workspace import artifacts
 from tests.support.chained import Chained
 from tests.support.place import changes, refusal, tree

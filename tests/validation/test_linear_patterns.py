@@ -6,9 +6,9 @@ import pytest
 
 from taskstate.errors import TaskstateError
 from taskstate.model.config_reader import read_config
+from taskstate.qa.log_parser import read_log
 from taskstate.secrets import scan
 from taskstate.validation import linear_patterns
-from taskstate.verification.qa.log_parser import read_log
 
 HOSTILE = (r"(a+)+b", r"(a|a)*b", r"(a|aa)+$x", r"(.*a){20}b", r"([a-zA-Z]+)*\d!")
 

@@ -43,7 +43,7 @@ def blob_ids(file: File, path: str) -> tuple[str, ...]:
 
 def excerpt_state(file: File, path: str, lines: str, sha256: str) -> str:
     """Compare an excerpt with its source: "same", "moved", "changed" or "gone"."""
-    from taskstate.verification.excerpts import GONE, SAME, Excerpt, is_range, state_in
+    from taskstate.evidence.excerpts import GONE, SAME, Excerpt, is_range, state_in
 
     if lines and not is_range(lines):
         return SAME  # reported by TS101

@@ -16,8 +16,8 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.permanent import find
 from taskstate.permanent.impact.files import BASE, changed_files, has_base, named_files
 from taskstate.permanent.impact.storage import repository_files, require_map
+from taskstate.snapshots.changed_files import scope_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.verification.snapshots.changed_files import scope_of
 from taskstate.workspace import task_index
 
 if TYPE_CHECKING:

@@ -6,20 +6,20 @@ import posixpath
 
 from taskstate.errors import TaskstateError
 from taskstate.model.write_metadata import blocks_of
+from taskstate.snapshots import base as snapshot_base
+from taskstate.snapshots.drift import quoted
+from taskstate.snapshots.verify import newest_role
 from taskstate.storage.files import shown
 from taskstate.storage.git.objects import leaves
 from taskstate.syntax.escaping import one_line
 from taskstate.typed import TYPE_CHECKING
 from taskstate.validation.paths import escape_reason
-from taskstate.verification.snapshots import base as snapshot_base
-from taskstate.verification.snapshots.drift import quoted
-from taskstate.verification.snapshots.verify import newest_role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from taskstate.model.delta_block import Delta
-    from taskstate.verification.snapshots.base import SnapshotBase
+    from taskstate.snapshots.base import SnapshotBase
     from taskstate.workspace.workspace import Loaded, Workspace
 
 BASE, SNAPSHOT = "base", "snapshot"

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.errors import GitFailed
+from taskstate.snapshots import accept_drift
 from taskstate.storage.git import client as git
 from taskstate.storage.git import objects, worktree
-from taskstate.verification.snapshots import accept_drift
 from taskstate.workspace.workspace import find_workspace
 from tests.support.git_place import GitPlace
 from tests.support.place import TASK, Place, refusal

@@ -20,12 +20,12 @@ from hypothesis import strategies as st
 from taskstate.errors import TaskstateError
 from taskstate.model.delta_block import read_delta
 from taskstate.model.write_metadata import front_matter_values, set_front_matter
+from taskstate.snapshots import base as snapshot_base
+from taskstate.snapshots import diffs, drift
+from taskstate.snapshots import take as snapshot_take
+from taskstate.snapshots import verify as snapshot_verify
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
-from taskstate.verification.snapshots import base as snapshot_base
-from taskstate.verification.snapshots import diffs, drift
-from taskstate.verification.snapshots import take as snapshot_take
-from taskstate.verification.snapshots import verify as snapshot_verify
 from taskstate.writing.change import Change
 from taskstate.writing.writer import change
 from tests.support import drift_model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 
-from taskstate.verification.snapshots import diffs
+from taskstate.snapshots import diffs
 
 
 def test_a_small_file_that_unpacks_to_gigabytes_is_refused() -> None:

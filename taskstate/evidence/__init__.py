@@ -1,0 +1,1 @@
+"""Evidence: cited excerpts of files, and commands that are run to prove a feature."""

@@ -1,0 +1,307 @@
+"""Records the results of checks, as the task's baseline or for a role, and compares the two.
+
+The log itself is kept as an artifact. Results belong to the task as it was sealed, so recording is refused once the
+task file has changed.
+"""
+
+from __future__ import annotations
+
+from taskstate.errors import TaskstateError
+from taskstate.model import names, roles
+from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
+from taskstate.qa import results as qa_results
+from taskstate.qa.log_parser import read_log, text_chunks
+from taskstate.storage import files, folders
+from taskstate.syntax import escaping
+from taskstate.syntax.edits import apply
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.workspace import artifacts
+from taskstate.writing import secret_check
+from taskstate.writing.change import Change
+from taskstate.writing.event_log import add_event
+from taskstate.writing.preconditions import require_work
+from taskstate.writing.writer import change
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from taskstate.model.tool_blocks import Baseline, CheckResult, Context, ToolBlocks
+    from taskstate.qa.results import Comparison
+    from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
+
+BASELINE = "baseline"
+_COORDINATION, _RECORDED = "coordination", "recorded"
+_REDONE = "baseline-redone"  # the event of a baseline that took another's place
+_LARGE = 10 * 1024**2  # bytes of a log that are worth a warning
+_TABLE = "[[tool.taskstate.qa]]"
+
+
+class QaRequest(NamedTuple):
+    """The results to record: a log, and results and exit statuses given by hand, by the name of the check."""
+
+    log: bytes
+    texts: Mapping[str, str]
+    exit_statuses: Mapping[str, int]
+
+
+class Results(NamedTuple):
+    """Results to record by the name of the check, and the log that shows them."""
+
+    results: Mapping[str, CheckResult]
+    log: bytes
+
+
+class RecordResult(NamedTuple):
+    """The outcome of recording, and the recorded results."""
+
+    outcome: Outcome
+    results: Mapping[str, CheckResult]
+
+
+class RoleComparison(NamedTuple):
+    """A role's results compared with the baseline."""
+
+    baseline: Mapping[str, CheckResult]
+    results: Mapping[str, CheckResult]
+    comparison: Comparison
+
+
+def results_of(workspace: Workspace, qa: QaRequest) -> Results:
+    """Return a log with its results and those given by hand, which override it.
+
+    Raises:
+        TaskstateError: code "log-unknown": there are no results; code "usage", "too-long" or "several-lines": one that
+            is given by hand is not well-formed.
+    """
+    results = read_log(qa.log, workspace.config.qa)
+    for name, text in qa.texts.items():
+        results[names.require_result_name(name)] = qa_results.result_of(_line(name, text))
+    for name, status in qa.exit_statuses.items():
+        before = results.get(names.require_result_name(name))
+        results[name] = qa_results.result_of(before.text if before else "", status)
+    if not results:
+        message = "nothing in the log is a result that taskstate knows"
+        help_ = (
+            f'name what it shows, such as --result test="12 passed, 0 failed", or teach taskstate to read it: {_TABLE}'
+        )
+        raise TaskstateError(message, help=help_, code="log-unknown")
+    return Results(results, qa.log)
+
+
+def _line(name: str, text: str) -> str:
+    line = escaping.one_line(text, what=f"the result {name}")
+    if len(line) > qa_results.MAX_TEXT:
+        message = f"the result {name} has {len(line)} characters"
+        raise TaskstateError(message, help=f"give its figures alone, in at most {qa_results.MAX_TEXT}", code="too-long")
+    return line
+
+
+def record_role(workspace: Workspace, task_id: str, found: Results, request: Request, *, role: str) -> RecordResult:
+    """Record results as those of a role.
+
+    Raises:
+        TaskstateError: the task file changed since it was sealed (code "task-file-changed"); the working tree differs
+            from the role's snapshot (code "drift"), or an earlier drift is unresolved; the log contains what looks like
+            a credential (code "secret").
+    """
+    roles.require_role(role, workspace.config.roles)
+    checked = _checked(workspace, found, request)
+    _require_no_drift(workspace, task_id, role, request)
+
+    def job(loaded: Loaded) -> Change[artifacts.Artifact]:
+        require_work(loaded.state, "checks")
+        blocks = blocks_of(loaded.document)
+        require_task_file(workspace, blocks.context, loaded.state.id)
+        roles.require_no_drift(blocks, loaded.state.id)
+        log_file = log_artifact(loaded.state.id, role, found.log)
+        _require_map(blocks, _COORDINATION, loaded.state.id)
+        new = roles.with_role_values(blocks, {role: _role(found, log_file)}, workspace.config.roles)
+        text = apply(loaded.document.text, set_front_matter(loaded.document, _COORDINATION, new))
+        text, archive_plan = checked.with_event(workspace, text) if text != loaded.document.text else (text, ())
+        planned = _change(text, log_file, blocks.role(role).qa_log_path)
+        return planned._replace(before=archive_plan, notes=_missing_snapshot_note(blocks, role))
+
+    outcome = change(workspace, task_id, job, request)
+    return RecordResult(_with_warnings(outcome, found, checked), found.results)
+
+
+def record_baseline(
+    workspace: Workspace, task_id: str, found: Results, request: Request, *, redo: str = ""
+) -> RecordResult:
+    """Record results as the task's baseline. It is a fixed point: only with a note, `redo`, another one replaces it.
+
+    The same results of the same log are no other baseline, and change nothing.
+
+    Raises:
+        TaskstateError: there is another baseline, and no note (code "baseline-recorded"); the task file changed since
+            it was sealed (code "task-file-changed"); the log contains what looks like a credential (code "secret").
+    """
+    checked = _checked(workspace, found, request)
+    redo = escaping.clean(redo, what="--note") if redo else ""
+
+    def job(loaded: Loaded) -> Change[artifacts.Artifact]:
+        require_work(loaded.state, "checks")
+        blocks = blocks_of(loaded.document)
+        require_task_file(workspace, blocks.context, loaded.state.id)
+        log_file = log_artifact(loaded.state.id, BASELINE, found.log)
+        _require_map(blocks, BASELINE, loaded.state.id)
+        before = blocks.baseline
+        new = _baseline(before, found, log_file, request)
+        if new == before.values:
+            return _change(loaded.document.text, log_file, before.log)
+        text = apply(loaded.document.text, set_front_matter(loaded.document, BASELINE, new))
+        if before.status != _RECORDED:
+            text, archive_plan = checked.with_event(workspace, text)
+            return _change(text, log_file, before.log)._replace(before=archive_plan)
+        _require_redo(before, loaded.state.id, redo)
+        event = {"at": timestamp(request.metadata.now), "actor": request.metadata.actor, "event": _REDONE, "note": redo}
+        text = with_event(text, checked.event) if checked.event else text
+        text, archive_plan = add_event(workspace, text, event)
+        notes = (f"it takes the place of the baseline of {before.recorded_at}",)
+        return _change(text, log_file, before.log)._replace(before=archive_plan, notes=notes)
+
+    outcome = change(workspace, task_id, job, request)
+    return RecordResult(_with_warnings(outcome, found, checked), found.results)
+
+
+def require_baseline_possible(workspace: Workspace, task_id: str, *, redo: str = "") -> Loaded:
+    """Return the task, for which a baseline may be recorded: to be asked before the long run of its commands.
+
+    Raises:
+        TaskstateError: as `record_baseline` has it for a log other than that of the recorded baseline.
+    """
+    loaded = workspace.load(workspace.locate(task_id))
+    require_work(loaded.state, "checks")
+    blocks = blocks_of(loaded.document)
+    require_task_file(workspace, blocks.context, loaded.state.id)
+    if blocks.baseline.status == _RECORDED:
+        _require_redo(blocks.baseline, loaded.state.id, redo)
+    return loaded
+
+
+def _require_redo(baseline: Baseline, task_id: str, redo: str) -> None:
+    if redo:
+        return
+    message = f"task {task_id} has the baseline of {baseline.recorded_at}, with which all later work is compared"
+    help_ = f'if it was wrong, replace it: `taskstate qa baseline {task_id} --redo --note "WHY"`'
+    raise TaskstateError(message, help=help_, code="baseline-recorded")
+
+
+def _checked(workspace: Workspace, found: Results, request: Request) -> secret_check.AcceptedText:
+    """Refuse results and a log that contain possible credentials, unless the write is forced."""
+    lines = [f"{each.text}\n" for each in found.results.values()]
+    secret_check.check_text(workspace, lines, request, name="the results")
+    return secret_check.check_text(workspace, text_chunks(found.log), request, name="the log")
+
+
+def _change(text: str, log: artifacts.Artifact, before: str | None) -> Change[artifacts.Artifact]:
+    """Return the change to a state file's `text`; the log takes the place of the one that was kept `before`."""
+    return Change(text=text, artifacts=(log,), obsolete_artifacts=() if before is None else (before,), result=log)
+
+
+def _with_warnings(
+    outcome: Outcome[artifacts.Artifact], found: Results, checked: secret_check.AcceptedText
+) -> Outcome[artifacts.Artifact]:
+    size = _size_warning(found.log, len(outcome.result.data))
+    return outcome._replace(warnings=(*size, *checked.warnings, *outcome.warnings))
+
+
+def log_artifact(task_id: str, owner: str, log: bytes) -> artifacts.Artifact:
+    """Return the artifact that keeps a log; `owner` is `baseline` or a role."""
+    return artifacts.content_addressed(task_id, f"qa-{owner}", log, ".log")
+
+
+def _size_warning(log: bytes, packed: int) -> tuple[str, ...]:
+    """Return a warning where the log is very large; `packed` is its compressed size in bytes."""
+    if len(log) <= _LARGE:
+        return ()
+    sizes = f"the log holds {len(log) // 1024**2} MB, of which {-(-packed // 1024**2)} MB are kept packed"
+    return (f"warning: {sizes}; the end of it, where tools tell their results, would do",)
+
+
+def _baseline(before: Baseline, found: Results, log: artifacts.Artifact, request: Request) -> Mapping[str, object]:
+    """Return the new baseline block; the same results of the same log keep their time."""
+    results = qa_results.front_matter_results(found.results)
+    new = {"results": results, "log": log.path, "log_sha256": files.digest(found.log)}
+    if before.status == _RECORDED and all(before.values.get(key) == value for key, value in new.items()):
+        return before.values
+    return {**before.values, "status": _RECORDED, "recorded_at": timestamp(request.metadata.now), **new}
+
+
+def _role(found: Results, log: artifacts.Artifact) -> dict[str, object]:
+    """Return the values of a role with the results of its checks."""
+    results = qa_results.front_matter_results(found.results)
+    return {"qa": results, "qa_log_path": log.path, "qa_log_sha256": files.digest(found.log)}
+
+
+def _missing_snapshot_note(blocks: ToolBlocks, role: str) -> tuple[str, ...]:
+    if role in blocks.delta.snapshots:
+        return ()
+    return (f"{role} has left no snapshot yet, so nothing says which files were tested",)
+
+
+def _require_map(blocks: ToolBlocks, key: str, task_id: str) -> None:
+    block = blocks.values.get(key)
+    if block is not None and not isinstance(block, dict):
+        message = f"task {task_id}: `{key}` is no map"
+        raise TaskstateError(message, help="mend it; `taskstate lint` says how", code="unreadable")
+
+
+def _require_no_drift(workspace: Workspace, task_id: str, role: str, request: Request) -> None:
+    """Refuse where the working tree differs from the role's snapshot: other files were tested then."""
+    loaded = workspace.load(workspace.locate(task_id))
+    blocks = blocks_of(loaded.document)
+    roles.require_no_drift(blocks, loaded.state.id)
+    if role in blocks.delta.snapshots:
+        from taskstate.snapshots.verify import require_match
+
+        require_match(workspace, task_id, role, request)
+
+
+def require_task_file(workspace: Workspace, context: Context, task_id: str) -> None:
+    """Refuse where the task file changed since the task was sealed or created from it.
+
+    Raises:
+        TaskstateError: code "task-file-changed".
+    """
+    name, sha = context.task_file, context.task_file_sha
+    if name is None or sha is None:
+        return
+    from taskstate.context.task_file import blob_ids
+
+    path = files.resolved(workspace.root, name)
+    exists = folders.is_file(path)
+    if exists and sha in blob_ids(files.read(path)):
+        return
+    change = "changed" if exists else "is gone"
+    if context.seal is not None:
+        since = "the task was sealed"
+        help_ = f"see `taskstate context check {task_id}`, then take it over with `taskstate context rebuild {task_id}`"
+    else:
+        since = "the task was made from it"
+        help_ = f"take it over, and seal the task, with `taskstate context init {task_id}`"
+    message = f"task {task_id}: the task file {files.shown(name)} {change} since {since}"
+    raise TaskstateError(message, help=help_, code="task-file-changed")
+
+
+# Reading recorded results
+
+
+def compare_role(workspace: Workspace, task_id: str, role: str) -> RoleComparison:
+    """Return a role's results compared with the task's baseline.
+
+    Raises:
+        TaskstateError: code "not-recorded": the baseline or the role's results are missing.
+    """
+    roles.require_role(role, workspace.config.roles)
+    loaded = workspace.load(workspace.locate(task_id))
+    blocks = blocks_of(loaded.document)
+    baseline, results = blocks.baseline.results, blocks.role(role).qa
+    for recorded, owner, flag in ((baseline, "baseline", ""), (results, f"results of the {role}", f" --role {role}")):
+        if not recorded:
+            message = f"task {loaded.state.id} has no {owner} to compare"
+            it = "them" if flag else "it"
+            help_ = f"`taskstate qa record {loaded.state.id}{flag} --from LOG` records {it}"
+            raise TaskstateError(message, help=help_, code="not-recorded")
+    return RoleComparison(baseline, results, qa_results.compare(baseline, results))

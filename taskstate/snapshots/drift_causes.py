@@ -1,0 +1,169 @@
+"""Explains why a file differs from an earlier tree: it came in by commits, or another task of this tree changed it.
+
+By commits: every commit that HEAD had then is in its line now, or has an equal one there; a new commit changed the
+file, which is as HEAD has it; and no snapshot of this task changed it. What another task changed in its turns is
+explained, too, unless it lies in the Repository Paths of this task. All else is drift.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from functools import cached_property
+
+from taskstate.errors import GitFailed, TaskstateError
+from taskstate.model.statuses import COMPLETE
+from taskstate.model.write_metadata import blocks_of
+from taskstate.snapshots import drift, packs
+from taskstate.snapshots.changed_files import recorded_files, scope_of
+from taskstate.snapshots.drift import Artifacts
+from taskstate.storage.git import movement, worktree
+from taskstate.storage.git.objects import Store, leaves
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from taskstate.context.path_scope import Scope
+    from taskstate.model.delta_block import Delta, Snapshot
+    from taskstate.snapshots.base import SnapshotBase
+    from taskstate.storage.git.movement import Commit, Movement
+    from taskstate.workspace.workspace import Loaded
+
+
+class _ExplainerFields(NamedTuple):  # apart, since cached properties need the `__dict__` of a subclass
+    loaded: Loaded
+    current: SnapshotBase
+    head: str | None
+
+
+class Explainer(_ExplainerFields):
+    """What explains differences between the working tree and an earlier one, when `head` was checked out."""
+
+    @cached_property
+    def movement(self) -> Movement | None:
+        """How HEAD moved since; None where the commit of then is not here."""
+        if self.head is None:
+            return None
+        workspace = self.current.workspace
+        return movement.movement(workspace.root, self.head, self.current.head, workspace.is_ours)
+
+    @property
+    def commits(self) -> tuple[Commit, ...]:
+        """What HEAD has got since."""
+        return self.movement.came if self.movement else ()
+
+    @property
+    def left(self) -> tuple[Commit, ...] | None:
+        """The commits that HEAD has no more; None where the commit of then is not here."""
+        return self.movement.lost if self.movement else None
+
+    def by(self, path: bytes) -> str:
+        """Return what explains that a file differs: commits, or the id of a task; empty where nothing does."""
+        if self._came_by_commits(path):
+            return drift.COMMITS
+        if self._scope.inside and self._scope.covers(os.fsdecode(path)):
+            return ""
+        return next((task_id for task_id, paths in self._by_other_tasks.items() if path in paths), "")
+
+    def _came_by_commits(self, path: bytes) -> bool:
+        if self.movement is None or not self.movement.keeps_all or path not in self._touched:
+            return False
+        return path not in self.dirty and path not in self._own
+
+    @cached_property
+    def _touched(self) -> frozenset[bytes]:
+        """The files that the commits changed which HEAD has got since."""
+        return frozenset(os.fsencode(path) for each in self.commits for path in each.paths)
+
+    @cached_property
+    def dirty(self) -> frozenset[bytes]:
+        """The files that differ from HEAD."""
+        return self._changed(self.current.store.tree_of(self.current.head), self.current.tree)
+
+    @cached_property
+    def _scope(self) -> Scope:
+        return scope_of(self.loaded.state, self.current.workspace.config)
+
+    @cached_property
+    def _own(self) -> frozenset[bytes]:
+        """The files that the task's snapshots changed."""
+        delta = blocks_of(self.loaded.document).delta
+        base = self.current.base_tree(delta)
+        return frozenset().union(*(self._of_snapshot(each, base) for each in delta.snapshots.values()))
+
+    def _of_snapshot(self, snapshot: Snapshot, base: str | None) -> frozenset[bytes]:
+        starts = [each for each in (base, snapshot.start_tree) if each]
+        try:
+            if starts and packs.artifact_state(self.current.workspace, snapshot) is Artifacts.WHOLE:
+                return frozenset().union(*(self._changed(start, str(snapshot.tree)) for start in starts))
+        except GitFailed:
+            pass  # a tree is gone, so the list has to say it
+        listed = recorded_files(self.current.workspace, snapshot) or ()
+        return frozenset(drift.unquoted(each.path) for each in listed)
+
+    def _changed(self, old: str, new: str) -> frozenset[bytes]:
+        entries = leaves(self.current.store.changes(old, new), self.current.workspace.is_ours)
+        return frozenset(each.path for each in entries)
+
+    def committed(self, tree: str) -> tuple[str, ...]:
+        """Return the files that HEAD has as `tree` has them, and had otherwise then: work that was committed since."""
+        store, now = self.current.store, self.current.store.tree_of(self.current.head)
+        if self.head is None or not self.commits:
+            return ()
+        try:
+            moved = self._changed(store.tree_of(self.head), now)
+            return tuple(drift.quoted(each) for each in sorted(moved - self._changed(tree, now)))
+        except TaskstateError:  # the commit of then, or the tree, is not here
+            return ()
+
+    # Other tasks
+
+    @cached_property
+    def _by_other_tasks(self) -> Mapping[str, frozenset[bytes]]:
+        """The files that other tasks changed in this tree, by the task's id."""
+        workspace, own_id = self.current.workspace, self.loaded.state.id
+        found = {}
+        for task_id in packs.tasks_with_artifacts(workspace):
+            if task_id.casefold() == own_id.casefold():
+                continue
+            try:
+                loaded = workspace.load(workspace.locate(task_id))
+            except TaskstateError:
+                continue  # it is gone, or cannot be read, which `taskstate lint` reports
+            if loaded.state.status != COMPLETE:
+                found[task_id] = self._of_task(task_id, blocks_of(loaded.document).delta)
+        return found
+
+    def _of_task(self, task_id: str, delta: Delta) -> frozenset[bytes]:
+        """Return the files that a task changed in its turns, and that are as it left them, or as it has them now."""
+        spans = tuple(self._spans(task_id, delta))
+        if not spans:
+            return frozenset()
+        place = self.current.scratch
+        folders = (place.objects, *place.object_folders, *packs.object_folders(self.current.workspace, task_id, delta))
+        paths: frozenset[bytes] = frozenset()
+        with (
+            worktree.scratch(self.current.workspace.root, *folders) as area,
+            closing(Store(area, self.current.head)) as store,
+        ):
+            other = Explainer(self.loaded, self.current._replace(store=store), None)
+            for start, end in spans:
+                try:
+                    paths |= other._changed(start, end) - other._changed(end, self.current.tree)
+                except GitFailed:
+                    continue  # a tree of another machine, or one that is gone
+        return paths
+
+    def _spans(self, task_id: str, delta: Delta) -> Iterator[tuple[str, str]]:
+        """Yield the trees with which each turn of a task in this working tree began and ended; an open one ends now."""
+        workspace, base = self.current.workspace, self.current.base_tree(delta)
+        turn, left = delta.turn, delta.left
+        if turn and turn.tree and packs.has_tree(workspace, task_id, turn.tree):
+            yield turn.tree, self.current.tree
+        if left and left.tree and (left.start_tree or base) and packs.has_tree(workspace, task_id, left.tree):
+            yield left.start_tree or str(base), left.tree
+        for snapshot in delta.snapshots.values():
+            start = snapshot.start_tree or base
+            if snapshot.tree and start and packs.artifact_state(workspace, snapshot) is Artifacts.WHOLE:
+                yield start, snapshot.tree

@@ -1,0 +1,203 @@
+"""Compares the working tree with a snapshot file by file, where the quick check cannot prove that nothing differs."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+
+from taskstate.errors import GitFailed
+from taskstate.model.write_metadata import blocks_of
+from taskstate.snapshots import base as snapshot_base
+from taskstate.snapshots import drift, packs
+from taskstate.snapshots.changed_files import (
+    changed_files,
+    file_size_and_hash,
+    object_hashes,
+    paths_outside,
+    recorded_files,
+    scope_hash,
+    scope_of,
+)
+from taskstate.snapshots.drift import Artifacts, Difference, Explained, TreeDifferences
+from taskstate.snapshots.drift_causes import Explainer
+from taskstate.snapshots.file_list import listed_differences, not_comparable, untracked_paths
+from taskstate.storage import files, folders
+from taskstate.storage.git.objects import GITLINK, leaves
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from taskstate.model.delta_block import Snapshot
+    from taskstate.snapshots.base import SnapshotBase
+    from taskstate.snapshots.file_list import ChangedFile
+    from taskstate.storage.git.objects import TreeEntry
+    from taskstate.workspace.workspace import Loaded, Workspace
+
+NO_DIFF = "the tree of then is not here, so there is no diff: files are compared by the lists in the state file"
+
+
+class Earlier(NamedTuple):
+    """A working tree of before: its tree, the commit that was checked out, and the snapshot that recorded it."""
+
+    tree: str
+    head: str | None
+    snapshot: Snapshot | None = None
+
+
+def compare_trees(workspace: Workspace, loaded: Loaded, earlier: Earlier, found: TreeDifferences) -> TreeDifferences:
+    """Return how the working tree differs from an earlier one, added to `found`; the git trees decide.
+
+    Raises:
+        TaskstateError: the repository cannot be compared.
+    """
+    head, delta = snapshot_base.require_at_rest(workspace), blocks_of(loaded.document).delta
+    with snapshot_base.snapshot_base(workspace, loaded.state.id, delta, head) as current:
+        return compare_with_current(current, loaded, earlier, found)
+
+
+def compare_with_current(
+    current: SnapshotBase, loaded: Loaded, earlier: Earlier, found: TreeDifferences
+) -> TreeDifferences:
+    """Return how a working tree that was read already differs from an earlier one, added to `found`."""
+    explainer = Explainer(loaded, current, earlier.head)
+    comparison = _Comparison(loaded, earlier, current, explainer)
+    found = found._replace(
+        same_tree=current.tree == earlier.tree,
+        same_status=comparison.has_same_stage(),
+        committed=explainer.committed(earlier.tree),
+        commits=explainer.commits,
+        left=explainer.left,
+    )
+    return found if found.same_tree else comparison.complete(found)
+
+
+def _is_file(root: Path, path: bytes) -> bool:
+    """Return whether a file or a link exists at a path, in a folder reached through no link."""
+    full_path = root / os.fsdecode(path)
+    return folders.is_file(full_path) or folders.is_link(full_path)
+
+
+class _ComparisonFields(NamedTuple):  # apart, since cached properties need the `__dict__` of a subclass
+    loaded: Loaded
+    earlier: Earlier
+    current: SnapshotBase
+    explainer: Explainer
+
+
+class _Comparison(_ComparisonFields):
+    """An earlier tree and the current working tree, compared file by file."""
+
+    @cached_property
+    def _recorded(self) -> tuple[ChangedFile, ...] | None:
+        snapshot = self.earlier.snapshot
+        return recorded_files(self.current.workspace, snapshot) if snapshot else None
+
+    @cached_property
+    def _hashes(self) -> dict[str, str | None]:
+        return {each.path: each.sha256 for each in self._recorded or () if each.content}
+
+    def has_same_stage(self) -> bool:
+        """Return whether the user's index holds what it held then, as far as that is known."""
+        snapshot, movement = self.earlier.snapshot, self.explainer.movement
+        if snapshot is None or movement is None or movement.came or movement.lost:
+            return True
+        # What is not recorded was as HEAD had it.
+        recorded = snapshot.index_tree or self.current.without_ours(self.current.head)
+        return self.current.index_tree == recorded
+
+    def complete(self, found: TreeDifferences) -> TreeDifferences:
+        """Return `found` with the differences of each file."""
+        try:
+            entries = leaves(
+                self.current.store.changes(self.earlier.tree, self.current.tree), self.current.workspace.is_ours
+            )
+        except GitFailed:
+            return self._by_list(found)
+        explained = {each.path: by for each in entries if (by := self.explainer.by(each.path))}
+        drifted = [each for each in entries if each.path not in explained]
+        changed = drift.differences(drifted, self._hash_then, self._hash_now)
+        told = drift.differences([each for each in entries if each.path in explained], _no_hash, _no_hash)
+        found = found._replace(
+            files=changed,
+            explained=tuple(Explained(each.path, each.change, explained[drift.unquoted(each.path)]) for each in told),
+            modes=drift.changed_modes(drifted),
+        )
+        return self._with_circumstances(found)
+
+    def _with_circumstances(self, found: TreeDifferences) -> TreeDifferences:
+        """Return `found` with what else differs: status, scope, and what is ignored or gone."""
+        workspace, snapshot = self.current.workspace, self.earlier.snapshot
+        scope = scope_of(self.loaded.state, workspace.config)
+        paths = [each.path for each in found.files or ()]
+        report = packs.status_report_sha(workspace, snapshot) if snapshot else None
+        recorded_scope = snapshot.scope_hash if snapshot else None
+        return found._replace(
+            ignored=self._ignored([each.path for each in found.files or () if each.change == "removed"]),
+            is_clean=not self.explainer.dirty and bool(snapshot and snapshot.files_changed != ()),
+            same_status=report is None or files.digest(self.current.report) == report,
+            same_scope=recorded_scope is None or scope_hash(self.current, scope) == recorded_scope,
+            outside=paths_outside(scope, paths),
+        )
+
+    def _hash_then(self, entry: TreeEntry) -> str | None:
+        """Return the hash of a file in the earlier tree: as recorded on disk then, else of the git object."""
+        path = drift.quoted(entry.path)
+        if entry.old_mode == GITLINK:
+            return entry.old_id
+        if path in self._hashes:
+            return self._hashes[path]
+        return object_hashes(self.current, [(entry.old_mode, entry.old_id)]).get(entry.old_id)
+
+    def _hash_now(self, entry: TreeEntry) -> str | None:
+        return entry.new_id if entry.new_mode == GITLINK else file_size_and_hash(self.current, entry)[1]
+
+    def _ignored(self, removed: list[str]) -> tuple[str, ...]:
+        """Return those of the paths missing from the tree that exist, but are ignored by git."""
+        root = self.current.workspace.root
+        existing = [each for each in removed if _is_file(root, drift.unquoted(each))]
+        if not existing:
+            return ()
+        stdin = b"".join(drift.unquoted(each) + b"\0" for each in existing)
+        try:
+            ignored = self.current.scratch.run(["check-ignore", "-z", "--stdin"], stdin=stdin)
+        except GitFailed:  # `git check-ignore` exits with 1 where it ignores none of them
+            return ()
+        return tuple(each for each in existing if drift.unquoted(each) in ignored.split(b"\0"))
+
+    def _by_list(self, found: TreeDifferences) -> TreeDifferences:
+        """Return `found` with the differences by the lists of changed files alone, where the earlier tree is not here.
+
+        In another clone only files that git tracks count: those of another machine that it does not track are not here.
+        """
+        if found.artifacts is Artifacts.WHOLE:  # the quick test of the pack's two ends was wrong
+            found = found._replace(artifacts=Artifacts.LOST)
+        base = self.current.base_tree(blocks_of(self.loaded.document).delta)
+        if self._recorded is None or base is None:
+            return self._with_circumstances(found._replace(files=None))
+        changes = leaves(self.current.store.changes(base, self.current.tree), self.current.workspace.is_ours)
+        now = changed_files(self.current, changes)
+        unknown = [each for each in not_comparable(self._recorded, now) if self._is_doubtful(drift.unquoted(each))]
+        # A list without hashes is not the one of the artifacts, which are on the machine where it was left.
+        is_elsewhere = not all(each.content for each in self._recorded)
+        not_here = untracked_paths(self._recorded, now) if is_elsewhere else ()
+        differing = {each.path: each for each in listed_differences(self._recorded, now) if each.path not in not_here}
+        differing |= {path: Difference(path, "modified", None, None) for path in unknown}
+        explained = {path: by for path in differing if (by := self.explainer.by(drift.unquoted(path)))}
+        drifted = tuple(each for path, each in sorted(differing.items()) if path not in explained)
+        found = found._replace(
+            files=drifted,
+            explained=tuple(Explained(path, differing[path].change, by) for path, by in sorted(explained.items())),
+            modes=tuple(each.path for each in drifted if each.change == "mode"),
+            notes=(*found.notes, NO_DIFF),
+        )
+        return self._with_circumstances(found)
+
+    def _is_doubtful(self, path: bytes) -> bool:
+        """Return whether a file of which the lists say too little may differ: not if it is as HEAD has it."""
+        movement = self.explainer.movement
+        return path in self.explainer.dirty or movement is None or not movement.keeps_all
+
+
+def _no_hash(entry: TreeEntry) -> None:  # noqa: ARG001 - what is explained is told without hashes
+    return None

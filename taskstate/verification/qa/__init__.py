@@ -1,1 +1,0 @@
-"""Results of checks (tests, linters, ...): commands run, logs read, recorded per role, compared with the baseline."""

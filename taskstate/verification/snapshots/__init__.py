@@ -1,1 +1,0 @@
-"""Snapshots of the working tree: take, compare, restore and purge them, and accept drift."""
