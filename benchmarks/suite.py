@@ -30,7 +30,7 @@ from benchmarks.turns import turns
 from benchmarks.writers import writers
 from taskstate.model.config_reader import read_config
 from taskstate.model.write_metadata import WriteMetadata
-from taskstate.storage import kept
+from taskstate.storage import kept_records
 from taskstate.syntax import markdown_blocks, markdown_fast_scanner
 from taskstate.syntax.document import parse
 from taskstate.tasks import sessions
@@ -128,7 +128,7 @@ def _adding(workspace: Workspace, data: bytes) -> Callable[[], float]:
         path.write_bytes(data.replace(b"Customer accounts", b"Customer accounts %d" % number))
         for archive in workspace.state_root.glob("archives/*"):
             archive.unlink()
-        for record in kept.records(workspace.private)[0]:  # or the last session would be missed
+        for record in kept_records.records(workspace.private)[0]:  # or the last session would be missed
             record.path.unlink()
         request = Request(
             metadata=WriteMetadata(actor="somebody", now=now + timedelta(minutes=number), git_head="0" * 40)

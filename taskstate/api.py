@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from taskstate.snapshots.take import NewSnapshot
     from taskstate.tasks.create import NewTask
     from taskstate.tasks.new_session import NewSession
-    from taskstate.turn.call import Call
     from taskstate.turn.ending import FinishRequest
     from taskstate.turn.finish import Finished
     from taskstate.turn.start import Started, StartRequest
+    from taskstate.turn.turn_request import Call
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
 
@@ -395,6 +395,6 @@ class Repository(NamedTuple):
         return request._replace(expect=self.expect, dry_run=self.dry_run, force_secrets=self.force_secrets)
 
     def _call(self, task_id: str) -> Call:
-        from taskstate.turn.call import Call
+        from taskstate.turn.turn_request import Call
 
         return Call(self._set_up(), self._id(task_id), self._request(), lambda _: None)

@@ -62,7 +62,7 @@ def test_a_count_agrees_with_its_noun() -> None:
 
 
 _WITHOUT_A_TASK = {  # what a command is about is not known there, or is an entry of a map
-    "agents/beginning.py",
+    "agents/on_session_start.py",
     "permanent/recover.py",
     "permanent/update.py",
     "doctor/preflight.py",

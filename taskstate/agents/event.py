@@ -14,7 +14,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.agents.call import HookCall
+    from taskstate.agents.hook_input import HookCall
     from taskstate.workspace.workspace import Workspace
     from taskstate.writing.change import Request
 

@@ -9,8 +9,8 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from taskstate.agents.call import read_call
 from taskstate.agents.event import Event, text_of
+from taskstate.agents.hook_input import read_call
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest, one_line
 from taskstate.setup import clients
@@ -23,7 +23,7 @@ from taskstate.workspace.workspace import find_workspace, require_set_up
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from taskstate.agents.call import HookCall
+    from taskstate.agents.hook_input import HookCall
     from taskstate.workspace.workspace import Workspace
 
 LOG = "hooks.log"  # in the private folder

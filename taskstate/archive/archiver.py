@@ -58,10 +58,10 @@ def configured_summarizing(workspace: Workspace, *, dry_run: bool) -> Summarizin
         return BUILT_IN
     if dry_run:
         return Summarizing(notes=("a dry run starts no program of the configuration: this is the built-in summary",))
-    from taskstate.workspace import grants
+    from taskstate.workspace import allowed_commands
 
-    granted = grants.read_grants(workspace.root)
-    if granted.allows(grants.Command("program", command)):
+    granted = allowed_commands.read_grants(workspace.root)
+    if granted.allows(allowed_commands.Command("program", command)):
         return Summarizing(command)
     why = f" ({granted.problem})" if granted.problem else ""
     note = (

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from taskstate.context.check import stale_parts
-from taskstate.context.preconditions import broken_fences
+from taskstate.context.readable_parts import broken_fences
 from taskstate.errors import TaskstateError
 from taskstate.handoff.accept import unhanded_work
 from taskstate.messages import counted, first_of

@@ -10,7 +10,7 @@ from contextlib import suppress
 from taskstate.context.capture import CapturedContext, capture
 from taskstate.context.capture_citations import configured_citations
 from taskstate.context.past_versions import read_blob
-from taskstate.context.preconditions import FIX_HELP, broken_fences, require_sealable, unreadable_error
+from taskstate.context.readable_parts import FIX_HELP, broken_fences, require_sealable, unreadable_error
 from taskstate.context.sources import CaptureInput, Sources
 from taskstate.context.static_context_edits import changed_parts, with_parts
 from taskstate.context.task_file import FACTS, read_task_file

@@ -19,7 +19,7 @@ from taskstate.context.past_versions import (
     read_blob,
     version_with_seal,
 )
-from taskstate.context.preconditions import broken_fences, require_sealed
+from taskstate.context.readable_parts import broken_fences, require_sealed
 from taskstate.context.sources import Sources
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.messages import counted, first_of
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from taskstate.context.past_versions import SealedVersion
-    from taskstate.context.preconditions import BrokenFence
+    from taskstate.context.readable_parts import BrokenFence
     from taskstate.model.tool_blocks import Context, ToolBlocks
     from taskstate.workspace.workspace import Loaded, Workspace
 

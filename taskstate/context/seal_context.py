@@ -12,7 +12,7 @@ from taskstate.context import export as context_export
 from taskstate.context import sealed_criteria
 from taskstate.context.capture_plan import CaptureRequest, plan_capture, require_as_captured
 from taskstate.context.normalization import NORMALIZER_VERSION
-from taskstate.context.preconditions import require_sealed
+from taskstate.context.readable_parts import require_sealed
 from taskstate.context.sources import unmatched_globs, unmatched_notes
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.messages import first_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taskstate.context.preconditions import require_sealed
+from taskstate.context.readable_parts import require_sealed
 from taskstate.messages import one_line
 from taskstate.model.static_context import SEALED_VALUES, read_static, seal_broken, static_text
 from taskstate.model.write_metadata import blocks_of

@@ -27,7 +27,7 @@ from taskstate.permanent.impact import storage as impact_storage
 from taskstate.permanent.readers import standings
 from taskstate.recovery.bring_back import standing_twice
 from taskstate.setup.repository import HOOK_TYPES, INSTALL_HOOKS, PRE_COMMIT, merge_driver_state, set_up
-from taskstate.storage import files, folders, journal, kept, lock
+from taskstate.storage import files, folders, journal, kept_records, lock
 from taskstate.storage.git import client as git
 from taskstate.storage.private import FALLBACK
 from taskstate.storage.transaction import paths_of
@@ -284,7 +284,7 @@ def _check_kept(workspace: Workspace) -> Iterable[RepositoryProblem]:
     if workspace.private.refusal:
         message = f"{workspace.config.root}/{FALLBACK} is not used: {workspace.private.refusal}"
         yield RepositoryProblem("kept", "", message, "move it away, and look at what put it there")
-    records, strange = kept.records(workspace.private)
+    records, strange = kept_records.records(workspace.private)
     for loss in losses.find_losses(workspace, records):
         if loss.items:
             path, _, message = loss.message().partition(": ")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from taskstate.model.findings import KEY, OLDER_KEY, read_findings
+from taskstate.model.role_findings import KEY, OLDER_KEY, read_findings
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from taskstate.merge.three_way import Versions
-    from taskstate.model.findings import Finding
+    from taskstate.model.role_findings import Finding
 
     _Place: TypeAlias = tuple[int, str, Finding]  # the number of a finding, its role, and the finding
 

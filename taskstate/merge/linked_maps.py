@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 
-from taskstate.merge.files import merge_files
+from taskstate.merge.merge_files import merge_files
 from taskstate.merge.three_way import Versions, trivial_merge
 from taskstate.model.impact_map import digest_of_file, stored_in
 from taskstate.model.names import own_file

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest
-from taskstate.model.findings import KEY, OLDER_KEY, number_in_event
 from taskstate.model.loose_values import OBJECT_ID
+from taskstate.model.role_findings import KEY, OLDER_KEY, number_in_event
 from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS, PENDING
 from taskstate.typed import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.model.delta_block import Snapshot
-    from taskstate.model.findings import Finding
+    from taskstate.model.role_findings import Finding
     from taskstate.model.tool_blocks import Role, ToolBlocks
 
 _KEYS = ("status", "completed_at", "qa", "qa_log_path", "qa_log_sha256", "session_id", KEY, "drift_budget")

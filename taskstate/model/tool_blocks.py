@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from taskstate.model.canonical_json import audit_seal
 from taskstate.model.delta_block import Delta, Snapshot, read_delta
-from taskstate.model.findings import Finding, number_in_event, read_findings
 from taskstate.model.loose_values import HashedFile
 from taskstate.model.loose_values import list_of as _list
 from taskstate.model.loose_values import map_of as _map
@@ -17,6 +16,7 @@ from taskstate.model.loose_values import maps_of as _maps
 from taskstate.model.loose_values import number_of as _number
 from taskstate.model.loose_values import text_of as _text
 from taskstate.model.loose_values import texts_of as _texts
+from taskstate.model.role_findings import Finding, number_in_event, read_findings
 from taskstate.model.statuses import DROPPED, OF_ROLES, PENDING
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 

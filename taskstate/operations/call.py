@@ -193,9 +193,9 @@ class Call:
 
     def report_damage(self, task_id: str) -> None:
         """Say how the state file of a task is damaged, if it is; the call then ends with status 1 at least."""
-        from taskstate.writing import notices as told
+        from taskstate.writing import notices
 
-        if told.is_quiet(self.workspace, task_id.casefold()):
+        if notices.is_quiet(self.workspace, task_id.casefold()):
             return
         from taskstate.writing.damage import damage_at
 

@@ -127,7 +127,7 @@ def export(call: Call, asked: Export) -> Result:
     """Print the context that a role needs, as canonical JSON."""
     from taskstate.context import export as exports
     from taskstate.context.manifest import refresh
-    from taskstate.context.preconditions import require_exportable
+    from taskstate.context.readable_parts import require_exportable
     from taskstate.context.view import broken_notes
     from taskstate.model.canonical_json import canonical_json, sha256
     from taskstate.storage.paths import real
@@ -162,7 +162,7 @@ def budget(call: Call, asked: OfTask) -> Result:
     """Count the tokens of a task by part and role: as a whole, as an export, and as a brief."""
     from taskstate.brief.token_budget import budget as count
     from taskstate.brief.token_budget import shape, table
-    from taskstate.context.preconditions import require_exportable
+    from taskstate.context.readable_parts import require_exportable
 
     loaded = call.load(asked.id)
     require_exportable(loaded)

@@ -49,8 +49,8 @@ def finish(call: Call, asked: Finish, texts: Sequence[SessionText] = SESSION_TEX
     The checks are the validation commands, compared with the baseline. Exit status 1: the session is recorded, and
     there is something to mend, such as a regression, which leaves the turn open.
     """
-    from taskstate.turn.call import Call as Turn
     from taskstate.turn.finish import finish as end
+    from taskstate.turn.turn_request import Call as Turn
 
     turn = Turn(call.workspace, call.task_id(asked.id), call.request(), call.progress)
     done = end(turn, _request(asked, texts))

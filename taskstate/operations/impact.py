@@ -174,8 +174,8 @@ def show(call: Call, asked: Show) -> Result:
     """Show the Impact Map."""
     from taskstate.model.permanent import version_of
     from taskstate.permanent.find import require
+    from taskstate.permanent.impact.rendering import as_mermaid, map_lines
     from taskstate.permanent.impact.storage import load_map
-    from taskstate.permanent.impact.text import as_mermaid, map_lines
 
     workspace = call.workspace
     found = require(workspace)
@@ -192,8 +192,8 @@ def scan(call: Call, asked: Scan) -> Result:
     """Show how the map differs from what the Python files import, and propose a map; nothing is written."""
     from taskstate.permanent import find
     from taskstate.permanent.impact import storage
+    from taskstate.permanent.impact.rendering import as_mermaid, map_lines
     from taskstate.permanent.impact.scan import scan as scan_files
-    from taskstate.permanent.impact.text import as_mermaid, map_lines
 
     workspace = call.workspace
     if asked.depth < 1:
@@ -242,7 +242,7 @@ def check(call: Call, asked: Check) -> Result:
     Exit with status 1 if the claim is incomplete. ID is the task that makes the change.
     """
     from taskstate.permanent.impact.claims import record
-    from taskstate.permanent.impact.text import answer_lines, answer_shape, as_mermaid
+    from taskstate.permanent.impact.rendering import answer_lines, answer_shape, as_mermaid
 
     if asked.note and not asked.record:
         raise usage_error("check: --note is kept with a record", help="add --record")

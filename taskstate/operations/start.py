@@ -31,9 +31,9 @@ def start(call: Call, asked: Start) -> Result:
 
     The working tree is compared with what the last turn left. Refuses as a whole, naming everything that is in the way.
     """
-    from taskstate.turn.call import Call as Turn
     from taskstate.turn.start import StartRequest
     from taskstate.turn.start import start as begin
+    from taskstate.turn.turn_request import Call as Turn
 
     require_budget(asked.budget)
     request = StartRequest(

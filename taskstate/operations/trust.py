@@ -64,12 +64,12 @@ def _lines(commands: Sequence[Listed], *, dry_run: bool) -> Iterator[str]:
 
 def _revoke(call: Call, asked: Trust) -> Result:
     from taskstate.operations.call import usage_error
-    from taskstate.workspace import grants
+    from taskstate.workspace import allowed_commands
 
     if asked.id or asked.dry_run:
         raise usage_error("--revoke is for the whole repository, and at once", help="leave ID and --dry-run out")
     root = call.workspace.root
-    changed = grants.revoke(root)
+    changed = allowed_commands.revoke(root)
     text = "no command that the repository names may run any more" if changed else "nothing was allowed"
     return Result({"root": str(root), "changed": changed}, text)
 

@@ -6,15 +6,15 @@ came by git, or changed since, is refused with its words.
 
 from __future__ import annotations
 
-from taskstate.context.preconditions import broken_fences, unreadable_error
+from taskstate.context.readable_parts import broken_fences, unreadable_error
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import config
 from taskstate.model.static_context import VALIDATION, read_static
 from taskstate.storage import files
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace import grants
-from taskstate.workspace.grants import Command
+from taskstate.workspace import allowed_commands
+from taskstate.workspace.allowed_commands import Command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +51,7 @@ def require_trusted(workspace: Workspace, loaded: Loaded, *, instead: str) -> tu
         TaskstateError: code "untrusted": one of them was not granted here; code "unreadable".
     """
     commands = validation_commands(workspace, loaded)
-    granted = grants.read_grants(workspace.root)
+    granted = allowed_commands.read_grants(workspace.root)
     untrusted = [each for each in commands if not granted.allows(Command("shell", each))]
     if not untrusted:
         return commands
@@ -79,7 +79,7 @@ def listed(workspace: Workspace, loaded: Loaded | None = None) -> tuple[Listed, 
     summarizer = workspace.config.archive.summarizer
     if summarizer:
         named.append(("configuration, archive.summarizer", Command("program", summarizer)))
-    granted = grants.read_grants(workspace.root)
+    granted = allowed_commands.read_grants(workspace.root)
     return tuple(Listed(source, each, granted.allows(each)) for source, each in named)
 
 
@@ -89,7 +89,7 @@ def grant(workspace: Workspace, commands: Sequence[Listed]) -> bool:
     Raises:
         TaskstateError: the user's state folder cannot be found or written.
     """
-    return grants.grant(workspace.root, [each.command for each in commands])
+    return allowed_commands.grant(workspace.root, [each.command for each in commands])
 
 
 def shown(command: str, limit: int = 0) -> str:

@@ -6,7 +6,7 @@ A proof, a check or a block takes the place of what stands there. Sessions are m
 from __future__ import annotations
 
 from taskstate.errors import TaskstateError
-from taskstate.merge.files import merge_files
+from taskstate.merge.merge_files import merge_files
 from taskstate.merge.three_way import Versions
 from taskstate.model.derived_values import derived_edits
 from taskstate.model.items import ACK, BLOCK, CHECK, HANDOFF, PROOF, SESSION, event_item, place_of, session_item

@@ -34,7 +34,7 @@ from taskstate.recovery.task_files import (
     state_of,
     without_archived,
 )
-from taskstate.storage import files, folders, journal, kept
+from taskstate.storage import files, folders, journal, kept_records
 from taskstate.storage.git import history
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.edits import Edit, apply
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     from taskstate.error_codes import ErrorCode
     from taskstate.model.progress_log import Session
-    from taskstate.storage.kept import KeptRecord
+    from taskstate.storage.kept_records import KeptRecord
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Request
     from taskstate.writing.ledger import Entry, Owed
@@ -145,7 +145,7 @@ def _open(workspace: Workspace, task_id: str, loss: Loss | None) -> _Task:
     path = loss.path if loss else workspace.relative(workspace.locate(task_id))
     own = own_file(path)
     archive = workspace.relative(workspace.state_root / workspace.archive_path((own and own.id) or task_id))
-    entries = entries_of(kept.records(workspace.private)[0], task_id.casefold())
+    entries = entries_of(kept_records.records(workspace.private)[0], task_id.casefold())
     records = [pair for pair in entries if pair[1].path]  # the others say what was let go
     texts: list[tuple[Entry, bytes]] = []
     for record, entry in reversed(records):

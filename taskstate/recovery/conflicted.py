@@ -10,8 +10,8 @@ import re
 from contextlib import closing, suppress
 
 from taskstate.errors import GitFailed, TaskstateError
-from taskstate.merge.files import merge_files
 from taskstate.merge.linked_maps import with_merged_links
+from taskstate.merge.merge_files import merge_files
 from taskstate.merge.three_way import Versions
 from taskstate.recovery.conservation import lost_sessions
 from taskstate.storage.git import client as git

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
-from taskstate.model.findings import Finding
+from taskstate.model.role_findings import Finding
 from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS, PENDING
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event

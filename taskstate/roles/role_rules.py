@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
     from taskstate.error_codes import ErrorCode
-    from taskstate.model.findings import Finding
+    from taskstate.model.role_findings import Finding
     from taskstate.model.task_state import TaskState
     from taskstate.model.tool_blocks import CheckResult, Role, ToolBlocks
 

@@ -11,8 +11,7 @@ from contextlib import suppress
 
 from taskstate import resources
 from taskstate.errors import TaskstateError
-from taskstate.setup import merging, servers
-from taskstate.setup import repository as setup
+from taskstate.setup import merging, repository, servers
 from taskstate.setup.clients import CLIENTS, hooks_of
 from taskstate.setup.merging import Piece
 from taskstate.setup.repository import RECORD
@@ -76,7 +75,7 @@ def install(workspace: Workspace, wanted: Wanted, *, dry_run: bool = False) -> I
     if wanted.verification and not any(each in CLIENTS for each in agents):
         help_ = "name one: `taskstate init --verification --agent claude`"
         raise TaskstateError("--verification needs a client to be set up", help=help_, code="usage")
-    texts = setup.planned_texts(workspace, pre_commit=wanted.pre_commit)
+    texts = repository.planned_texts(workspace, pre_commit=wanted.pre_commit)
     noted = dict(record.files)
     for name, text in texts.items():
         _note(noted, name, _before(workspace, name), (text,))
@@ -88,13 +87,13 @@ def install(workspace: Workspace, wanted: Wanted, *, dry_run: bool = False) -> I
         texts[name] = stages[-1]
         _note(noted, name, before, stages[1:])
     diff = "".join(_diffs(workspace, texts))
-    driver = setup.install_merge_driver(workspace, dry_run=True)
+    driver = repository.install_merge_driver(workspace, dry_run=True)
     new = _Record(agents, noted, record.driver or bool(driver))
     own = f"{workspace.config.root}/{RECORD}"
     if new != record or (record.files and _version(workspace) != VERSION):
         texts[own] = _record_text(new)
-    done = setup.write_texts(workspace, texts, dry_run=dry_run)
-    setup.install_merge_driver(workspace, dry_run=dry_run)
+    done = repository.write_texts(workspace, texts, dry_run=dry_run)
+    repository.install_merge_driver(workspace, dry_run=dry_run)
     created, changed, kept = (tuple(each for each in names if each != own) for names in done)
     return Installed((*created, *driver), changed, kept, diff)
 
@@ -120,7 +119,7 @@ def remove(workspace: Workspace, *, dry_run: bool = False) -> Installed:
     if not dry_run:
         _write_back(workspace, texts)
         if record.driver:
-            setup.remove_merge_driver(workspace)
+            repository.remove_merge_driver(workspace)
     removed = tuple(name for name, text in texts.items() if text is None)
     return Installed((), tuple(name for name in texts if name not in removed), (), diff, removed)
 
@@ -167,7 +166,7 @@ def _before(workspace: Workspace, name: str) -> str | None:
     """Return the text of a file, or None where there is none."""
     if files.size(files.inside(workspace.root, name)) is None:
         return None
-    return setup.text_of(workspace, name)
+    return repository.text_of(workspace, name)
 
 
 def _note(noted: dict[str, _File], name: str, before: str | None, stages: tuple[str, ...] | list[str]) -> None:

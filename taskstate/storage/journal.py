@@ -17,9 +17,9 @@ from contextlib import suppress
 
 from taskstate.errors import StaleFile, TaskstateError
 from taskstate.signals import Held
-from taskstate.storage import files, folders, kept, transaction
+from taskstate.storage import files, folders, kept_records, transaction
+from taskstate.storage.plan_progress import PERMANENT_ERRORS, Progress, progress, progress_or_other
 from taskstate.storage.private import make_folder
-from taskstate.storage.progress import PERMANENT_ERRORS, Progress, progress, progress_or_other
 from taskstate.storage.swap import compare_and_swap
 from taskstate.storage.transaction import Append, Create, Delete, Move, Operation, Plan, Replace, paths_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -88,7 +88,7 @@ def write(root: Path, private: Private, plan: Plan, keeping: Keeping | None = No
         if is_atomic:
             _carry_out(root, plan[0])
             if keeping:
-                kept.keep(private, transaction.encode(plan, keeping.entry), keeping.name)
+                kept_records.keep(private, transaction.encode(plan, keeping.entry), keeping.name)
         elif plan:
             _carry_out_recorded(root, private, plan, keeping)
 
@@ -287,7 +287,9 @@ def _end(private: Private, record: Path | None, *, is_kept: bool) -> None:
     """
     with suppress(TaskstateError, OSError):
         if record and is_kept:
-            kept.keep_file(private, record, record.name.removeprefix(_PENDING).partition("-")[2].removesuffix(".json"))
+            kept_records.keep_file(
+                private, record, record.name.removeprefix(_PENDING).partition("-")[2].removesuffix(".json")
+            )
         else:
             _drop(record)
 

@@ -10,8 +10,8 @@ from taskstate.turn.checks import checks_of
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from taskstate.turn.call import Call
-    from taskstate.turn.position import Position
+    from taskstate.turn.situation import Position
+    from taskstate.turn.turn_request import Call
     from taskstate.workspace.workspace import Loaded
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.model.tool_blocks import CheckResult
-    from taskstate.turn.call import Call
+    from taskstate.turn.turn_request import Call
     from taskstate.workspace.workspace import Loaded
 
 _NAMED = 5  # files in a line

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from taskstate.model.delta_block import Turn
     from taskstate.tasks.new_session import NewSession
-    from taskstate.turn.call import Call
     from taskstate.turn.checks import Checks, Gate
-    from taskstate.turn.position import Position
+    from taskstate.turn.situation import Position
+    from taskstate.turn.turn_request import Call
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Request
 

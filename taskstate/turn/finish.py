@@ -15,12 +15,11 @@ from taskstate.snapshots import base as snapshot_base
 from taskstate.tasks import sessions
 from taskstate.turn.checks import Checks, Gate, checks_of, failing_output, gate
 from taskstate.turn.ending import ABANDON, DONE_ENDING, PAUSE, Ending, end, given_steps
-from taskstate.turn.position import kept_position, require_open
+from taskstate.turn.situation import kept_position, require_open
 from taskstate.turn.what_next import lint_lines, next_lines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import artifacts
-from taskstate.writing import notices as told
-from taskstate.writing import preconditions
+from taskstate.writing import notices, preconditions
 from taskstate.writing.change import Outcome
 from taskstate.writing.joined_changes import joined
 
@@ -28,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.model.delta_block import Turn
-    from taskstate.model.findings import Finding
-    from taskstate.turn.call import Call
+    from taskstate.model.role_findings import Finding
     from taskstate.turn.ending import FinishRequest
+    from taskstate.turn.turn_request import Call
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Request
 
@@ -108,7 +107,7 @@ def _readable(workspace: Workspace, asked: FinishRequest, call: Call) -> Loaded:
     """Return the task; where its file cannot take a session, the words are kept in a file."""
     try:
         loaded = workspace.load(workspace.locate(call.task_id))
-        told.require_undamaged(workspace, loaded)
+        notices.require_undamaged(workspace, loaded)
         preconditions.require_whole(loaded)
         preconditions.require_work(loaded.state, "turns", "`taskstate permanent update` records what changed in it")
     except TaskstateError as error:

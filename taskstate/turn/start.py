@@ -24,14 +24,13 @@ from taskstate.roles.role_rules import RoleChange
 from taskstate.snapshots import base as snapshot_base
 from taskstate.syntax.edits import apply
 from taskstate.turn.baseline import take_baseline
+from taskstate.turn.first_page import first_page
 from taskstate.turn.obstacles import Obstacles
-from taskstate.turn.position import NOWHERE, Look, begun_notes, due_role, look, require_open, resumed_notes
-from taskstate.turn.reading import first_page
+from taskstate.turn.situation import NOWHERE, Look, begun_notes, due_role, look, require_open, resumed_notes
 from taskstate.turn.tree_changes import EarlierTree, TreeChanges, left_before
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import open_turns
-from taskstate.writing import notices as told
-from taskstate.writing import preconditions
+from taskstate.writing import notices, preconditions
 from taskstate.writing.change import Change, Outcome
 from taskstate.writing.joined_changes import joined, moving_oldest
 from taskstate.writing.writer import change
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState
     from taskstate.model.tool_blocks import Role, ToolBlocks
     from taskstate.roles.role_rules import RoleInTask
-    from taskstate.turn.call import Call
+    from taskstate.turn.turn_request import Call
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Request
 
@@ -154,7 +153,7 @@ def _write(workspace: Workspace, plan: _Plan, request: Request) -> Outcome:
 def _plan(call: Call, asked: StartRequest) -> _Plan:
     workspace, request = call.workspace, call.request
     loaded = workspace.load(workspace.locate(call.task_id))
-    told.require_undamaged(workspace, loaded)
+    notices.require_undamaged(workspace, loaded)
     preconditions.require_whole(loaded)
     preconditions.require_writable(loaded, request.expect)
     require_open(loaded.state)

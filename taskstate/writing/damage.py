@@ -106,11 +106,11 @@ def advice(workspace: Workspace, loaded: Loaded) -> str:
 
 def had_front_matter(workspace: Workspace, loaded: Loaded) -> bool:
     """Return whether a file had a readable front matter before: one that a command wrote here, or that HEAD has."""
-    from taskstate.storage import kept
+    from taskstate.storage import kept_records
     from taskstate.syntax.document import parse_head
     from taskstate.writing.ledger import newest_entry
 
-    if newest_entry(kept.records(workspace.private)[0], loaded.state.id.casefold()):
+    if newest_entry(kept_records.records(workspace.private)[0], loaded.state.id.casefold()):
         return True
     from taskstate.storage.git import client as git
 
@@ -282,11 +282,11 @@ def _sections_missing(workspace: Workspace, loaded: Loaded) -> Iterator[str]:
 
 def _sections_gone(workspace: Workspace, loaded: Loaded) -> list[str]:
     """Return the sections that the last write of this text had and that are not there any more."""
-    from taskstate.storage import kept
+    from taskstate.storage import kept_records
     from taskstate.writing.ledger import read_entry, stamp_of
 
     task_id, stamp = loaded.state.id.casefold(), stamp_of(loaded.state)
-    for record in reversed([each for each in kept.records(workspace.private)[0] if task_id in each.ids]):
+    for record in reversed([each for each in kept_records.records(workspace.private)[0] if task_id in each.ids]):
         entry = read_entry(record, task_id)
         if entry and entry.stamp == stamp:
             present = {section_key(section.title) for section in loaded.document.sections}

@@ -11,10 +11,10 @@ from taskstate.model import names
 from taskstate.model.items import BLOCK, EVENT, HANDOFF, SESSION, Item, described, items_in, lost_between
 from taskstate.model.statuses import DROPPED
 from taskstate.model.task_state import read_state
-from taskstate.storage import files, folders, journal, kept, transaction
+from taskstate.storage import files, folders, journal, kept_records, transaction
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.writing import notices as told
+from taskstate.writing import notices
 from taskstate.writing.ledger import NOTHING, Entry, View, entries_of, entry_for, newest_entry, owed_items
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from taskstate.model.task_state import TaskState
-    from taskstate.storage.kept import KeptRecord
+    from taskstate.storage.kept_records import KeptRecord
     from taskstate.storage.transaction import Operation, Plan
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.losses import Loss
@@ -42,17 +42,17 @@ def carry_out(workspace: Workspace, plan: Plan, now: datetime, read: Mapping[str
             "too-large": no command would read a file again.
     """
     _require_readable(workspace, plan)
-    records = kept.records(workspace.private)[0]
+    records = kept_records.records(workspace.private)[0]
     entries = _entries(workspace, plan, records, read or {})
-    quiet = {task_id: each.sha for task_id, each in entries.items() if told.is_quiet(workspace, task_id, records)}
+    quiet = {task_id: each.sha for task_id, each in entries.items() if notices.is_quiet(workspace, task_id, records)}
     listed = {"tasks": {task_id: entry.as_json() for task_id, entry in entries.items()}}
-    name = kept.name_for(tuple(entries), batch=any(entry.moved for entry in entries.values()))
+    name = kept_records.name_for(tuple(entries), batch=any(entry.moved for entry in entries.values()))
     # What is withdrawn would be missed after a kill that comes before the record.
     first = any(entry.withdrawn for entry in entries.values())
     journal.write(workspace.root, workspace.private, plan, journal.Keeping(listed, name, first) if entries else None)
     for task_id in entries:
         _prune(workspace, records, task_id, now)
-    told.remember_quiet(workspace, quiet, plan)
+    notices.remember_quiet(workspace, quiet, plan)
 
 
 def _require_readable(workspace: Workspace, plan: Plan) -> None:
@@ -72,21 +72,21 @@ def let_go(workspace: Workspace, loss: Loss) -> None:
     items = Counter({item: owed.number for item, owed in loss.items.items()})
     entry = NOTHING._replace(revision=loss.revision, withdrawn=items)
     data = transaction.encode((), {"tasks": {loss.task: entry.as_json()}})
-    kept.keep(workspace.private, data, kept.name_for((loss.task,), batch=False))
+    kept_records.keep(workspace.private, data, kept_records.name_for((loss.task,), batch=False))
 
 
 def is_nothing_owed(workspace: Workspace, task_id: str) -> bool:
     """Return whether the files of a task may be gone: they were let go, or the task was dropped."""
-    entries = entries_of(kept.records(workspace.private)[0], task_id.casefold())
+    entries = entries_of(kept_records.records(workspace.private)[0], task_id.casefold())
     return bool(entries) and (not entries[-1][1].path or not owed_items(entries))
 
 
 def lost_revision(workspace: Workspace, loaded: Loaded) -> int:
     """Return the highest revision that held something which is gone from a state file or was let go, or 0."""
     task_id = loaded.state.id.casefold()
-    records = kept.records(workspace.private)[0]
+    records = kept_records.records(workspace.private)[0]
     newest = newest_entry(records, task_id)
-    if newest is None or newest.sha == loaded.digest or told.is_quiet(workspace, task_id, records):
+    if newest is None or newest.sha == loaded.digest or notices.is_quiet(workspace, task_id, records):
         return 0
     from taskstate.writing import losses
 
@@ -187,7 +187,7 @@ def _superseded(
     """Return what is gone and in whose place this write puts another, such as a newer proof of the same feature."""
     places = {(item.kind, item.place) for item in balance.after - balance.before if item.place}
     is_known = any(task_id in record.ids for record in records)
-    if not (places and is_known) or told.is_quiet(workspace, task_id, records):
+    if not (places and is_known) or notices.is_quiet(workspace, task_id, records):
         return Counter()
     from taskstate.writing import losses
 

@@ -18,7 +18,7 @@ from taskstate.model.items import CHECK, PROOF, SESSION, Item, items_in, session
 from taskstate.model.progress_log import Session, session_number
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, TaskState, read_state
 from taskstate.model.write_metadata import blocks_of
-from taskstate.storage import files, journal, kept
+from taskstate.storage import files, journal, kept_records
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from taskstate.storage.kept import KeptRecord
+    from taskstate.storage.kept_records import KeptRecord
     from taskstate.storage.transaction import Plan
     from taskstate.syntax.document import Document
     from taskstate.workspace.workspace import Workspace
@@ -133,7 +133,7 @@ def stamp_of(state: TaskState) -> str:
 def kept_texts(workspace: Workspace, relative: str) -> Iterator[bytes]:
     """Yield the texts that commands wrote into a file, newest first."""
     own = names.own_file(relative)
-    for record in reversed(kept.records(workspace.private)[0]):
+    for record in reversed(kept_records.records(workspace.private)[0]):
         if own and (own.id or "").casefold() in record.ids:
             with suppress(TaskstateError, ValueError):
                 yield from (data for path, _, data in written(record.plan()) if path == relative and data)

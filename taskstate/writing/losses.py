@@ -15,7 +15,7 @@ from taskstate.model import names
 from taskstate.model.items import FILES, MAP, PROOF, Item, described, entry_item, items_in, named_items
 from taskstate.model.names import ACCEPTED_FOLDER, HANDOFF_FOLDER
 from taskstate.model.task_state import read_state
-from taskstate.storage import files, folders, kept
+from taskstate.storage import files, folders, kept_records
 from taskstate.storage.git import history
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TypeAlias
 
-    from taskstate.storage.kept import KeptRecord
+    from taskstate.storage.kept_records import KeptRecord
     from taskstate.workspace.workspace import Workspace
 
 _MOST_NAMES = 4  # of items in a message
@@ -98,7 +98,7 @@ def look(workspace: Workspace, task_id: str, own: Iterable[KeptRecord], paths: t
 
 def find_losses(workspace: Workspace, records: Iterable[KeptRecord] | None = None) -> Iterator[Loss]:
     """Yield the losses of all tasks, also those that are only noted."""
-    records = tuple(kept.records(workspace.private)[0] if records is None else records)
+    records = tuple(kept_records.records(workspace.private)[0] if records is None else records)
     for task_id in sorted({task_id for record in records for task_id in record.ids}, key=names.id_key):
         loss = find_loss(workspace, task_id, records)
         if loss:
@@ -108,7 +108,7 @@ def find_losses(workspace: Workspace, records: Iterable[KeptRecord] | None = Non
 def find_loss(workspace: Workspace, task_id: str, records: Iterable[KeptRecord] | None = None) -> Loss | None:
     """Return what is gone of a task, or None."""
     # The records are listed before the files are read: a writer writes the files first.
-    records = kept.records(workspace.private)[0] if records is None else records
+    records = kept_records.records(workspace.private)[0] if records is None else records
     entries = entries_of(records, task_id.casefold())
     owed = owed_items(entries)
     paths = _paths(workspace, task_id, (entry.path for _, entry in entries)) if owed else ()

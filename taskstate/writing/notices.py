@@ -9,7 +9,7 @@ from collections import Counter
 from contextlib import closing, suppress
 
 from taskstate.errors import TaskstateError
-from taskstate.storage import files, kept
+from taskstate.storage import files, kept_records
 from taskstate.storage.cache import Cache
 from taskstate.storage.file_sources import DiskInRun, mark_of_content
 from taskstate.storage.git import history
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
-    from taskstate.storage.kept import KeptRecord
+    from taskstate.storage.kept_records import KeptRecord
     from taskstate.storage.transaction import Plan
     from taskstate.workspace.workspace import Loaded, Workspace
 
@@ -62,7 +62,7 @@ def _read_answer(values: Any) -> _Answer:  # noqa: ANN401 - whatever the file ho
 def tell(workspace: Workspace) -> tuple[Told, ...]:
     """Return what is to be told of each task. Every command runs this, so the answers are remembered."""
     by_id: dict[str, list[KeptRecord]] = {}
-    for record in kept.records(workspace.private)[0]:
+    for record in kept_records.records(workspace.private)[0]:
         for task_id in record.ids:
             by_id.setdefault(task_id, []).append(record)
     cache = _cache(workspace)
@@ -88,7 +88,7 @@ def tell(workspace: Workspace) -> tuple[Told, ...]:
 
 def is_quiet(workspace: Workspace, task_id: str, records: Iterable[KeptRecord] | None = None) -> bool:
     """Return whether it is remembered that nothing of a task is gone or damaged, and that is true still."""
-    records = kept.records(workspace.private)[0] if records is None else records
+    records = kept_records.records(workspace.private)[0] if records is None else records
     own = [record for record in records if task_id in record.ids]
     answer = _cache(workspace).get(task_id) if own else None
     return answer is not None and answer.is_quiet and answer.marks == _marks(workspace, answer.paths, own)
@@ -112,7 +112,7 @@ def remember_quiet(workspace: Workspace, written: Mapping[str, str], plan: Plan)
     `written` has the SHA-256 of each one's state file. Where somebody has changed one of its files by now, as by saving
     another text over it or deleting a handoff, nothing is remembered: the next command looks.
     """
-    cache, records = _cache(workspace), kept.records(workspace.private)[0]
+    cache, records = _cache(workspace), kept_records.records(workspace.private)[0]
     for task_id, sha in written.items():
         answer = cache.get(task_id)
         own = [record for record in records if task_id in record.ids]

@@ -32,10 +32,10 @@ def recover(workspace: Workspace) -> tuple[str, ...]:
             except TaskstateError as error:
                 messages = (*messages, f"an interrupted change waits: {error}")
     if private.removed and private.write:
-        from taskstate.storage import kept
+        from taskstate.storage import kept_records
 
         with suppress(TaskstateError), workspace.locked():
-            if kept.adopt(private):
+            if kept_records.adopt(private):
                 messages = (*messages, "took over what was kept for a worktree that is gone")
     return messages
 
@@ -44,6 +44,6 @@ def losses_of(workspace: Workspace) -> tuple[Told, ...]:
     """Return what is gone or damaged of the tasks that commands have written here."""
     if not any(files.names(folder / "kept") for folder in workspace.private.read):
         return ()
-    from taskstate.writing import notices as told
+    from taskstate.writing import notices
 
-    return told.tell(workspace)
+    return notices.tell(workspace)

@@ -20,8 +20,7 @@ from taskstate.storage.transaction import paths_of
 from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import artifacts
-from taskstate.writing import keeping, preconditions, secret_check
-from taskstate.writing import notices as told
+from taskstate.writing import keeping, notices, preconditions, secret_check
 from taskstate.writing.change import Change, Outcome, Request, T_co
 from taskstate.writing.event_log import add_event
 
@@ -49,7 +48,7 @@ def change(
     """
 
     def guarded(loaded: Loaded) -> Change[T_co]:
-        told.require_undamaged(workspace, loaded)
+        notices.require_undamaged(workspace, loaded)
         preconditions.require_whole(loaded)
         if not request.even_dropped:
             preconditions.require_not_dropped(loaded.state)

@@ -13,7 +13,7 @@ from taskstate.brief.attention import DRIFT as DRIFTED
 from taskstate.brief.attention import attention
 from taskstate.context import seal_context
 from taskstate.context.capture_plan import CaptureRequest
-from taskstate.doctor import examine as doctor
+from taskstate.doctor import examine
 from taskstate.permanent import find, readers
 from taskstate.roles import role_changes
 from taskstate.roles.role_rules import RoleChange
@@ -83,7 +83,7 @@ def test_the_permanent_task_is_looked_for_once(place: GitPlace, monkeypatch: pyt
     monkeypatch.setattr(readers, "find", look)
     status.status_text(place.workspace, tasks)
     assert look.call_count == 1
-    assert list(doctor.CHECKS["attention"](place.workspace)) == []
+    assert list(examine.CHECKS["attention"](place.workspace)) == []
     assert look.call_count == 2
 
 
@@ -94,7 +94,7 @@ def test_drift_is_told_before_anybody_verifies(place: GitPlace) -> None:
     assert place.budget() == 0
     assert f"## Look first\n\n- drift: {DRIFT}\n" in brief.brief(place.workspace, loaded(place)).text
     assert f"  drift: {DRIFT}\n" in status.status_text(place.workspace, [loaded(place)])
-    found = [each for each in doctor.examine(place.workspace) if each.check == "attention"]
+    found = [each for each in examine.examine(place.workspace) if each.check == "attention"]
     assert [(each.message, each.note) for each in found] == [(f"drift: {DRIFT}", True)]
 
 

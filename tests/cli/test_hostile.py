@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate.storage import kept, transaction
+from taskstate.storage import kept_records, transaction
 from taskstate.writing.ledger import entry_for
 from tests.support.place import TASK, Place, tree
 
@@ -321,7 +321,7 @@ def test_made_up_records_of_what_is_gone_reach_nothing_outside(
     place.add()
     path = "../outside/task-9-state.md"
     text = place.text.replace('task_id: "101"', 'task_id: "9"')
-    kept.keep(place.workspace.private, record_of(path, text), kept.name_for(("9",), batch=False))
+    kept_records.keep(place.workspace.private, record_of(path, text), kept_records.name_for(("9",), batch=False))
     before = tree(outside)
     assert cli("doctor", "--fix").status in {0, 1}
     assert tree(outside) == before

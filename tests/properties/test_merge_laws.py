@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from benchmarks.branches import STEPS, Branch, Step
 from taskstate.lint.engine import findings
-from taskstate.merge.files import merge_files
 from taskstate.merge.lines import lines_of
+from taskstate.merge.merge_files import merge_files
 from taskstate.merge.three_way import Versions
 from taskstate.merge.values import merge_value, same
 from taskstate.model.config_reader import read_config

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from taskstate.lint import engine
-from taskstate.merge.files import merge_files
+from taskstate.merge.merge_files import merge_files
 from taskstate.merge.three_way import Versions
 from taskstate.model.config import Config
 from taskstate.model.permanent import change_log, decisions, edited_sections, version_of

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.qa import trust
-from taskstate.workspace.grants import Command
+from taskstate.workspace.allowed_commands import Command
 from tests.support.place import Place, refusal
 
 if TYPE_CHECKING:

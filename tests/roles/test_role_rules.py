@@ -18,7 +18,7 @@ from taskstate.syntax.document import parse
 from tests.support.place import refusal
 
 if TYPE_CHECKING:
-    from taskstate.model.findings import Finding
+    from taskstate.model.role_findings import Finding
 
 NAMES = ("implementer", "reviewer", "validator")
 HEAD = '---\ntaskstate: 1\ntask_id: "101"\nstatus: {}\n{}---\n'

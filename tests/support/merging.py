@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.branches import TASK
-from taskstate.merge.files import Merged, merge_files
+from taskstate.merge.merge_files import Merged, merge_files
 from taskstate.merge.three_way import Versions
 from taskstate.model.archive_format import ENTRY_LEVEL, find_batches
 from taskstate.model.progress_log import session_number

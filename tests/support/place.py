@@ -18,8 +18,8 @@ from taskstate.lint.runner import LintRequest, LintRun, open_run
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import WriteMetadata
 from taskstate.qa import trust
-from taskstate.setup import repository as setup
-from taskstate.storage import kept
+from taskstate.setup import repository
+from taskstate.storage import kept_records
 from taskstate.storage.private import FALLBACK
 from taskstate.syntax.document import parse
 from taskstate.tasks import checklist, create, sessions
@@ -66,7 +66,7 @@ class Place:
             (root / name).write_bytes(data)
 
     def _make(self, **task: Any) -> None:  # noqa: ANN401 - the fields of a new task
-        setup.set_up(find_workspace(self.root, root=str(self.root)), pre_commit=False)
+        repository.set_up(find_workspace(self.root, root=str(self.root)), pre_commit=False)
         self.new(**task)
 
     @property
@@ -154,7 +154,7 @@ class Place:
 
     def forget(self) -> None:
         """Delete what is kept of earlier writes: what is gone of them is not missed any more."""
-        for record in kept.records(self.workspace.private)[0]:
+        for record in kept_records.records(self.workspace.private)[0]:
             record.path.unlink()
 
     def cache(self, name: str) -> Path:

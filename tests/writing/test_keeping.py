@@ -10,7 +10,7 @@ import pytest
 
 from taskstate.doctor.examine import examine
 from taskstate.errors import TaskstateError
-from taskstate.storage import files, kept
+from taskstate.storage import files, kept_records
 from taskstate.writing import keeping
 from taskstate.writing.ledger import newest_entry
 from tests.support.chained import Chained
@@ -40,7 +40,7 @@ def test_records_are_bounded_in_number(place: Place, monkeypatch: pytest.MonkeyP
     for _ in range(12):
         place.check(1)
         place.check(1, checked=False)
-    records = kept.records(place.workspace.private)[0]
+    records = kept_records.records(place.workspace.private)[0]
     assert 3 <= sum(not record.batch for record in records) <= 7
     assert sum(record.batch for record in records) == 1
 
@@ -52,7 +52,7 @@ def test_records_are_bounded_in_size(place: Place, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(keeping, "_MOST_BYTES", 12_000)
     place.add()
     place.add()
-    records = kept.records(place.workspace.private)[0]
+    records = kept_records.records(place.workspace.private)[0]
     assert 0 < sum(record.path.stat().st_size for record in records[:-1]) <= 12_000
     place.text = place.text.replace("- Worked.", "- Worked.", 1)
     assert place.told() == ()
@@ -63,7 +63,7 @@ def test_old_records_go(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     place.add()
     monkeypatch.setattr(keeping, "_MOST_DAYS", ALL_ARE_OLD)
     place.add()
-    assert len(kept.records(place.workspace.private)[0]) == 1
+    assert len(kept_records.records(place.workspace.private)[0]) == 1
 
 
 def test_records_of_what_is_gone_stay(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,7 +110,7 @@ def test_record_that_cannot_be_read_stops_nothing(place: Place, text: bytes) -> 
     """A damaged record is passed over by commands, and the others still count."""
     buffer = place.text
     place.add("Gone.")
-    kept.keep(place.workspace.private, text, kept.name_for((TASK,), batch=False))
+    kept_records.keep(place.workspace.private, text, kept_records.name_for((TASK,), batch=False))
     in_place(place.path, buffer)
     assert "session 1 is gone" in place.told()[0]
     mend(place)
@@ -124,7 +124,7 @@ def test_what_no_record_holds_keeps_nothing_else_from_coming_back(place: Place) 
     for what in ("Unreadable.", "Gone."):
         place.add(what)
         in_place(place.path, buffer)
-    record = kept.records(place.workspace.private)[0][-2]
+    record = kept_records.records(place.workspace.private)[0][-2]
     entry, _, _ = record.path.read_bytes().partition(b"\n")
     record.path.write_bytes(entry + b"\n{\n")
     (message,) = mend(place)
@@ -136,7 +136,7 @@ def test_what_no_record_holds_keeps_nothing_else_from_coming_back(place: Place) 
 def test_record_that_was_changed_is_named_by_doctor(place: Place) -> None:
     """A record whose hash is not that in its name is a note, and so is a file that is no record."""
     place.add()
-    record = kept.records(place.workspace.private)[0][-1]
+    record = kept_records.records(place.workspace.private)[0][-1]
     record.path.write_bytes(record.path.read_bytes().replace(b"Worked.", b"Idled.."))
     files.create(record.path.parent / "mine.txt", b"")
     found = [problem for problem in examine(place.workspace) if problem.check == "kept"]
@@ -167,7 +167,7 @@ def test_a_plan_of_two_state_files_keeps_what_each_of_them_holds(tmp_path: Path)
     place = Chained(tmp_path / "chained")
     place.write("101", "(?s)### Summary\n\n.*?\n", "### Summary\n\nTokens are issued.\n")
     place.complete(note="as far as it goes")
-    records = kept.records(place.workspace.private)[0]
+    records = kept_records.records(place.workspace.private)[0]
     entries = {task_id: newest_entry(records, task_id) for task_id in ("101", "102")}
     blocks = {task_id: entry and [item.place for item in entry.items] for task_id, entry in entries.items()}
     assert "output" in (blocks["101"] or [])

@@ -12,10 +12,10 @@ from taskstate.handoff import phases
 from taskstate.handoff.accept import accept
 from taskstate.handoff.create import HandoffRequest
 from taskstate.handoff.document import Handoff
-from taskstate.storage import kept
+from taskstate.storage import kept_records
 from taskstate.tasks import sessions
 from taskstate.turn.hand_over import hand_over, handoff_errors
-from taskstate.writing import notices as told
+from taskstate.writing import notices
 from taskstate.writing.losses import find_loss
 from tests.support.place import MINUTE, TASK, Place, refusal
 
@@ -200,14 +200,14 @@ def test_revision_that_is_gone_is_never_given_again(place: Place) -> None:
 @contextmanager
 def after_keeping(name: str, act: Callable[[], None]) -> Iterator[None]:
     """Let somebody act right after a function of `kept` has kept a copy of what was written."""
-    really = getattr(kept, name)
+    really = getattr(kept_records, name)
 
     def keep_and_act(*arguments: object) -> None:
         really(*arguments)
         act()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kept, name, keep_and_act)
+        patch.setattr(kept_records, name, keep_and_act)
         yield
 
 
@@ -274,7 +274,7 @@ def test_what_a_write_does_to_handoffs_is_remembered(place: Place) -> None:
     ):
         place.told()
         write()
-        assert told.is_quiet(place.workspace, TASK)
+        assert notices.is_quiet(place.workspace, TASK)
 
 
 def test_two_writes_with_one_revision_in_one_second_are_told_apart(place: Place) -> None:

@@ -33,7 +33,7 @@ def _run(call: CommandLineCall, asked: Lint) -> Result:
         from taskstate.cli.commands import lint_stdin
 
         return lint_stdin.run(call, asked)
-    from taskstate.cli.progress import Bar
+    from taskstate.cli.progress_bar import Bar
 
     output = call.output
     with Bar("checking", enabled=not (output.is_quiet or output.as_json), no_color=output.no_color) as bar:

@@ -30,8 +30,8 @@ class MergeDriver(NamedTuple):
 
 def run(call: Call, asked: MergeDriver) -> Result:
     """Merge two versions of a state file; called by git."""
-    from taskstate.merge.files import merge_files
     from taskstate.merge.linked_maps import with_merged_links
+    from taskstate.merge.merge_files import merge_files
     from taskstate.merge.three_way import Versions
     from taskstate.recovery.conservation import lost_sessions
     from taskstate.storage import files

@@ -14,7 +14,7 @@ from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import CLOSED, IN_PROGRESS
 from taskstate.model.write_metadata import blocks_of
 from taskstate.permanent import find
-from taskstate.permanent.impact.files import BASE, changed_files, has_base, named_files
+from taskstate.permanent.impact.claimed_files import BASE, changed_files, has_base, named_files
 from taskstate.permanent.impact.storage import repository_files, require_map
 from taskstate.snapshots.changed_files import scope_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple

@@ -22,8 +22,7 @@ from taskstate.syntax.json_edit import json_text
 from taskstate.syntax.spans import with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import listing
-from taskstate.writing import damage
-from taskstate.writing import notices as told
+from taskstate.writing import damage, notices
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -53,7 +52,7 @@ def load_map(workspace: Workspace, loaded: Loaded, *, even_edited: bool = False)
         TaskstateError: code "impact-map": the map cannot be read, or its file is missing or is not what the section
             says; code "unreadable": there is no section for it; code "damaged".
     """
-    if not told.is_quiet(workspace, loaded.state.id.casefold()):  # else it was looked at, and has not changed since
+    if not notices.is_quiet(workspace, loaded.state.id.casefold()):  # else it was looked at, and has not changed since
         damage.require_undamaged(workspace, loaded)
     stored = _require_section(loaded)
     if stored.sha256 is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from taskstate.doctor.examine import CHECKS
-from taskstate.storage import files, folders, journal, kept
+from taskstate.storage import files, folders, journal, kept_records
 from tests.support.crashing import leave_plan
 from tests.support.place import TASK, Place, tree
 
@@ -244,7 +244,7 @@ def test_name_of_a_killed_holder_is_a_note_and_cleared(git: Place, cli: Cli) -> 
 
 def newest_kept(place: Place) -> Path:
     """Return the path of the newest kept record."""
-    return kept.records(place.workspace.private)[0][-1].path
+    return kept_records.records(place.workspace.private)[0][-1].path
 
 
 def _interrupt(place: Place, *, appended: bool) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.doctor import examine as doctor
+from taskstate.doctor import examine
 from tests.support import terminal
 from tests.support.git_place import GitPlace
 from tests.support.place import tree
@@ -200,7 +200,7 @@ def test_another_id_takes_the_snapshots_along(cli: Cli, place: GitPlace) -> None
     assert "+new" in cli.ok("snapshot", "diff", "7", "--role", "implementer")
     place.write("a.txt", "by hand\n")
     assert cli.ok("snapshot", "verify", "7", "--role", "implementer", "--restore", "a.txt").startswith("put back a.txt")
-    assert [each for each in doctor.examine(place.workspace) if each.check == "orphans"] == []
+    assert [each for each in examine.examine(place.workspace) if each.check == "orphans"] == []
 
 
 def test_what_killed_git_left_in_a_pack_goes_with_the_next_one(cli: Cli, place: GitPlace) -> None:

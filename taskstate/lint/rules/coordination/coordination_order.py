@@ -42,7 +42,7 @@ from itertools import pairwise
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.messages import first_of
-from taskstate.model.findings import KEY, OLDER_KEY
+from taskstate.model.role_findings import KEY, OLDER_KEY
 from taskstate.model.roles import pipeline
 from taskstate.model.statuses import DONE
 from taskstate.typed import TYPE_CHECKING

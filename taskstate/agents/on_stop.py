@@ -6,7 +6,7 @@ from taskstate.messages import first_of
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage.cache import Cache
 from taskstate.storage.git import worktree
-from taskstate.turn.position import look
+from taskstate.turn.situation import look
 from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace import open_turns
 

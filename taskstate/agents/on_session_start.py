@@ -29,7 +29,7 @@ def session_start(event: Event) -> str:
 
 def compaction(event: Event) -> str:
     """Return the same for an agent whose context was compacted, with what it has not recorded yet."""
-    from taskstate.agents.ending import how_to_finish, unrecorded
+    from taskstate.agents.on_stop import how_to_finish, unrecorded
 
     found = task_at_hand(event.workspace, event.named_task)
     text = _first_page(event, found)
@@ -60,7 +60,7 @@ def _first_page(event: Event, found: AtHand | None) -> str:
     if found is None:
         shared = standing(workspace, "")
         return _NO_TASK + (f"\nShared context of all tasks: {shared.line}" if shared else "")
-    from taskstate.turn.reading import first_page
+    from taskstate.turn.first_page import first_page
 
     loaded, why = found
     turn = blocks_of(loaded.document).delta.turn

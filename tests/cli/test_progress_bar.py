@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 STEPS = """
 import sys, time
-from taskstate.cli.progress import Bar
+from taskstate.cli.progress_bar import Bar
 
 with Bar("checking", enabled={enabled}) as bar:
     for done in range(1, 8):
