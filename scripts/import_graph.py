@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,28 +13,25 @@ if TYPE_CHECKING:
 # Bottom up: a package imports only from those before it. Its `__init__` says what it is for.
 ORDER = (
     *("version", "typed", "error_codes", "errors", "signals", "resources", "messages"),
-    *("syntax", "frontmatter_handler", "storage", "validation", "secrets", "model"),
-    *(
-        "workspace",
-        "archive",
-        "formatting",
-        "context",
-        "handoff",
-        "verification",
-        "merge",
-        "tasks",
-        "permanent",
-        "migration",
-    ),
-    *("lint", "workflow", "turn", "api", "operations", "agents", "lsp", "cli", "mcp_server", "__main__"),
+    *("syntax", "frontmatter_handler", "validation", "secrets", "model", "storage"),
+    *("workspace", "writing", "archive", "formatting", "context"),
+    *("handoff", "chain", "evidence", "snapshots", "qa", "roles"),
+    *("merge", "recovery", "tasks", "permanent"),
+    *("lint", "migration", "brief", "views", "setup", "doctor", "turn"),
+    *("api", "operations", "agents", "lsp", "cli", "mcp_server", "__main__"),
 )
 PACKAGE = Path(__file__).resolve().parent.parent / "taskstate"
-TREES = {
-    ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): ast.parse(
-        path.read_bytes()
-    )
-    for path in sorted(PACKAGE.rglob("*.py"))
-}
+
+
+@cache
+def trees() -> dict[str, ast.Module]:
+    """Return the syntax tree of each module by its name; to parse them all takes seconds."""
+    return {
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): ast.parse(
+            path.read_bytes()
+        )
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
 
 
 def imported(nodes: Iterable[ast.AST]) -> set[str]:
@@ -44,7 +42,7 @@ def imported(nodes: Iterable[ast.AST]) -> set[str]:
             modules.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             full = (f"{node.module}.{alias.name}" for alias in node.names)
-            modules.update(name if name in TREES else node.module for name in full)
+            modules.update(name if name in trees() else node.module for name in full)
     return modules
 
 
@@ -53,18 +51,22 @@ def package_of(module: str) -> str:
     return module.split(".")[1]
 
 
-# The modules of taskstate that each module imports, including imports inside functions and for type checking. The root
-# is left out: it is the public API, which refers to all packages and loads them lazily, and none imports it.
-EDGES = {
-    module: imported(ast.walk(tree)) & TREES.keys() - {module, "taskstate"}
-    for module, tree in TREES.items()
-    if module != "taskstate"
-}
+@cache
+def edges() -> dict[str, set[str]]:
+    """Return the modules of taskstate that each module imports, inside functions and for type checking, too.
+
+    The root is left out: it is the public API, which refers to all packages and loads them lazily, and none imports it.
+    """
+    return {
+        module: imported(ast.walk(tree)) & trees().keys() - {module, "taskstate"}
+        for module, tree in trees().items()
+        if module != "taskstate"
+    }
 
 
 def package_edges() -> dict[str, set[str]]:
     """Return the packages that each package imports."""
-    edges: dict[str, set[str]] = {package: set() for package in ORDER}
-    for module, names in EDGES.items():
-        edges[package_of(module)] |= {package_of(name) for name in names} - {package_of(module)}
-    return edges
+    found: dict[str, set[str]] = {package: set() for package in ORDER}
+    for module, names in edges().items():
+        found[package_of(module)] |= {package_of(name) for name in names} - {package_of(module)}
+    return found

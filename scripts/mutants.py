@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("syntax", "model", "archive", "merge", "verification")
+PACKAGES = ("syntax", "model", "archive", "merge", "recovery", "snapshots", "qa", "evidence")
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv", ".*cache", ".hypothesis", "__pycache__", "build", "dist", "site")
 PYTEST = (sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:randomly", "-p", "no:cacheprovider")
 KILLED, TIMED_OUT, SURVIVED = "killed", "timed out", "survived"

@@ -34,7 +34,7 @@ _MODULES = {
     "NewSession": "tasks.new_session",
     "NewTask": "tasks.create",
     "Repository": "api",
-    "RoleChange": "tasks.role_rules",
+    "RoleChange": "roles.role_rules",
     "SeveralReasons": "errors",
     "StartRequest": "turn.start",
     "TaskState": "model.task_state",

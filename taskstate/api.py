@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from taskstate.turn.ending import FinishRequest
     from taskstate.turn.finish import Finished
     from taskstate.turn.start import Started, StartRequest
-    from taskstate.turn.turn_request import Call
+    from taskstate.turn.turn_request import TurnRequest
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
 
@@ -394,7 +394,7 @@ class Repository(NamedTuple):
         request = request_for(self.workspace, self.actor)
         return request._replace(expect=self.expect, dry_run=self.dry_run, force_secrets=self.force_secrets)
 
-    def _call(self, task_id: str) -> Call:
-        from taskstate.turn.turn_request import Call
+    def _call(self, task_id: str) -> TurnRequest:
+        from taskstate.turn.turn_request import TurnRequest
 
-        return Call(self._set_up(), self._id(task_id), self._request(), lambda _: None)
+        return TurnRequest(self._set_up(), self._id(task_id), self._request(), lambda _: None)

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import ast
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
-from scripts.import_graph import TREES
+from scripts.import_graph import trees
 from taskstate.error_codes import ErrorCode
 
-NODES = [node for module, tree in TREES.items() if module != "taskstate.error_codes" for node in ast.walk(tree)]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def nodes() -> Iterator[ast.AST]:
+    """Yield every node of every module but the table's own."""
+    for module, tree in trees().items():
+        if module != "taskstate.error_codes":
+            yield from ast.walk(tree)
 
 
 def test_every_code_is_used() -> None:
     """The table names no code that no error has any more."""
     given = [
         node
-        for node in NODES
+        for node in nodes()
         if (isinstance(node, ast.keyword) and node.arg == "code")
         or (isinstance(node, ast.AnnAssign) and "ErrorCode" in ast.unparse(node.annotation))
     ]
@@ -27,7 +35,7 @@ def test_codes_are_compared_where_the_type_checker_sees_it() -> None:
     """In a set on the spot a typo would pass the type check; in a constant of type `frozenset[ErrorCode]` it fails."""
     unseen = [
         ast.unparse(node)
-        for node in NODES
+        for node in nodes()
         if isinstance(node, ast.Compare)
         and isinstance(node.left, ast.Attribute)
         and node.left.attr == "code"

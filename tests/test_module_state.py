@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from scripts.import_graph import TREES
+from scripts.import_graph import trees
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,9 +81,9 @@ def cached(module: str, tree: ast.Module) -> set[str]:
 
 def test_no_module_keeps_what_a_repository_says() -> None:
     """What functions change at the top of a module, and remember by more than plain values, is written here."""
-    found = {name for module, tree in TREES.items() for name in changed(module, tree)}
+    found = {name for module, tree in trees().items() for name in changed(module, tree)}
     assert found == CHANGED.keys(), "let the workspace or the document hold it; see `Workspace.kinds`"
-    assert {name for module, tree in TREES.items() for name in cached(module, tree)} == CACHED.keys()
+    assert {name for module, tree in trees().items() for name in cached(module, tree)} == CACHED.keys()
 
 
 def test_every_way_to_keep_something_is_seen() -> None:

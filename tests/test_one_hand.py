@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from scripts.import_graph import TREES
+from scripts.import_graph import trees
 
 # Calls of the system that open, look at, list, change or delete something on the disk by its path.
 OS = {
@@ -118,23 +118,23 @@ def starts(tree: ast.AST) -> list[str]:
 
 def test_only_storage_touches_the_disk() -> None:
     """Nothing opens, looks at, lists, changes or deletes a file but through `storage`, with the exceptions above."""
-    wrong = {name: found for name, tree in TREES.items() if (found := touches(tree)) and name not in DISK_EXCEPTIONS}
+    wrong = {name: found for name, tree in trees().items() if (found := touches(tree)) and name not in DISK_EXCEPTIONS}
     assert wrong == {}, "use storage.files or storage.folders"
 
 
 def test_no_exception_is_left_over() -> None:
     """An exception that nothing needs any more would let something in unseen."""
-    unused = {name for name in DISK_EXCEPTIONS if not touches(TREES[name])}
+    unused = {name for name in DISK_EXCEPTIONS if not touches(trees()[name])}
     assert unused == set()
 
 
 def test_only_one_module_starts_git_and_one_all_else() -> None:
     """No other module starts a program, in whatever way Python has for that."""
-    assert {name for name, tree in TREES.items() if starts(tree)} == {STARTS_GIT, STARTS_PROGRAMS}
-    commands = ast.unparse(TREES[STARTS_GIT])
+    assert {name for name, tree in trees().items() if starts(tree)} == {STARTS_GIT, STARTS_PROGRAMS}
+    commands = ast.unparse(trees()[STARTS_GIT])
     assert "('git', *_FLAGS, *args)" in commands, "every start of git has the flags"
     assert commands.count("subprocess.run(") + commands.count("subprocess.Popen(") == 1
-    assert "'git'" not in ast.unparse(TREES[STARTS_PROGRAMS])
+    assert "'git'" not in ast.unparse(trees()[STARTS_PROGRAMS])
 
 
 @pytest.mark.parametrize(

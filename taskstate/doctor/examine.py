@@ -1,6 +1,6 @@
 """Checks the set-up of a repository, its files and the leftovers of interrupted commands; `doctor` prints the result.
 
-Each check yields problems with a message, a path and help; `workflow.repairs` repairs those that are fixable. What
+Each check yields problems with a message, a path and help; `doctor.repairs` repairs those that are fixable. What
 `lint` finds inside a file is not repeated here.
 """
 

@@ -50,9 +50,9 @@ def finish(call: Call, asked: Finish, texts: Sequence[SessionText] = SESSION_TEX
     there is something to mend, such as a regression, which leaves the turn open.
     """
     from taskstate.turn.finish import finish as end
-    from taskstate.turn.turn_request import Call as Turn
+    from taskstate.turn.turn_request import TurnRequest
 
-    turn = Turn(call.workspace, call.task_id(asked.id), call.request(), call.progress)
+    turn = TurnRequest(call.workspace, call.task_id(asked.id), call.request(), call.progress)
     done = end(turn, _request(asked, texts))
     if call.dry_run:
         return changed(call, done.outcome._replace(notes=(*done.outcome.notes, *done.lines)))

@@ -33,7 +33,7 @@ def start(call: Call, asked: Start) -> Result:
     """
     from taskstate.turn.start import StartRequest
     from taskstate.turn.start import start as begin
-    from taskstate.turn.turn_request import Call as Turn
+    from taskstate.turn.turn_request import TurnRequest
 
     require_budget(asked.budget)
     request = StartRequest(
@@ -45,7 +45,7 @@ def start(call: Call, asked: Start) -> Result:
         accept_drift=asked.accept_drift,
         log=asked.qa_log.read(MAX_BYTES) if asked.qa_log else None,
     )
-    started = begin(Turn(call.workspace, call.task_id(asked.id), call.request(), call.progress), request)
+    started = begin(TurnRequest(call.workspace, call.task_id(asked.id), call.request(), call.progress), request)
     if call.dry_run:
         return changed(call, started.outcome)
     call.problems(started.outcome.warnings)

@@ -2,7 +2,7 @@
 
 A kept record is the journal's record under another name: what a command acknowledged costs at most one more write. Its
 name says its order, its content's hash, the tasks, and whether the plan added to an archive; its first line holds the
-entry. `workspace.ledger` reads the entries, and says which records may go.
+entry. `writing.ledger` reads the entries, and says which records may go.
 """
 
 from __future__ import annotations

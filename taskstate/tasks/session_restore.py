@@ -1,7 +1,7 @@
 """Brings single sessions back into the Progress Log, as a revision of git holds them.
 
 A session that was removed comes back at its place. One that was reworded makes way for what was committed, and its
-words are kept as an artifact. Whole files come back by `merge.recovery`, archived sessions by `archive.restore`.
+words are kept as an artifact. Whole files come back by `recovery.bring_back`, archived sessions by `archive.restore`.
 """
 
 from __future__ import annotations

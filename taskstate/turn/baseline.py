@@ -11,11 +11,13 @@ from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.turn.situation import Position
-    from taskstate.turn.turn_request import Call
+    from taskstate.turn.turn_request import TurnRequest
     from taskstate.workspace.workspace import Loaded
 
 
-def take_baseline(call: Call, loaded: Loaded, where: Position, log: bytes | None) -> tuple[Loaded, tuple[str, ...]]:
+def take_baseline(
+    call: TurnRequest, loaded: Loaded, where: Position, log: bytes | None
+) -> tuple[Loaded, tuple[str, ...]]:
     """Record the baseline where there is none yet and the tree is still that of the base.
 
     Return the task as it is then, and what is to be said. Without a baseline every check that fails at `finish` counts.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.model.tool_blocks import CheckResult
-    from taskstate.turn.turn_request import Call
+    from taskstate.turn.turn_request import TurnRequest
     from taskstate.workspace.workspace import Loaded
 
 _NAMED = 5  # files in a line
@@ -49,7 +49,7 @@ class Checks(NamedTuple):
         return (f"the checks left {first_of(self.new, _NAMED)} behind",) if self.new else ()
 
 
-def checks_of(call: Call, loaded: Loaded, log: bytes | None, *, instead: str) -> Checks:
+def checks_of(call: TurnRequest, loaded: Loaded, log: bytes | None, *, instead: str) -> Checks:
     """Return the results of a task's validation commands: of the log if one is given, else by running them.
 
     What may not be run here is not, and `refusal` says so; `instead` is what else to do then.

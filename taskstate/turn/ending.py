@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from taskstate.tasks.new_session import NewSession
     from taskstate.turn.checks import Checks, Gate
     from taskstate.turn.situation import Position
-    from taskstate.turn.turn_request import Call
+    from taskstate.turn.turn_request import TurnRequest
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Request
 
@@ -74,7 +74,7 @@ class Ending(NamedTuple):
     where: Position
 
 
-def end(call: Call, ending: Ending) -> Outcome:
+def end(call: TurnRequest, ending: Ending) -> Outcome:
     """Write all that ends the turn in one step.
 
     Raises:
@@ -118,7 +118,7 @@ def _last_step(workspace: Workspace, request: Request, *, is_complete: bool) -> 
     return completing(workspace, request)
 
 
-def given_steps(call: Call, role: str, asked: FinishRequest, checks: Checks) -> list[Step]:
+def given_steps(call: TurnRequest, role: str, asked: FinishRequest, checks: Checks) -> list[Step]:
     """Return the steps for what the arguments say of features, criteria, findings and output."""
     request = call.request
     steps: list[Step] = []

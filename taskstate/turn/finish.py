@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from taskstate.model.delta_block import Turn
     from taskstate.model.role_findings import Finding
     from taskstate.turn.ending import FinishRequest
-    from taskstate.turn.turn_request import Call
+    from taskstate.turn.turn_request import TurnRequest
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Request
 
@@ -48,7 +48,7 @@ class Finished(NamedTuple):
     lines: tuple[str, ...]
 
 
-def finish(call: Call, asked: FinishRequest) -> Finished:
+def finish(call: TurnRequest, asked: FinishRequest) -> Finished:
     """End the open turn of a task.
 
     What is refused after its session was recorded is a problem of the result: an error means that nothing was.
@@ -74,7 +74,7 @@ def finish(call: Call, asked: FinishRequest) -> Finished:
         return Finished(outcome, role, done=False, problems=_reasons(error), lines=(*outcome.notes, then))
 
 
-def _ended(call: Call, turn: Turn, asked: FinishRequest, outcome: Outcome) -> Finished:
+def _ended(call: TurnRequest, turn: Turn, asked: FinishRequest, outcome: Outcome) -> Finished:
     """End a turn whose session was recorded with `outcome`, if its checks let it."""
     workspace, role = call.workspace, turn.role or ""
     loaded = outcome.loaded
@@ -103,7 +103,7 @@ def _reasons(error: TaskstateError) -> tuple[str, ...]:
     return (str(error), *(f"- {each}" for each in reasons))
 
 
-def _readable(workspace: Workspace, asked: FinishRequest, call: Call) -> Loaded:
+def _readable(workspace: Workspace, asked: FinishRequest, call: TurnRequest) -> Loaded:
     """Return the task; where its file cannot take a session, the words are kept in a file."""
     try:
         loaded = workspace.load(workspace.locate(call.task_id))
@@ -179,7 +179,7 @@ def _unchanged(loaded: Loaded) -> Outcome:
 # What must fit before the checks run
 
 
-def _require_possible(call: Call, loaded: Loaded, role: str, asked: FinishRequest) -> None:
+def _require_possible(call: TurnRequest, loaded: Loaded, role: str, asked: FinishRequest) -> None:
     """Refuse early what could not be written later, since the checks may run for long.
 
     Raises:

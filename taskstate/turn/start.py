@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState
     from taskstate.model.tool_blocks import Role, ToolBlocks
     from taskstate.roles.role_rules import RoleInTask
-    from taskstate.turn.turn_request import Call
+    from taskstate.turn.turn_request import TurnRequest
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Request
 
@@ -89,7 +89,7 @@ class _Plan(NamedTuple):
     resumed: bool = False
 
 
-def start(call: Call, asked: StartRequest) -> Started:
+def start(call: TurnRequest, asked: StartRequest) -> Started:
     """Begin a turn on a task, or resume the one that is open.
 
     Raises:
@@ -110,7 +110,7 @@ def start(call: Call, asked: StartRequest) -> Started:
     return Started(outcome, plan.role, plan.resumed, head_line, (*plan.notes, *outcome.notes, *baseline), text)
 
 
-def _begun(call: Call, asked: StartRequest) -> tuple[_Plan, Outcome]:
+def _begun(call: TurnRequest, asked: StartRequest) -> tuple[_Plan, Outcome]:
     """Plan and write; again from the start where somebody else wrote the file while the tree was looked at."""
     for attempt in range(1, _ATTEMPTS + 1):
         plan = _plan(call, asked)
@@ -150,7 +150,7 @@ def _write(workspace: Workspace, plan: _Plan, request: Request) -> Outcome:
 # What stands before work
 
 
-def _plan(call: Call, asked: StartRequest) -> _Plan:
+def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
     workspace, request = call.workspace, call.request
     loaded = workspace.load(workspace.locate(call.task_id))
     notices.require_undamaged(workspace, loaded)
@@ -200,7 +200,7 @@ def _missing_analysis(workspace: Workspace, loaded: Loaded, obstacles: Obstacles
 
 
 def _preparing(
-    call: Call, loaded: Loaded, asked: StartRequest, obstacles: Obstacles
+    call: TurnRequest, loaded: Loaded, asked: StartRequest, obstacles: Obstacles
 ) -> tuple[list[Step], tuple[str, ...]]:
     """Return the steps that make a task ready for work (handoff, context, inputs), and notes."""
     workspace, request = call.workspace, call.request
@@ -306,7 +306,7 @@ def _handoff_steps(workspace: Workspace, loaded: Loaded, asked: StartRequest, re
         yield step
 
 
-def _context_steps(call: Call, loaded: Loaded, asked: StartRequest, obstacles: Obstacles) -> list[Step]:
+def _context_steps(call: TurnRequest, loaded: Loaded, asked: StartRequest, obstacles: Obstacles) -> list[Step]:
     """Return the step that seals the context, or seals it anew where what is stale is accepted."""
     workspace, request = call.workspace, call.request
     task_file = blocks_of(loaded.document).context.task_file

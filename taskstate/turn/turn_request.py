@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from taskstate.writing.change import Request
 
 
-class Call(NamedTuple):
-    """A call of `start` or `finish` on a task; `progress` is told in a line of each command that is run."""
+class TurnRequest(NamedTuple):
+    """What `start` or `finish` is asked for: a task, how it is written, and who is told of each command that is run."""
 
     workspace: Workspace
     task_id: str
