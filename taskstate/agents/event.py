@@ -34,13 +34,13 @@ class Event(NamedTuple):
 
 # By event, the module and the function: imported only when called, since a hook is to cost no time.
 _FUNCTIONS: Mapping[str, tuple[str, str]] = {
-    clients.SESSION_START: ("beginning", "session_start"),
-    clients.COMPACTION: ("beginning", "compaction"),
-    clients.SUBAGENT_START: ("beginning", "subagent_start"),
-    clients.BEFORE_EDIT: ("editing", "before_edit"),
-    clients.BEFORE_COMMIT: ("editing", "before_commit"),
-    clients.AFTER_EDIT: ("editing", "after_edit"),
-    clients.STOP: ("ending", "stop"),
+    clients.SESSION_START: ("on_session_start", "session_start"),
+    clients.COMPACTION: ("on_session_start", "compaction"),
+    clients.SUBAGENT_START: ("on_session_start", "subagent_start"),
+    clients.BEFORE_EDIT: ("on_edit", "before_edit"),
+    clients.BEFORE_COMMIT: ("on_edit", "before_commit"),
+    clients.AFTER_EDIT: ("on_edit", "after_edit"),
+    clients.STOP: ("on_stop", "stop"),
 }
 
 

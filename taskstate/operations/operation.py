@@ -5,6 +5,8 @@ The command line's parsers and help, the tools of MCP and the page of commands a
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -55,15 +57,7 @@ class Field(NamedTuple):
         return self.flag.replace("-", "_") or self.name
 
 
-class Operation(NamedTuple):
-    """A job that doors offer: its words, what it does in a few, the function that does it, the record of its arguments.
-
-    `run` takes the call and a record as `arguments.make` builds it; its docstring is the help. `groups` has the rows of
-    a table for each field that is declared by `group`. An operation that `writes` also takes the conditions of a write.
-    Of each tuple in `apart` at most one flag is given, of `one_of` exactly one; `together` has flags with the one that
-    they need, and why.
-    """
-
+class _Operation(NamedTuple):
     name: str
     summary: str
     run: Callable[[Any, Any], Result]  # a door passes its own kind of `Call`
@@ -74,12 +68,23 @@ class Operation(NamedTuple):
     one_of: tuple[str, ...] = ()
     together: tuple[tuple[str, str, str], ...] = ()
 
+
+# A subclass, because a NamedTuple itself has no `__dict__` that could hold the fields.
+class Operation(_Operation):
+    """A job that doors offer: its words, what it does in a few, the function that does it, the record of its arguments.
+
+    `run` takes the call and a record as `arguments.make` builds it; its docstring is the help. `groups` has the rows of
+    a table for each field that is declared by `group`. An operation that `writes` also takes the conditions of a write.
+    Of each tuple in `apart` at most one flag is given, of `one_of` exactly one; `together` has flags with the one that
+    they need, and why.
+    """
+
     @property
     def about(self) -> str:
         """What the operation does, in sentences: the docstring of its function, but for what that raises."""
         return " ".join((self.run.__doc__ or "").partition("Raises:")[0].split())
 
-    @property
+    @cached_property
     def fields(self) -> tuple[Field, ...]:
         """The fields, in the order of the record."""
         record: Any = self.arguments

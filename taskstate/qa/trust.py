@@ -1,7 +1,7 @@
 """Which commands a task or the configuration asks to run, and whether the user has allowed them here.
 
-Nothing runs because it stands in a file. `taskstate trust` shows the list and remembers it (`workspace.allowed_commands`); what
-came by git, or changed since, is refused with its words.
+Nothing runs because it stands in a file. `taskstate trust` shows the list and remembers it
+(`workspace.allowed_commands`); what came by git, or changed since, is refused with its words.
 """
 
 from __future__ import annotations
