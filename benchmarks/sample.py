@@ -182,7 +182,6 @@ revision: 40
 context:
   sealed_at: "2025-11-12T08:05:00Z"
   sealed_by: lead
-  git_head: "{_sha(task)[:40]}"
   task_file: {TASK_FILE}
   task_file_sha: "{_blob_id(task)}"
   sources:

@@ -57,7 +57,7 @@ def run() -> None:
             raise
     for number in (_signal.SIGINT, *_ENDING):
         _signal.signal(number, _signal.SIG_IGN)  # the command is done; only a traceback could come of it
-    program = sys.modules.get("taskstate.storage.git.program")
+    program = sys.modules.get("taskstate.storage.git.process")
     if program:  # nobody waits any more for what git says
         program.end_started(everywhere=True)
     atexit._run_exitfuncs()  # noqa: SLF001 - `multiprocessing` ends its processes so, too; there is no public name

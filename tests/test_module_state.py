@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # What functions change at the top of their module, and why it says nothing of a repository.
 CHANGED = {
     "taskstate.lint.runner._lint_run": "set in a worker process, which lives for one run in one repository",
-    "taskstate.storage.git.program._awaited": "the git processes that were started and are still to be ended",
+    "taskstate.storage.git.process._awaited": "the git processes that were started and are still to be ended",
     "taskstate.syntax.document._newest": "the last texts that were parsed; shared is only what their words alone say",
     "taskstate.syntax.markdown_blocks._markdown": "the parser, which is the same for every text",
 }

@@ -1,4 +1,4 @@
-"""Only `storage/` touches the disk, only `storage.git.program` starts git, only `storage.programs` other programs."""
+"""Only `storage/` touches the disk, only `storage.git.process` starts git, only `storage.programs` other programs."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ DISK_EXCEPTIONS = {
     "taskstate.storage.git.discovery": "reads git's own folder, where git itself says it is",
     "taskstate.storage.git.history": "looks at git's own folder",
     "taskstate.storage.git.index": "copies git's index into a temporary folder",
-    "taskstate.storage.git.program": "reads git's own folder, and says that the working folder is gone",
+    "taskstate.storage.git.process": "reads git's own folder, and says that the working folder is gone",
     "taskstate.storage.git.settings": "reads git's configuration, where git itself says it is",
     "taskstate.storage.git.worktree": "copies git's index into a temporary folder, and looks at git's own files",
     "taskstate.storage.git.objects": "writes a temporary repository",
 }
-STARTS_GIT, STARTS_PROGRAMS = "taskstate.storage.git.program", "taskstate.storage.programs"
+STARTS_GIT, STARTS_PROGRAMS = "taskstate.storage.git.process", "taskstate.storage.programs"
 
 
 def touches(tree: ast.AST) -> list[str]:

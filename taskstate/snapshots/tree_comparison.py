@@ -18,8 +18,8 @@ from taskstate.snapshots.changed_files import (
     scope_hash,
     scope_of,
 )
+from taskstate.snapshots.changes_by_others import Explainer
 from taskstate.snapshots.drift import Artifacts, Difference, Explained, TreeDifferences
-from taskstate.snapshots.drift_causes import Explainer
 from taskstate.snapshots.file_list import listed_differences, not_comparable, untracked_paths
 from taskstate.storage import files, folders
 from taskstate.storage.git.objects import GITLINK, leaves

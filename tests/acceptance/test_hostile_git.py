@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.storage.git import program
+from taskstate.storage.git import process
 from tests.support.kept_place import TASK, Repo, story
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ def partial(tmp_path: Path, trap: Trap) -> Repo:
 @pytest.mark.parametrize("lazy", ["1", "0"], ids=["forbidden", "known to git too late"])
 def test_partial_clone_fetches_nothing(tmp_path: Path, trap: Trap, lazy: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """No command gets what is missing, with a git that can be told so and with one that cannot."""
-    monkeypatch.setitem(program._SETTINGS, "GIT_NO_LAZY_FETCH", lazy)  # noqa: SLF001 - an older git does not know it
+    monkeypatch.setitem(process._SETTINGS, "GIT_NO_LAZY_FETCH", lazy)  # noqa: SLF001 - an older git does not know it
     repo = partial(tmp_path, trap)
     repo.write("app.py", "print('changed')\n")
     sweep(repo)

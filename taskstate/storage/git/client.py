@@ -14,7 +14,7 @@ from pathlib import Path
 from taskstate.errors import GitFailed
 from taskstate.storage.git.contents import Objects
 from taskstate.storage.git.discovery import discover, first_line, foreign_variables, git_folder, small_file
-from taskstate.storage.git.program import end_started, is_partial, printable, run, start
+from taskstate.storage.git.process import end_started, is_partial, printable, run, start
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import re
 
 from taskstate.errors import GitFailed
 from taskstate.storage.files import MAX_TEXT
-from taskstate.storage.git.program import FETCH_ALL, is_partial, open_pipes, printable, run
+from taskstate.storage.git.process import FETCH_ALL, is_partial, open_pipes, printable, run
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ import pytest
 
 from taskstate.errors import GitFailed
 from taskstate.storage.git import client as git
-from taskstate.storage.git import index, program
+from taskstate.storage.git import index
+from taskstate.storage.git import process as program
 from taskstate.storage.private import find_private
 
 if TYPE_CHECKING:
