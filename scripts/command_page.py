@@ -10,8 +10,9 @@ from taskstate.operations.index import operations_of
 from taskstate.operations.operation import is_required
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from taskstate.operations.index import Command
     from taskstate.operations.operation import Field, Operation
 
 BEGIN, END = "<!-- written by `make gen` from the operations -->\n", "<!-- end of what `make gen` writes -->\n"
@@ -59,8 +60,20 @@ def with_reference(page: str) -> str:
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     table = commands()
-    every = (each for command in table for each in operations_of(command, table))
-    return f"{before}{BEGIN}\n{reference(every)}{END}{after}"
+    every = [each for command in table for each in operations_of(command, table)]
+    return f"{before}{BEGIN}\n{_overview(table, every)}\n{reference(every)}{END}{after}"
+
+
+def _overview(table: Mapping[str, Command], every: Sequence[Operation]) -> str:
+    """Return the table of commands, each with links to its operations."""
+    lines = ["| command | what it does |", "| --- | --- |"]
+    for name, command in table.items():
+        own = [each.name for each in every if each.name.split()[0] == name]
+        links = " ".join(f"[{each.removeprefix(f'{name} ')}](#taskstate-{each.replace(' ', '-')})" for each in own)
+        more = f": {links}" if len(own) > 1 else ""
+        first = f"[`{name}`](#taskstate-{own[0].replace(' ', '-')})"
+        lines.append(f"| {first} | {_escaped(command.summary)}{more} |")
+    return "\n".join([*lines, ""])
 
 
 def reference(operations: Iterable[Operation]) -> str:

@@ -91,7 +91,8 @@ def commands() -> dict[str, Command]:
     """Return the commands of the command line: the operations, and what the doors offer besides."""
     from taskstate.operations.index import COMMANDS, Command
 
-    return {**COMMANDS, **{name: Command(*row) for name, row in DOORS.items()}}
+    own = {name: Command(*row) for name, row in DOORS.items()}
+    return {"init": own["init"], **COMMANDS, **own}  # `init` comes first for whoever reads the list
 
 
 def _obeyed_soon(ignored: sys.UnraisableHookArgs) -> None:
