@@ -17,7 +17,7 @@ from taskstate.qa.log_patterns import EXITS, TOOLS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-CASES = sorted((Path(__file__).parents[2] / "cases/qa").glob("*.log"))
+CASES = sorted((Path(__file__).parents[1] / "cases/qa").glob("*.log"))
 HEAD = re.compile(rb"\A(?:#> [^\n]*\n)+")
 SCORE = QaReader("bench", r"score: (?P<text>\S+)")
 
