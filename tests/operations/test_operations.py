@@ -71,6 +71,13 @@ def _require_whole(each: Operation) -> None:
     assert {flag for rule in rules for flag in rule} <= known
 
 
+def test_a_command_of_one_operation_says_once_what_it_is_for() -> None:
+    """The index, which imports no operation, has the same words as the operation."""
+    for name, command in OF_THE_COMMAND_LINE.items():
+        own = operations_of(name, OF_THE_COMMAND_LINE)
+        assert len(own) > 1 or own[0].summary == command.summary or own[0].name != name
+
+
 def _given(field: Field) -> object:
     one = {"int": 1, "float": 1.0, "bool": True}.get(field.kind, field.choices[0] if field.choices else "x")
     return [one] if field.is_list else one
