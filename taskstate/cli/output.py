@@ -31,7 +31,8 @@ class Output:
     def show(self, result: Result) -> int:
         """Print a result as JSON or as text, and return the exit status."""
         if self.as_json:
-            self.print_json({"success": True, "data": result.data, "error": None, "code": None})
+            if result.data is not None:  # a hook or a server has answered already, in the format of its client
+                self.print_json({"success": True, "data": result.data, "error": None, "code": None})
         elif result.raw is not None and (result.is_json or not self.is_quiet):
             self._print_raw(result.raw, is_diff=result.is_diff)
         else:

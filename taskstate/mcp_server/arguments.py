@@ -87,6 +87,8 @@ def _check(tool: Tool, what: str, fields: Mapping[str, Field], values: Mapping[s
             raise _usage(f"{what}: {name} is missing", takes)
         if name in values:
             _check_value(f"{what}: {name}", values[name], type_of(field))
+    if values.get(REVISION) == "":  # as from an unset variable: the write would have no condition
+        raise _usage(f"{what}: {REVISION} is empty", "say which one, or leave it out")
     if values.get(PAGE, 1) < 1:
         raise _usage(f"{tool.name}: {PAGE} {values[PAGE]} is none", "they are counted from 1")
 

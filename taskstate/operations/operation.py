@@ -81,8 +81,12 @@ class Operation(_Operation):
 
     @property
     def about(self) -> str:
-        """What the operation does, in sentences: the docstring of its function, but for what that raises."""
-        return " ".join((self.run.__doc__ or "").partition("Raises:")[0].split())
+        """What the operation does, in sentences: the docstring of its function, but for what that raises.
+
+        The flags of which one is needed are named, since nothing else in the help or the reference says so.
+        """
+        does = " ".join((self.run.__doc__ or "").partition("Raises:")[0].split())
+        return f"{does} One of {', '.join(self.one_of)} is needed." if self.one_of else does
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:

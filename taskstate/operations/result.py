@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 class Result(NamedTuple):
     """The result of an operation: JSON data, the same as text, and the exit status: 1 where something was found.
 
+    There is no data where everything is said: by a server, or by what answers in a format of its own.
+
     A `warning` stands out, below the text. `raw` are bytes that a pipe gets as they are in place of the text, such as a
     diff for `git apply` (`is_diff`); those that are JSON are shown with `--quiet`, too.
     """

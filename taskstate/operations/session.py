@@ -115,7 +115,7 @@ def given_words(words: Mapping[str, Any], source: Source | None, texts: Sequence
 def _from_json(text: str, name: str, texts: Sequence[SessionText]) -> dict[str, Any]:
     from taskstate.syntax.json_input import read_object, unknown_key, wrong_value
 
-    rows = {each.key: each for each in texts}
+    rows = {each.key: each for each in agent_last(texts)}
     values = read_object(text, name, '{"did": [..], "state": "..", "next": [..]}')
     for key, value in values.items():
         if key not in rows:

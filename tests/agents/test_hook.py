@@ -53,6 +53,11 @@ def test_wrong_arguments_are_no_refusal(client: Client, arguments: tuple[str, ..
     assert why in client.said
 
 
+def test_the_answer_is_all_that_is_printed(client: Client) -> None:
+    """With JSON asked for there is no second object behind the answer, which the client could not read."""
+    assert client.hook("stop", "--format", "json", given={}) == {}
+
+
 @pytest.mark.parametrize("name", CLIENTS)
 def test_fault_is_logged_once_in_a_line(client: Client, name: str) -> None:
     """The log names the time, the client, the event and the reason; a credential in it is masked."""

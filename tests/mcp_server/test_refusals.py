@@ -44,6 +44,7 @@ REFUSED: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("session", {"do": "add", "id": "101", **_WORDS, "did": [1]}, "usage", "an entry of session add: did"),
     ("session", {"do": "add", "id": "101", "did": ["x"]}, "usage", "--state is missing"),
     ("session", {"do": "add", "id": "101", **_WORDS, "expect_revision": "1-00000000"}, "revision", "not 1-00000000"),
+    ("session", {"do": "add", "id": "101", **_WORDS, "expect_revision": ""}, "usage", "expect_revision is empty"),
     ("session", {"do": "show", "id": "101", "number": 7}, "not-found", "7"),
     ("session", {"do": "show", "id": "101"}, "usage", "number is missing"),
     ("feature", {"do": "pass", "id": "101", "feature": "nope", "evidence": "x"}, "not-found", "nope"),

@@ -69,6 +69,7 @@ def _require_whole(each: Operation) -> None:
     known = {f"--{name.replace('_', '-')}" for name in names}
     rules = (*each.apart, each.one_of, *((flag, needed) for flag, needed, _ in each.together))
     assert {flag for rule in rules for flag in rule} <= known
+    assert all(flag in each.about for flag in each.one_of), "the help does not say what is needed"
 
 
 def test_a_command_of_one_operation_says_once_what_it_is_for() -> None:

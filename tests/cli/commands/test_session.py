@@ -120,7 +120,7 @@ def test_session_comes_from_json(cli: Cli, place: Place) -> None:
         ("[" * 100_000, "deep"),
         ("[]", "no JSON object"),
         ('"text"', "no JSON object"),
-        ('{"done": ["a"]}', "unknown key 'done'"),
+        ('{"done": ["a"]}', "unknown key 'done': known are did, issues, state, next, commits, verification, agent"),
         ('{"did": "a"}', "did must be a list of texts"),
         ('{"did": [1]}', "did must be a list of texts"),
         ('{"state": ["a"]}', "state must be a text"),
