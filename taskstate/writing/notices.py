@@ -97,10 +97,12 @@ def is_quiet(workspace: Workspace, task_id: str, records: Iterable[KeptRecord] |
 def require_undamaged(workspace: Workspace, loaded: Loaded) -> None:
     """Refuse to change a damaged state file; one that was looked at, and has not changed since, is taken as it is.
 
+    What was looked at is whether something is gone: a file to which lines were added can be unreadable all the same.
+
     Raises:
         TaskstateError: code "damaged".
     """
-    if not is_quiet(workspace, loaded.state.id.casefold()):
+    if loaded.state.problems or not is_quiet(workspace, loaded.state.id.casefold()):
         from taskstate.writing import damage
 
         damage.require_undamaged(workspace, loaded)

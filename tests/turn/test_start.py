@@ -47,6 +47,14 @@ def test_a_role_out_of_order_is_refused(turns: Turns) -> None:
     assert turns.start().startswith(f"task {TASK}, reviewer")
 
 
+def test_an_unreadable_file_is_damaged_though_nothing_is_gone(turns: Turns, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That nothing is gone is remembered of a file to which lines were added; the cure is that of a damaged one."""
+    monkeypatch.setattr("taskstate.writing.notices.is_quiet", lambda *_: True)
+    turns.place.text = turns.place.text.replace("---\n", "---\n: [ }\n", 1)
+    assert "is damaged: line 2: " in (said := turns.refused())
+    assert "`taskstate doctor --fix`" in said
+
+
 def test_when_every_role_is_done_the_way_out_is_named(turns: Turns) -> None:
     """Without `--role` there is no turn to begin any more."""
     turns.build()
