@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 # Bottom up: a package imports only from those before it. Its `__init__` says what it is for.
 ORDER = (
-    *("version", "typed", "error_codes", "errors", "signals", "resources", "messages"),
+    *("version", "typed", "error_codes", "errors", "resources", "messages"),
     *("syntax", "frontmatter_handler", "validation", "secrets", "model", "storage"),
     *("workspace", "writing", "archive", "formatting", "context"),
     *("handoff", "chain", "evidence", "snapshots", "qa", "roles"),

@@ -50,7 +50,7 @@ def run() -> None:
     try:  # Ctrl-C may come at once
         status = _status()
     except BaseException as error:
-        from taskstate.signals import interrupted_status
+        from taskstate.storage.signals import interrupted_status
 
         status = interrupted_status(error)
         if not status:
@@ -71,7 +71,7 @@ def run() -> None:
 
 def _status() -> int:
     """Run one command, and return its exit status."""
-    from taskstate.signals import end
+    from taskstate.storage.signals import end
 
     sys.unraisablehook = _obeyed_soon
     for number in _ENDING:
@@ -100,7 +100,7 @@ def _obeyed_soon(ignored: sys.UnraisableHookArgs) -> None:
 
     It cannot be raised from here, where it would be ignored again. So the signal comes once more.
     """
-    from taskstate.signals import end, interrupted_status
+    from taskstate.storage.signals import end, interrupted_status
 
     number = interrupted_status(ignored.exc_value) - _SIGNALLED
     if number < 0:

@@ -13,7 +13,7 @@ from taskstate.errors import TaskstateError
 from taskstate.operations.arguments import make, shown
 from taskstate.operations.call import usage_error
 from taskstate.operations.errors import our_fault
-from taskstate.signals import interrupted_status
+from taskstate.storage.signals import interrupted_status
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from taskstate.mcp_server.pages import ANSWER, number_of
 from taskstate.mcp_server.results import failed, parts_of, result_of
 from taskstate.mcp_server.tools import TOOLS, Tool, schema_of
 from taskstate.operations.errors import our_fault
-from taskstate.signals import Ended, end
+from taskstate.storage.signals import Ended, end
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING, TypeVar
 from taskstate.version import VERSION

@@ -11,9 +11,9 @@ import os
 from contextlib import suppress
 
 from taskstate.errors import TaskstateError
-from taskstate.signals import Held
 from taskstate.storage import files, folders
 from taskstate.storage.private import make_folder
+from taskstate.storage.signals import Held
 from taskstate.typed import TYPE_CHECKING, Generic, TypeVar
 from taskstate.version import VERSION
 

@@ -15,8 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from taskstate.errors import StaleFile, TaskstateError
-from taskstate.signals import Held
 from taskstate.storage import folders
+from taskstate.storage.signals import Held
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:

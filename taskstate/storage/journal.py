@@ -16,10 +16,10 @@ import os
 from contextlib import suppress
 
 from taskstate.errors import StaleFile, TaskstateError
-from taskstate.signals import Held
 from taskstate.storage import files, folders, kept_records, transaction
 from taskstate.storage.plan_progress import PERMANENT_ERRORS, Progress, progress, progress_or_other
 from taskstate.storage.private import make_folder
+from taskstate.storage.signals import Held
 from taskstate.storage.swap import compare_and_swap
 from taskstate.storage.transaction import Append, Create, Delete, Move, Operation, Plan, Replace, paths_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple

@@ -12,7 +12,7 @@ import sys
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 
-from taskstate.signals import Held
+from taskstate.storage.signals import Held
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import os
 from contextlib import contextmanager
 from pathlib import Path
 
-from taskstate.signals import Held
 from taskstate.storage import files, folders
+from taskstate.storage.signals import Held
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:

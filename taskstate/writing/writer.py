@@ -14,8 +14,8 @@ from taskstate.model.derived_values import exceeded, largest_parts
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import check_seal, has_write_metadata, with_event, with_write_metadata
 from taskstate.secrets.mask import masked
-from taskstate.signals import Held
 from taskstate.storage import files, journal
+from taskstate.storage.signals import Held
 from taskstate.storage.transaction import paths_of
 from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple

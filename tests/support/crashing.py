@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate.signals import end
 from taskstate.storage import journal
+from taskstate.storage.signals import end
 
 if TYPE_CHECKING:
     from collections.abc import Callable

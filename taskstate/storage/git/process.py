@@ -17,9 +17,9 @@ from contextlib import suppress
 from functools import partial
 
 from taskstate.errors import GitFailed
-from taskstate.signals import Held
 from taskstate.storage.files import MAX_BYTES
 from taskstate.storage.git.discovery import discover, first_line, foreign_variables, git_folder, small_file
+from taskstate.storage.signals import Held
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:

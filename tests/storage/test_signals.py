@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.signals import Ended, Held, end
+from taskstate.storage.signals import Ended, Held, end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
