@@ -9,6 +9,7 @@ from lsprotocol import types
 from taskstate.lint import registry
 from taskstate.lint.rule_pages import page, retired_page
 from taskstate.lsp import tokens
+from taskstate.secrets.mask import masked
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING
 from taskstate.validation import schema_files
@@ -58,7 +59,7 @@ def _about(facts: Facts, at: int, tasks: TaskIndex) -> Iterator[str]:
 
 def _as_text(words: str) -> str:
     """Return words of a file as Markdown that shows them: an editor would load an image that a title names."""
-    return re.sub(r"[\\`*\[\]<>&!~|]", r"\\\g<0>", printable(" ".join(words.split())))
+    return re.sub(r"[\\`*\[\]<>&!~|]", r"\\\g<0>", printable(masked(" ".join(words.split()))))
 
 
 def key_page(name: str, keys: tuple[str, ...]) -> str:

@@ -1,24 +1,75 @@
-"""Hides credentials: in a text each character of what is found, in a message also the beginning of a value."""
+"""Hides credentials: in a text each character of what is found, in a message also the beginning of a value.
+
+What a door shows comes through here, so the search is loaded only for a text that may hold something to be hidden.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 
-from taskstate.secrets.scan import Secret, find
+from taskstate.secrets.look import may_hold_credential
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from taskstate.secrets.scan import Secret
 
 _MIN_PREFIX = 6  # characters; fewer reveal nothing, and a word such as `token` must not become stars
 
 
+# The keys of data under which no words stand, but what names a thing, or is computed from it: that stays as it is.
+_NAMES = frozenset(
+    {
+        *("id", "ids", "task", "tasks", "session", "depends_on", "blocks", "chains", "circles", "citation"),
+        *("path", "paths", "file", "files", "root", "folder"),
+        *("revision", "state_revision", "token", "commit", "commits", "head", "tree", "seal", "sha256"),
+    }
+)
+_ENDS_OF_NAMES = ("_id", "_path", "_paths", "_commit", "_hash", "_sha", "_sha256", "_tree")
+
+
 def masked(text: str, allow: tuple[str, ...] = ()) -> str:
     """Return `text` with each character of what looks like a credential replaced by `*`, except line ends."""
-    while secrets := find(text, allow):  # again: a token right behind another one only now stands by itself
-        text = _replaced_by_stars(text, secrets)
+    if may_hold_credential(text):
+        from taskstate.secrets.scan import find
+
+        while secrets := find(text, allow):  # again: a token right behind another one only now stands by itself
+            text = _replaced_by_stars(text, secrets)
     return text
+
+
+def masked_data(data: object, allow: tuple[str, ...] = ()) -> object:
+    """Return JSON data with its texts as `masked` returns them; keys, and what names something, stay as they are."""
+    if not may_hold_credential("\n".join(_texts(data))):
+        return data
+    if isinstance(data, str):
+        return masked(data, allow)
+    if isinstance(data, dict):
+        return {key: each if _is_name(key, each) else masked_data(each, allow) for key, each in data.items()}
+    return [masked_data(each, allow) for each in data] if isinstance(data, list | tuple) else data
+
+
+def _texts(data: object) -> Iterator[str]:
+    """Yield the texts in JSON data."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict):
+        for key, each in data.items():
+            if not _is_name(key, each):
+                yield from _texts(each)
+    elif isinstance(data, list | tuple):
+        for each in data:
+            yield from _texts(each)
+
+
+def _is_name(key: object, value: object) -> bool:
+    """Return whether a key says that its value is a name, or that all of a list are."""
+    if key not in _NAMES and not (isinstance(key, str) and key.endswith(_ENDS_OF_NAMES)):
+        return False
+    listed = value if isinstance(value, list | tuple) else [value]
+    return not any(isinstance(each, dict) for each in listed)
 
 
 def _replaced_by_stars(text: str, secrets: Iterable[Secret]) -> str:

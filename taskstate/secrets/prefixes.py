@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from taskstate.secrets.look import SHORTEST, may_be_token
 from taskstate.secrets.values import is_example, is_random, is_shuffled, is_web_token
 from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span
@@ -211,8 +212,6 @@ _ALPHABETS = (
 _WEB_TOKEN, _GUESSED = "a JSON Web Token", "a key with a telling prefix"
 _WORD_START = r"(?:(?<![A-Za-z0-9_\\])|(?<=\\[nrt]))"  # a line end of a JSON string may stand before it
 _AS_REQUIRED = ("an AWS access key id", "a Stripe key")  # of any letters, as the requirement writes them
-_SHORTEST = 15  # characters of a token
-_OF_WORDS = "abcdefghijklmnopqrstuvwxyz_-./`'\"()*,:"  # of those only, no word is a token but Stripe's
 _CUT_OR_MASKED = r"\.\.\.|\u2026|[*#]{3}"  # stands behind a token of which only the beginning is shown
 _FEW_DISTINCT = 5  # different characters; a real token has more
 
@@ -264,7 +263,7 @@ def tokens_in(text: str) -> Iterator[tuple[Span, str]]:
     """Yield the span of each token that its form tells, with its kind."""
     end = 0
     for word in text.split():
-        if len(word) >= _SHORTEST and (word.strip(_OF_WORDS) or "_live_" in word):
+        if len(word) >= SHORTEST and may_be_token(word):
             start = text.find(word, end)
             end = start + len(word)
             yield from _with_prefix(text, Span(start, end))

@@ -18,6 +18,7 @@ from taskstate.model.names import own_file
 from taskstate.model.task_state import is_json_fence
 from taskstate.model.write_metadata import timestamp
 from taskstate.secrets import scan
+from taskstate.secrets.look import MULTILINE_MARKERS
 from taskstate.secrets.scan import Secret
 from taskstate.storage import files, folders
 from taskstate.storage.transaction import Append, Create, Replace, paths_of
@@ -182,7 +183,7 @@ def changed_parts(old: str, new: str) -> tuple[Span, ...]:
     All of `new`, if it may contain a secret of several lines, such as a private key: an unchanged line can make a
     changed one part of a secret.
     """
-    if any(sign in new for sign in scan.MULTILINE_MARKERS):
+    if any(sign in new for sign in MULTILINE_MARKERS):
         return (Span(0, len(new)),)
     # Two ranges: every write changes the front matter, and one range would reach from there to the end of the change.
     ends = [max(text.find(_HEAD_END, 1), 0) for text in (old, new)]
