@@ -46,7 +46,7 @@ _LOGINS = (
     *((option, _OPTION, ON_A_COMMAND_LINE) for option in LOGIN_OPTIONS),
 )
 _MIN_PASSWORD = 6  # characters
-_ESCAPE = r"\\\\|\\x([0-9A-Fa-f]{2})|\\u([0-9A-Fa-f]{4})|\\U00((?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4})"
+_ESCAPE = r"\\x([0-9A-Fa-f]{2})|\\u([0-9A-Fa-f]{4})|\\U00((?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4})"
 
 
 class Secret(NamedTuple):
@@ -92,7 +92,7 @@ def _escaped_in(text: str) -> Iterator[Secret]:
 
 
 def _character(match: re.Match[str]) -> str:
-    return chr(int(match[match.lastindex], 16)) if match.lastindex else match[0]
+    return chr(int(match[1] or match[2] or match[3], 16))
 
 
 def _without_allowed(text: str, secrets: Iterable[Secret], allow: tuple[str, ...]) -> tuple[Secret, ...]:

@@ -44,8 +44,8 @@ def test_no_search_finds_what_the_look_has_missed(pieces: list[str]) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "ID   STATUS       FEATURES  SESSIONS  SIZING  KB  TITLE\n1    in_progress  4/10  1  simple  6   Session tokens",
-        "101  JWT Service\n  feature jwt-1: Tokens are signed with a key.\n  why: it is in progress; 12 tasks wait for it",
+        "ID   STATUS       FEATURES  SESSIONS  SIZING  KB  TITLE\n1    in_progress  4/10  1  simple  6   Tokens",
+        "101  JWT Service\n  feature jwt-1: Tokens are signed with a key.\n  why: in progress; 12 tasks wait for it",
         "a pass through basic words, and the author of 3 keys",
     ],
 )
