@@ -63,7 +63,8 @@ def respond(hooked: Hooked, data: bytes) -> Answer:
         call = read_call(data)
         workspace = find_workspace(Path(call.folder), root=hooked.root)
         require_set_up(workspace)
-        text = printable(masked(_said(workspace, call, hooked)))  # it quotes files, and a model reads it
+        said = _said(workspace, call, hooked)
+        text = printable(masked(said, workspace.config.secrets.allow))  # it quotes files, and a model reads it
         return Answer(json.dumps(clients.answer(hooked.client, hooked.event, text), ensure_ascii=False), "")
     except TaskstateError as error:
         fault = str(error)

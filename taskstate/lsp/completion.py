@@ -70,7 +70,7 @@ def _item(  # noqa: PLR0913 - the fields of an item
     return types.CompletionItem(
         label=printable(label),
         kind=kind,
-        detail=printable(masked(detail)) or None,
+        detail=printable(masked(detail, place.facts.config.secrets.allow)) or None,
         filter_text=new or label,
         text_edit=types.TextEdit(place.positions.range(span), new or label),
     )

@@ -53,13 +53,13 @@ def _about(facts: Facts, at: int, tasks: TaskIndex) -> Iterator[str]:
     task_id = tokens.task_at(facts, at)
     task = tasks.find(task_id) if task_id else None
     if task:
-        title, status, path = map(_as_text, (task.title, task.status, task.path))
+        title, status, path = map(_as_text, (masked(task.title, facts.config.secrets.allow), task.status, task.path))
         yield f"**Task {task.id}**: {title}\n\n{status}, in {path}"
 
 
 def _as_text(words: str) -> str:
     """Return words of a file as Markdown that shows them: an editor would load an image that a title names."""
-    return re.sub(r"[\\`*\[\]<>&!~|]", r"\\\g<0>", printable(masked(" ".join(words.split()))))
+    return re.sub(r"[\\`*\[\]<>&!~|]", r"\\\g<0>", printable(" ".join(words.split())))
 
 
 def key_page(name: str, keys: tuple[str, ...]) -> str:
