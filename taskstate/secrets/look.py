@@ -71,6 +71,4 @@ def _may_be_set(line: str) -> bool:
     """Return whether a value may stand in a line: one without quotes has a digit."""
     if not _QUOTES.isdisjoint(line):
         return True
-    if _DIGITS.isdisjoint(line):  # most lines are spared the pattern
-        return False
-    return compiled(_WITH_DIGIT).search(line) is not None
+    return not _DIGITS.isdisjoint(line) and compiled(_WITH_DIGIT).search(line) is not None
