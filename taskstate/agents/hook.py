@@ -13,6 +13,7 @@ from taskstate.agents.event import Event, text_of
 from taskstate.agents.hook_input import read_call
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest, one_line
+from taskstate.secrets.mask import masked
 from taskstate.setup import clients
 from taskstate.storage import files, folders
 from taskstate.storage.private import make_folder
@@ -62,7 +63,8 @@ def respond(hooked: Hooked, data: bytes) -> Answer:
         call = read_call(data)
         workspace = find_workspace(Path(call.folder), root=hooked.root)
         require_set_up(workspace)
-        text = printable(_said(workspace, call, hooked))  # a finding quotes the file, and a model reads it
+        said = _said(workspace, call, hooked)
+        text = printable(masked(said, workspace.config.secrets.allow))  # it quotes files, and a model reads it
         return Answer(json.dumps(clients.answer(hooked.client, hooked.event, text), ensure_ascii=False), "")
     except TaskstateError as error:
         fault = str(error)
@@ -105,8 +107,6 @@ def _log(workspace: Workspace | None, hooked: Hooked, fault: str) -> None:
         folder = workspace.private.write if workspace and folders.is_folder(workspace.state_root) else None
         if folder is None:
             return
-        from taskstate.secrets.mask import masked
-
         where = f"{_timestamp(hooked.now)} {hooked.client} {hooked.event}"
         line = (masked(one_line(printable(f"{where}: {fault}"), _LONGEST_LINE)) + "\n").encode()
         make_folder(folder)

@@ -81,7 +81,7 @@ class _Run:
         call = self._call = CommandLineCall(args, operation, output)
         given = {name: value for name, value in vars(args).items() if not name.startswith("_")}
         _require_one_reader(operation, given)
-        status = output.show(operation.run(call, make(operation, given, read_value)))
+        status = output.show(operation.run(call, make(operation, given, read_value)), call)
         return status or int(call.found_damage)
 
     @property

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from taskstate.errors import SeveralReasons, TaskstateError
 from taskstate.operations.call import Call, Conditions, Source
+from taskstate.operations.result import shown
 from taskstate.syntax.spans import one_line, printable, printable_json, with_newlines, without_commands
 from taskstate.typed import TYPE_CHECKING
 
@@ -28,8 +29,9 @@ class Output:
         self.is_quiet = False
         self.no_color = False
 
-    def show(self, result: Result) -> int:
-        """Print a result as JSON or as text, and return the exit status."""
+    def show(self, result: Result, call: Call) -> int:
+        """Print the result of a call as JSON or as text, and return the exit status."""
+        result = shown(result, call)
         if self.as_json:
             if result.data is not None:  # a hook or a server has answered already, in the format of its client
                 self.print_json({"success": True, "data": result.data, "error": None, "code": None})

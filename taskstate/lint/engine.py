@@ -17,12 +17,13 @@ from itertools import groupby
 from taskstate.lint.diagnostics import ERROR, MOST_REPORTED, MOST_SHOWN, Diagnostic, Finding
 from taskstate.lint.facts.file_facts import Facts
 from taskstate.lint.queries.interface import NO_QUERIES
+from taskstate.lint.redaction import redactor
 from taskstate.lint.registry import known_codes
 from taskstate.lint.selection import rules_for, selected_rules, weighted
 from taskstate.lint.suppressions import apply_directives, directives
 from taskstate.model import names
 from taskstate.secrets import scan
-from taskstate.secrets.mask import masked, redactor
+from taskstate.secrets.mask import masked
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply, in_order
 from taskstate.typed import TYPE_CHECKING, NamedTuple, TypeVar
@@ -165,12 +166,15 @@ def _reported(found: list[Diagnostic], facts: Facts) -> tuple[Diagnostic, ...]:
 
 
 def _without_secrets(diagnostics: list[Diagnostic], document: Document, config: Config) -> list[Diagnostic]:
-    """Return the findings with the secrets of the text masked in message and help, whichever rule quotes them."""
-    found = scan.find(document.text, config.secrets.allow) if diagnostics else ()
-    if not found:
-        return diagnostics
-    redact = cache(redactor(each.span.of(document.text) for each in found))  # many findings say the same
-    return [each._replace(message=redact(each.message), help=redact(each.help)) for each in diagnostics]
+    """Return the findings with secrets masked in message and help, whichever rule quotes them, from whichever file.
+
+    A message may quote a part of a value, and a value as it reads and not as it is written.
+    """
+    allow, text = config.secrets.allow, document.text
+    values = [each.span.of(text) for each in scan.find(text, allow)] if diagnostics else []
+    redact = redactor([*values, *map(scan.unescaped, values)])
+    without = cache(lambda words: masked(redact(words), allow))  # many findings say the same
+    return [each._replace(message=without(each.message), help=without(each.help)) for each in diagnostics]
 
 
 def _findings_of_rule(rule: ModuleType, facts: Facts) -> Iterator[Diagnostic]:

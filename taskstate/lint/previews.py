@@ -34,8 +34,7 @@ def preview(document: Document, fix: Fix | None, shown: str) -> Preview | None:
     end = document.starts[stop + 1] if stop + 1 < len(document.starts) else len(document.text)
     old = shown[start:end]
     new = apply(old, [Edit(edit.start - start, edit.end - start, edit.new) for edit in edits[:here]])
-    if shown != document.text:
-        new = masked(new)  # a fix may move a secret
+    new = masked(new)  # a fix may move a secret, or bring one from another file
     removed, added = _differing(_lines(old), _lines(new))
     cut = max(len(removed) - _MAX_LINES, 0) + max(len(added) - _MAX_LINES, 0)
     return Preview(tuple(removed[:_MAX_LINES]), tuple(added[:_MAX_LINES]), cut + len(edits) - here)

@@ -10,6 +10,7 @@ from taskstate.errors import TaskstateError
 from taskstate.lsp import hover, tokens
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.session_texts import REQUIRED_LABELS
+from taskstate.secrets.mask import masked
 from taskstate.storage import files, folders
 from taskstate.syntax.spans import Span, printable
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -69,7 +70,7 @@ def _item(  # noqa: PLR0913 - the fields of an item
     return types.CompletionItem(
         label=printable(label),
         kind=kind,
-        detail=printable(detail) or None,
+        detail=printable(masked(detail, place.facts.config.secrets.allow)) or None,
         filter_text=new or label,
         text_edit=types.TextEdit(place.positions.range(span), new or label),
     )

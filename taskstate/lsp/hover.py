@@ -9,6 +9,7 @@ from lsprotocol import types
 from taskstate.lint import registry
 from taskstate.lint.rule_pages import page, retired_page
 from taskstate.lsp import tokens
+from taskstate.secrets.mask import masked
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING
 from taskstate.validation import schema_files
@@ -52,7 +53,7 @@ def _about(facts: Facts, at: int, tasks: TaskIndex) -> Iterator[str]:
     task_id = tokens.task_at(facts, at)
     task = tasks.find(task_id) if task_id else None
     if task:
-        title, status, path = map(_as_text, (task.title, task.status, task.path))
+        title, status, path = map(_as_text, (masked(task.title, facts.config.secrets.allow), task.status, task.path))
         yield f"**Task {task.id}**: {title}\n\n{status}, in {path}"
 
 

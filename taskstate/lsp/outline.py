@@ -6,6 +6,7 @@ from lsprotocol import types
 
 from taskstate.model.progress_log import session_number
 from taskstate.model.task_state import read_state
+from taskstate.secrets.mask import masked
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import Span, printable, trimmed
 from taskstate.typed import TYPE_CHECKING
@@ -53,7 +54,7 @@ def _symbols(document: Document, positions: Positions) -> Iterator[tuple[Span, t
     for feature in checklist.features if checklist else ():
         mark = "passes" if feature.passes else "open"
         symbol = _symbol(feature.id, types.SymbolKind.Boolean, feature.node.span, feature.node.span, positions)
-        symbol.detail = printable(f"{mark}: {feature.description}")
+        symbol.detail = printable(masked(f"{mark}: {feature.description}"))
         yield feature.node.span, symbol
 
 
@@ -62,7 +63,7 @@ def _symbol(
 ) -> types.DocumentSymbol:
     # An empty name is an error in the protocol, and an editor may drop the whole outline because of it.
     return types.DocumentSymbol(
-        printable(name.strip()) or "(no title)", kind, positions.range(span), positions.range(selection)
+        printable(masked(name.strip())) or "(no title)", kind, positions.range(span), positions.range(selection)
     )
 
 

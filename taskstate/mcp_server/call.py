@@ -10,6 +10,8 @@ from taskstate.errors import SeveralReasons, TaskstateError
 from taskstate.operations.arguments import make
 from taskstate.operations.call import Call, Conditions
 from taskstate.operations.errors import in_one, our_fault
+from taskstate.operations.result import shown
+from taskstate.secrets.mask import masked
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -52,7 +54,7 @@ def run(asked: ToolCall, place: Place) -> Answer:
     """
     call = _KeptCall(place, asked)
     try:
-        result = asked.operation.run(call, make(asked.operation, asked.given, place.read))
+        result = shown(asked.operation.run(call, make(asked.operation, asked.given, place.read)), call)
         call.notes(result.warning)
         call.tell_losses()
     except SeveralReasons as error:
@@ -61,7 +63,7 @@ def run(asked: ToolCall, place: Place) -> Answer:
         raise _masked(error) from error
     except Exception as error:  # the server lives on, whatever happens in an operation
         raise our_fault(error) from error
-    notes = tuple(printable(_without_secrets(each)) for each in call.kept)
+    notes = tuple(printable(masked(each)) for each in call.kept)
     status = result.status or int(call.found_damage)
     return Answer(visible(result.data), printable(result.text), notes, status)
 
@@ -76,10 +78,4 @@ def visible(value: object) -> object:
 
 
 def _masked(error: TaskstateError) -> TaskstateError:
-    return TaskstateError(_without_secrets(error.message), help=_without_secrets(error.help), code=error.code)
-
-
-def _without_secrets(text: str) -> str:
-    from taskstate.secrets.mask import masked
-
-    return masked(text)
+    return TaskstateError(masked(error.message), help=masked(error.help), code=error.code)

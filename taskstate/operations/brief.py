@@ -30,7 +30,7 @@ def brief(call: Call, asked: Brief) -> Result:
     require_budget(asked.budget)
     loaded = call.load(asked.id)
     written = write_brief(call.workspace, loaded, role=asked.role, budget=asked.budget, reader=call.reader)
-    return Result(shape(loaded, written, asked.role), written.text)
+    return Result(shape(loaded, written, asked.role), written.text, is_verbatim=True)
 
 
 OPERATIONS = (

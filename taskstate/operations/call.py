@@ -77,6 +77,12 @@ class Call:
     def progress(self, line: str) -> None:
         """Say what is being done, for who waits at a terminal."""
 
+    @property
+    def allowed(self) -> tuple[str, ...]:
+        """What is no secret by the configuration, if the call has looked for one."""
+        workspace = self.__dict__.get("any_workspace")
+        return workspace.config.secrets.allow if workspace else ()
+
     # Where it works, and for whom
 
     @property

@@ -66,7 +66,7 @@ def output(call: Call, asked: Output) -> Result:
     code = "\n".join(each for part in chosen for each in part.code)
     data = {"id": found.id, "path": found.path, "status": found.status, "complete": found.status == COMPLETE}
     shapes = [{"part": part.slug, "title": part.title, "text": part.text, "code": list(part.code)} for part in chosen]
-    return Result(data | {"text": text, "parts": shapes}, code if asked.code else text)
+    return Result(data | {"text": text, "parts": shapes}, code if asked.code else text, is_verbatim=True)
 
 
 def set_part(call: Call, asked: SetPart) -> Result:

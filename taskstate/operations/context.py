@@ -150,12 +150,13 @@ def export(call: Call, asked: Export) -> Result:
         "warnings": list(warnings),
     }
     if output is None:
-        return Result(data, "", raw=printable_json(text).encode(), is_json=True)  # the same bytes on every system
+        raw = printable_json(text).encode()  # the same bytes on every system
+        return Result(data, "", raw=raw, is_json=True, is_verbatim=True)
     if real(output) == workspace.state_root / exports.export_path(task, role):  # its place, which the manifest lists
         refresh(workspace, task, role, text)
     else:
         exports.save(workspace, real(output), text, force=asked.force)
-    return Result(data, f"{output}: what the {role} needs of task {task}")
+    return Result(data, f"{output}: what the {role} needs of task {task}", is_verbatim=True)
 
 
 def budget(call: Call, asked: OfTask) -> Result:

@@ -83,7 +83,7 @@ def new(call: Call, asked: New) -> Result:
     }
     call.problems(outcome.warnings)
     _aside(call, f"{written.path}: handed over", *outcome.notes)
-    return Result(data, json.dumps(metadata, ensure_ascii=False, indent=2))
+    return Result(data, json.dumps(metadata, ensure_ascii=False, indent=2), is_verbatim=True)
 
 
 def _draft(call: Call, asked: New, written: HandoffResult) -> Result:
@@ -95,7 +95,7 @@ def _draft(call: Call, asked: New, written: HandoffResult) -> Result:
         f"say it, or complete this draft for `taskstate handoff new {asked.id} --from FILE`",
     )
     data = {"path": None, "revision": None, "changed": False, "handoff_path": None}
-    return Result(data | {"draft": written.text, "missing": list(written.missing)}, written.text)
+    return Result(data | {"draft": written.text, "missing": list(written.missing)}, written.text, is_verbatim=True)
 
 
 def _aside(call: Call, *lines: str) -> None:
@@ -153,7 +153,8 @@ def show(call: Call, asked: OfTask) -> Result:
     path = f"{call.workspace.config.root}/{shown.file.path}"
     data = fields_of(shown.file) | {"handoff_path": path, "holds": not shown.notes, "notes": list(shown.notes)}
     data |= {"valid": True, "findings": []}
-    return Result(data, "\n".join([body, "", f"{path}: {shown.file.status or 'without a status'}", *notes]))
+    lines = [body, "", f"{path}: {shown.file.status or 'without a status'}", *notes]
+    return Result(data, "\n".join(lines), is_verbatim=True)
 
 
 def _listed(workspace: Workspace, task: str) -> tuple[HandoffDocuments, tuple[InvalidHandoff, ...]]:
@@ -178,7 +179,7 @@ def _invalid(call: Call, task: str, invalid: tuple[InvalidHandoff, ...]) -> Resu
         lines += [*(f"! error: {finding}" for finding in each.findings), cure(task, path)]
     data = fields_of(invalid[0].file) | {"handoff_path": f"{root}/{invalid[0].file.path}", "valid": False}
     data |= {"holds": False, "notes": [], "findings": list(invalid[0].findings)}
-    return Result(data, "\n".join(lines), status=1)
+    return Result(data, "\n".join(lines), status=1, is_verbatim=True)
 
 
 def accept(call: Call, asked: Accept) -> Result:
@@ -243,7 +244,7 @@ def successor(call: Call, asked: OfTask) -> Result:
         "handoff_path": written.path,
         "status": written.file.status,
     }
-    return Result(data, written.text)
+    return Result(data, written.text, is_verbatim=True)
 
 
 OPERATIONS = (

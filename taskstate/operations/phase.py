@@ -149,7 +149,7 @@ def export(call: Call, asked: Export) -> Result:
         from taskstate.syntax.json_edit import json_text
 
         value = find_phase(call.load(asked.id).state, asked.phase).value
-        return Result(value, json_text(value))
+        return Result(value, json_text(value), is_verbatim=True)
     output = Path(asked.output) if asked.output is not None else None
     exported = export_phase(call.workspace, call.task_id(asked.id), asked.phase, output, call.request())
     outcome = exported.outcome
@@ -157,8 +157,8 @@ def export(call: Call, asked: Export) -> Result:
     where = f"{outcome.path}: phase {asked.phase} {'written' if outcome.changed else 'was there already'}"
     if call.dry_run or output is None:
         call.notes(() if call.dry_run or call.as_data else (where,))
-        return Result(data, exported.text)
-    return Result(data, where)
+        return Result(data, exported.text, is_verbatim=True)
+    return Result(data, where, is_verbatim=True)
 
 
 OPERATIONS = (

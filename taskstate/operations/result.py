@@ -16,7 +16,8 @@ class Result(NamedTuple):
     There is no data where everything is said: by a server, or by what answers in a format of its own.
 
     A `warning` stands out, below the text. `raw` are bytes that a pipe gets as they are in place of the text, such as a
-    diff for `git apply` (`is_diff`); those that are JSON are shown with `--quiet`, too.
+    diff for `git apply` (`is_diff`); those that are JSON are shown with `--quiet`, too. A result that `is_verbatim` was
+    asked for as a text of a file or as what would be written there: no credential in it is masked.
     """
 
     data: object
@@ -26,6 +27,18 @@ class Result(NamedTuple):
     raw: bytes | None = None
     is_diff: bool = False
     is_json: bool = False
+    is_verbatim: bool = False
+
+
+def shown(result: Result, call: Call) -> Result:
+    """Return the result of a call as every door shows it: with credentials masked, unless it is verbatim."""
+    if result.is_verbatim or not (result.data or result.text):
+        return result
+    from taskstate.operations.masking import masked_data
+    from taskstate.secrets.mask import masked
+
+    data = masked_data(result.data, call.allowed) if call.as_data else None
+    return result._replace(data=data, text=masked(result.text, call.allowed))
 
 
 def changed(call: Call, outcome: Outcome, done: str = "", *, text: str = "", **more: object) -> Result:
@@ -34,7 +47,7 @@ def changed(call: Call, outcome: Outcome, done: str = "", *, text: str = "", **m
     call.problems(outcome.warnings)
     if call.dry_run:
         data["diff"] = outcome.diff
-        return Result(data, outcome.diff or "nothing would change")
+        return Result(data, outcome.diff or "nothing would change", is_verbatim=True)
     if not outcome.changed:
         text, done = "", "nothing to change"
     lines = [text or f"{one_line(outcome.path)}: {done}", *(f"  {note}" for note in outcome.notes)]

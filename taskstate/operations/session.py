@@ -151,7 +151,7 @@ def show(call: Call, asked: Show) -> Result:
 
     shown = find_session(call.workspace, call.task_id(asked.id), asked.number)
     data = {"number": shown.number, "time": shown.time, **shown.texts, "archived": shown.archived}
-    return Result(data, shown.entry)
+    return Result(data, shown.entry, is_verbatim=True)
 
 
 def restore(call: Call, asked: Restore) -> Result:

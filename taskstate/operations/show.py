@@ -30,9 +30,9 @@ def show(call: Call, asked: Show) -> Result:
     if asked.section:
         section = _section(loaded, asked.section)
         text = section.span.of(loaded.document.text).strip("\r\n")
-        return Result({"path": loaded.relative, "section": section.title, "text": text}, text)
+        return Result({"path": loaded.relative, "section": section.title, "text": text}, text, is_verbatim=True)
     told = warning(loaded.state, call.workspace.config.size)
-    return Result(task_shape(loaded), overview(loaded), warning=told)
+    return Result(task_shape(loaded), overview(loaded), warning=told, is_verbatim=True)
 
 
 def _section(loaded: Loaded, name: str) -> Section:

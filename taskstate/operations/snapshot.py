@@ -140,9 +140,8 @@ def diff(call: Call, asked: Diff) -> Result:
         return Result(data, found.path)
     text = found.content.decode("utf-8", "replace")
     above = "".join(f"# {line}\n" for line in found.came_in)
-    return Result(
-        {**data, "came_in": list(found.came_in), "diff": text}, "", raw=above.encode() + found.content, is_diff=True
-    )
+    shown = {**data, "came_in": list(found.came_in), "diff": text}
+    return Result(shown, "", raw=above.encode() + found.content, is_diff=True, is_verbatim=True)
 
 
 def resolve(call: Call, asked: Resolve) -> Result:

@@ -56,7 +56,8 @@ def start(call: Call, asked: Start) -> Result:
         "notes": list(started.notes),
         "text": started.text,
     }
-    return Result(data, "\n".join([started.where, *(f"- {note}" for note in started.notes), "", started.text]))
+    lines = [started.where, *(f"- {note}" for note in started.notes), "", started.text]
+    return Result(data, "\n".join(lines), is_verbatim=True)
 
 
 def require_budget(budget: int | None) -> None:

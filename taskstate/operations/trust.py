@@ -41,7 +41,7 @@ def trust(call: Call, asked: Trust) -> Result:
         "trusted": not asked.dry_run or all(each.granted for each in commands),
         "changed": is_new,
     }
-    return Result(data, "\n".join(_lines(commands, dry_run=asked.dry_run)))
+    return Result(data, "\n".join(_lines(commands, dry_run=asked.dry_run)), is_verbatim=True)
 
 
 def _lines(commands: Sequence[Listed], *, dry_run: bool) -> Iterator[str]:

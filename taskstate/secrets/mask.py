@@ -1,23 +1,28 @@
-"""Hides credentials: in a text each character of what is found, in a message also the beginning of a value."""
+"""Hides credentials: in a text each character of what is found.
+
+What a door shows comes through here, so the search is loaded only for a text that may hold something to be hidden.
+"""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 
-from taskstate.secrets.scan import Secret, find
 from taskstate.typed import TYPE_CHECKING
+from taskstate.validation.credential_signs import may_hold_credential
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable
 
-_MIN_PREFIX = 6  # characters; fewer reveal nothing, and a word such as `token` must not become stars
+    from taskstate.secrets.scan import Secret
 
 
 def masked(text: str, allow: tuple[str, ...] = ()) -> str:
     """Return `text` with each character of what looks like a credential replaced by `*`, except line ends."""
-    while secrets := find(text, allow):  # again: a token right behind another one only now stands by itself
-        text = _replaced_by_stars(text, secrets)
+    if may_hold_credential(text):
+        from taskstate.secrets.scan import find
+
+        while secrets := find(text, allow):  # again: a token right behind another one only now stands by itself
+            text = _replaced_by_stars(text, secrets)
     return text
 
 
@@ -30,32 +35,3 @@ def _replaced_by_stars(text: str, secrets: Iterable[Secret]) -> str:
         parts += [text[end : secret.span.start], re.sub(r"[^\r\n]", "*", value) if has_lines else "*" * len(value)]
         end = secret.span.end
     return "".join([*parts, text[end:]])
-
-
-def redactor(values: Iterable[str]) -> Callable[[str], str]:
-    """Return a function that replaces the secret `values` in a message by stars, also where it quotes a beginning."""
-    ordered = sorted({value for value in values if len(value) >= _MIN_PREFIX})
-    beginnings = {value[:_MIN_PREFIX] for value in ordered}
-
-    def redact(message: str) -> str:
-        parts, done, at = list[str](), 0, 0
-        while at + _MIN_PREFIX <= len(message):
-            if message[at : at + _MIN_PREFIX] in beginnings:
-                parts += [message[done:at], "****"]
-                at = done = at + _quoted_length(message[at:], ordered)
-            else:
-                at += 1
-        return "".join([*parts, message[done:]])
-
-    return redact if ordered else lambda message: message
-
-
-def _quoted_length(text: str, ordered: Sequence[str]) -> int:
-    """Return how much of the beginning of `text` is the beginning of one of the sorted values."""
-    index = bisect_right(ordered, text)
-    return max(_common_length(text, value) for value in ordered[max(index - 1, 0) : index + 1])
-
-
-def _common_length(one: str, other: str) -> int:
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (char, against) in pairs if char != against), min(len(one), len(other)))

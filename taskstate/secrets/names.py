@@ -24,12 +24,12 @@ from taskstate.secrets.values import (
 from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.validation.credential_signs import NAMES, lowered
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ASSIGNED, IN_HEADER = "a password or a key", "a credential in a header"
-_WORDS = ("pass", "pw", "secret", "token", "key", "cred", "auth", "bearer ", "basic ", "_pat", "-pat")
 _OF_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 # Behind such a word: the rest of the name, the end of quotes around it, a type or `value`, signs, the value. Whether
 # these signs join anything is seen later: a pattern that knows them takes three times as long to compile.
@@ -119,13 +119,13 @@ def assigned_in(text: str) -> Iterator[tuple[Span, str]]:
 
 def _places_of_words(text: str) -> list[int]:
     """Return where one of the words stands that may be of a name, in any case."""
-    lowered = text.replace("\u0130", "I").lower()  # the one letter that is two in lower case
+    in_lower_case = lowered(text)
     places = list[int]()
-    for word in _WORDS:
-        at = lowered.find(word)
+    for word in NAMES:
+        at = in_lower_case.find(word)
         while at >= 0:
             places.append(at)
-            at = lowered.find(word, at + len(word))
+            at = in_lower_case.find(word, at + len(word))
     return sorted(places)
 
 

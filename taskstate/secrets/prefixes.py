@@ -13,6 +13,7 @@ from taskstate.secrets.values import is_example, is_random, is_shuffled, is_web_
 from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.validation.credential_signs import SHORTEST, may_be_token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,8 +39,7 @@ an Anthropic key | sk-ant- | [a-z0-9]+-%W{32,}
 an Artifactory key | AKCp | %A{68,70}(?![A-Za-z0-9+/=])
 an Artifactory token | cmVmd | %A{59}(?![A-Za-z0-9+/=])
 an Asana token | 0/ 1/ 2/ | [0-9]{13,19}(?:/[0-9]{13,19})?:%H{32}%E
-an Atlassian token | ATSTT3 | [A-Za-z0-9_=-]{100,}
-an Atlassian token | ATATT3 ATCTT3 | [A-Za-z0-9_=-]{100,}
+an Atlassian token | ATSTT3 ATATT3 ATCTT3 | [A-Za-z0-9_=-]{100,}
 an AWS access key id | AKIA ASIA ABIA ACCA | [A-Z0-9]{16}%E
 an AWS Bedrock key | bedrock-api-key- | (?:YmVkcm9jay5hbWF6b25hd3MuY29t[A-Za-z0-9+/=%]{0,4000}|[A-Za-z0-9+/]{60,})
 an AWS Bedrock key | ABSK | %B{100,}={0,2}
@@ -121,7 +121,7 @@ a NuGet key | oy2 | [a-z0-9]{43}(?![A-Za-z0-9+/=])
 an Nvidia key | nvapi- | %W{60,}
 an Octopus key | API- | [A-Z0-9]{24,}
 an OpenAI key | sk-None- sk-proj- sk-svcacct- sk-admin- | %W{40,}
-an OpenAI key | sk- sk-proj- sk-svcacct- sk-admin- | %W{20,80}T3BlbkFJ%W{20,}
+an OpenAI key | sk- sk-proj- sk-svcacct- sk-admin- sk- | %W{20,80}T3BlbkFJ%W{20,}
 an OpenRouter key | sk-or-v1- | %H{64}
 an OpenShift token | sha256~ | %W{43}
 a Packagist token | packagist_ack_ packagist_acs_ packagist_cut_ packagist_ort_ packagist_out_ packagist_uut_ | %H{60,}
@@ -149,8 +149,7 @@ a RubyGems key | rubygems_ | %H{48}
 a RunPod key | rpa_ | %A{40,}
 a Salesforce token | 00D | %A{12,15}![A-Za-z0-9._-]{60,}
 a SendGrid key | SG. | %W{22}\.%W{43}(?!%W)
-a Sentry token | sntrya_ sntryi_ | %H{64}
-a Sentry token | sntryu_ | %H{64}
+a Sentry token | sntrya_ sntryi_ sntryu_ | %H{64}
 a Sentry token | sntrys_eyJ | [A-Za-z0-9+/=_-]{40,}
 a Shippo token | shippo_live_ shippo_test_ | %A{40}
 a Shopify token | shpat_ shpca_ shppa_ shpss_ shpua_ | %A{32,64}
@@ -177,7 +176,6 @@ a Weights & Biases key | wandb_v1_ | %W{70,}
 a WooCommerce key | ck_ cs_ | %H{40}
 an xAI key | xai- | %W{70,120}
 an Xendit key | xnd_production_ xnd_development_ | %A{40,}
-an OpenAI key | sk- | %W{20,80}T3BlbkFJ%W{20,}
 a key for a language model | sk- | %A{32,64}(?!%W)
 """
 # A row for each kind that is told by a mark inside: its name, its marks, and the whole of it.
@@ -211,8 +209,6 @@ _ALPHABETS = (
 _WEB_TOKEN, _GUESSED = "a JSON Web Token", "a key with a telling prefix"
 _WORD_START = r"(?:(?<![A-Za-z0-9_\\])|(?<=\\[nrt]))"  # a line end of a JSON string may stand before it
 _AS_REQUIRED = ("an AWS access key id", "a Stripe key")  # of any letters, as the requirement writes them
-_SHORTEST = 15  # characters of a token
-_OF_WORDS = "abcdefghijklmnopqrstuvwxyz_-./`'\"()*,:"  # of those only, no word is a token but Stripe's
 _CUT_OR_MASKED = r"\.\.\.|\u2026|[*#]{3}"  # stands behind a token of which only the beginning is shown
 _FEW_DISTINCT = 5  # different characters; a real token has more
 
@@ -264,7 +260,7 @@ def tokens_in(text: str) -> Iterator[tuple[Span, str]]:
     """Yield the span of each token that its form tells, with its kind."""
     end = 0
     for word in text.split():
-        if len(word) >= _SHORTEST and (word.strip(_OF_WORDS) or "_live_" in word):
+        if len(word) >= SHORTEST and may_be_token(word):
             start = text.find(word, end)
             end = start + len(word)
             yield from _with_prefix(text, Span(start, end))

@@ -8,7 +8,7 @@ comment on the line allows. Pure, and in time in proportion to the text: all rep
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
 
 from taskstate.secrets.names import assigned_in
@@ -17,14 +17,13 @@ from taskstate.secrets.values import is_harmless, is_placeholder, is_random
 from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span, line_end, line_start
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.validation.credential_signs import BEFORE_HOST, ESCAPES, LOGIN_OPTIONS, MULTILINE_MARKERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 PRIVATE_KEY, IN_ADDRESS = "a private key", "a password in an address"
 ON_A_COMMAND_LINE = "a password on a command line"
-# One of these is in every text with a secret of several lines, or with one that only another line shows to be one.
-MULTILINE_MARKERS = ("PRIVATE KEY", "PuTTY-User-Key-File-", '"kty"')
 # Comments with which a line allows the secrets in it: our own, and those of other scanners.
 _ALLOWED = (
     r"(?:#|//|;|--|/\*)[ \t]*(?:taskstate:[ \t]*allow secret|pragma:[ \t]*(?:allow|white)list secret"
@@ -42,8 +41,12 @@ _JWK = r'"d"\s{0,8}:\s{0,8}"(?P<value>[A-Za-z0-9_-]{40,1024})"'
 # What stands before a host, a name and a password or a token, and what stands behind an option for a login.
 _AUTHORITY = r"://(?P<login>[^\s/\"'`<>]{6,300})@(?=[A-Za-z0-9\[$])"
 _OPTION = r" --?(?:u|user|proxy-user)[ =]{1,4}[\"']?(?P<login>[^\s:\"'`<>$(){}]{1,80}:[^\s\"'`<>{}()\\]{6,200})"
-_LOGINS = (("://", _AUTHORITY, IN_ADDRESS), (" -u", _OPTION, ON_A_COMMAND_LINE), (" --", _OPTION, ON_A_COMMAND_LINE))
+_LOGINS = (
+    (BEFORE_HOST, _AUTHORITY, IN_ADDRESS),
+    *((option, _OPTION, ON_A_COMMAND_LINE) for option in LOGIN_OPTIONS),
+)
 _MIN_PASSWORD = 6  # characters
+_ESCAPE = r"\\x([0-9A-Fa-f]{2})|\\u([0-9A-Fa-f]{4})|\\U00((?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4})"
 
 
 class Secret(NamedTuple):
@@ -58,10 +61,38 @@ def find(text: str, allow: tuple[str, ...] = ()) -> tuple[Secret, ...]:
     """Return all that looks like a credential in `text`, in its order and without overlaps.
 
     Left out is what a comment on the same line allows, and values in which a regular expression of `allow` matches.
+    Escapes of YAML and JSON hide none: the span is then that of the value as it is written.
     """
-    searches = (_private_keys, tokens_in, _logins, assigned_in)  # of two in one place the first says more
-    secrets = [Secret(*each) for search in searches for each in search(text)]
+    secrets = _all_in(text)
+    if any(each in text for each in ESCAPES):
+        secrets += _escaped_in(text)
     return _without_allowed(text, secrets, allow) if secrets else ()
+
+
+def unescaped(text: str) -> str:
+    """Return a text in which the characters that YAML and JSON write by their number stand as they are."""
+    return compiled(_ESCAPE).sub(_character, text)
+
+
+def _all_in(text: str) -> list[Secret]:
+    searches = (_private_keys, tokens_in, _logins, assigned_in)  # of two in one place the first says more
+    return [Secret(*each) for search in searches for each in search(text)]
+
+
+def _escaped_in(text: str) -> Iterator[Secret]:
+    """Yield the secrets that hold escapes, with their spans in the text as it is written."""
+    places, longer = list[int](), [0]  # where each escape is in the plain text, and how much longer all are up to it
+    for match in compiled(_ESCAPE).finditer(text):
+        places.append(match.start() - longer[-1])
+        longer.append(longer[-1] + len(match[0]) - len(_character(match)))
+    for (start, end), kind in _all_in(unescaped(text)):
+        before, until = (longer[bisect_left(places, at)] for at in (start, end))
+        if before < until:
+            yield Secret(Span(start + before, end + until), kind)
+
+
+def _character(match: re.Match[str]) -> str:
+    return chr(int(match[1] or match[2] or match[3], 16))
 
 
 def _without_allowed(text: str, secrets: Iterable[Secret], allow: tuple[str, ...]) -> tuple[Secret, ...]:

@@ -25,6 +25,7 @@ from taskstate.syntax import invisible
 from taskstate.syntax.document import parse
 from taskstate.syntax.spans import Span, line_end, line_start, line_starts
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.validation.credential_signs import MULTILINE_MARKERS
 from taskstate.validation.occurrences import occurrences
 from taskstate.writing.event_log import add_event
 
@@ -182,7 +183,7 @@ def changed_parts(old: str, new: str) -> tuple[Span, ...]:
     All of `new`, if it may contain a secret of several lines, such as a private key: an unchanged line can make a
     changed one part of a secret.
     """
-    if any(sign in new for sign in scan.MULTILINE_MARKERS):
+    if any(sign in new for sign in MULTILINE_MARKERS):
         return (Span(0, len(new)),)
     # Two ranges: every write changes the front matter, and one range would reach from there to the end of the change.
     ends = [max(text.find(_HEAD_END, 1), 0) for text in (old, new)]

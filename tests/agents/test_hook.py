@@ -164,6 +164,16 @@ def test_no_hook_hands_hidden_text_to_the_model(client: Client) -> None:
     assert [each for each in "\u202e\U000e0041" if each in said] == []
 
 
+def test_no_hook_hands_a_credential_to_the_model(client: Client) -> None:
+    """A finding quotes what stands in the file, and the first page its title: with stars for a credential."""
+    body = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    client.place.text = client.place.text.replace("title: JWT Service", f'title: "JWT \\x67hp_{body}"')
+    edit = {"tool_input": {"file_path": str(client.place.path), "old_string": "a", "new_string": "b"}}
+    said = [client.hook("after-edit", given=edit), client.hook("session-start")]
+    assert all(said)
+    assert body[:8] not in json.dumps(said)
+
+
 def test_file_that_must_not_be_fixed_is_told(client: Client) -> None:
     """Where the fix is refused the agent hears why, with the findings."""
     client.place.text = client.place.text.replace("total: 0", "total: 5")

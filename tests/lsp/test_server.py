@@ -250,6 +250,23 @@ def test_nothing_hidden_is_shown_and_no_title_is_markdown(place: GitPlace, clien
     assert [each for each in said if set(json.dumps(each, ensure_ascii=False)) & set(hidden)] == []
 
 
+def test_nothing_that_is_shown_holds_a_credential(place: GitPlace, client: LanguageClient) -> None:
+    """Findings, titles of other tasks, the outline and what is offered have stars in its place."""
+    body = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    place.write(OTHER, text_of(place).replace("101", "102").replace("title: JWT Service", f'title: "\\x67hp_{body}"'))
+    text = text_of(place).replace("status: created", f'status: "\\x67hp_{body}"\ndepends_on: ["102"]')
+    text = text.replace("makes a JWT", f"makes \\u0067hp_{body}")
+    assert text.count(body) > 1
+    client.open(STATE, text)
+    line = line_of(text, "depends_on")
+    client.until(lambda: len(client.shown(STATE)) > 1)
+    params = {"textDocument": {"uri": client.uri(STATE)}}
+    said = [client.at("hover", STATE, line, 15), client.at("completion", STATE, line, 15)]
+    said += [client.request("textDocument/documentSymbol", params), client.shown(STATE)]
+    assert all(said)
+    assert [each for each in said if body[:8] in json.dumps(each)] == []
+
+
 def test_outline_and_folds(place: GitPlace, client: LanguageClient) -> None:
     """Sections stand below the title, and every section can be folded."""
     client.open(STATE)

@@ -224,14 +224,15 @@ def test_no_answer_holds_hidden_text(agent: Agent, place: Place) -> None:
     assert [each for each in said if set(each) & {*hidden, "\x1b"}] == []
 
 
-def test_no_note_holds_a_credential(tmp_path: Path) -> None:
-    """What a command says of a file is masked, as on standard error."""
+def test_no_note_and_no_answer_holds_a_credential(tmp_path: Path) -> None:
+    """What a command says of a file is masked, as on standard error, and so is what it answers."""
     key = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6"
 
     def warns(said: Call, _: object) -> Result:
         said.problems((f"`status` is {key}",))
-        return Result(None, "", 1)
+        return Result({"title": key, "id": key}, key, 1)
 
     asked = ToolCall(operation("list")._replace(run=warns), {})
-    (note,) = call.run(asked, Root(tmp_path)).notes
-    assert key not in note
+    answer = call.run(asked, Root(tmp_path))
+    assert key not in answer.notes[0] + answer.text
+    assert answer.data == {"title": "*" * len(key), "id": key}

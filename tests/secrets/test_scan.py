@@ -7,7 +7,8 @@ from time import process_time
 
 import pytest
 
-from taskstate.secrets.mask import masked, redactor
+from taskstate.lint.redaction import redactor
+from taskstate.secrets.mask import masked
 from taskstate.secrets.names import ASSIGNED, IN_HEADER
 from taskstate.secrets.prefixes import marked, prefixed
 from taskstate.secrets.scan import IN_ADDRESS, ON_A_COMMAND_LINE, PRIVATE_KEY, find
@@ -265,6 +266,26 @@ def test_masking_keeps_every_place() -> None:
     assert masked("nothing here") == "nothing here"
 
 
+@pytest.mark.parametrize("first", ["\\x67", "\\u0067", "\\U00000067", "\\\\x67", "\\\\\\u0067"])
+def test_no_escape_hides_a_secret(first: str) -> None:
+    """A token whose letters YAML or JSON write by their number is found as it is written, behind others as well."""
+    token = f"{first}h\\x70_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7\\u00528"
+    text = f'a: "\\u00e4 \\x41"\ntitle: "JWT {token} \\x41"'
+    (secret,) = find(text)
+    assert secret.kind == "a GitHub token"
+    assert token.endswith(secret.span.of(text))
+    assert secret.span.end == text.index(token) + len(token)
+    assert masked(text) == text.replace(secret.span.of(text), "*" * (secret.span.end - secret.span.start))
+
+
+def test_what_is_plain_is_found_once_beside_escapes() -> None:
+    """Escapes elsewhere move no span, and what is found plain is not found again."""
+    written = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    text = f"\\u00e4\\x41 {written} \\x41"
+    assert [each.span.of(text) for each in find(text)] == [written]
+    assert not find("an \\x41 and \\u12 and \\U00110000 are nothing")
+
+
 def test_a_message_is_redacted() -> None:
     """A quoted value, or its beginning where it was cut, becomes stars; a few letters do not."""
     assert redactor([AWS_ID])(f"`x` is '{AWS_ID}'") == "`x` is '****'"
@@ -337,6 +358,7 @@ REPEATED = (
         "='aB3dE5fG7hI9jK1lM3nO5'",
         "twilio 'aB3dE5fG7hI9jK1lM3nO5' ",
     ),
+    *("\\x41", "\\u0041 ", "\\x67hp_", "\\\\x"),
     *("-----BEGIN A ", f"{RSA}\n", RSA.replace("RSA ", ""), "QUJDREVGR0hJSktMTU5PUA\n"),
 )
 

@@ -23,7 +23,7 @@ def run(call: CommandLineCall, asked: Decompose) -> Result:
     # Nobody is asked where a program reads or answers.
     if asked.apply or call.as_data or output.is_quiet or not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
         return result
-    output.show(result)
+    output.show(result, call)
     sys.stdout.write("Create them now? [y/N] ")
     sys.stdout.flush()
     if sys.stdin.readline().strip().casefold() not in {"y", "yes"}:

@@ -34,10 +34,11 @@ def _standard_input(asked: Fmt) -> Result:
     status = 1 if formatted.changed and (asked.check or asked.diff) else 0
     data = {"path": name, "changed": formatted.changed, "text": formatted.after}
     if asked.diff:
-        return Result(data, unified_diff(name, formatted.before, formatted.after), status)
+        return Result(data, unified_diff(name, formatted.before, formatted.after), status, is_verbatim=True)
     if asked.check:
-        return Result(data, f"would be reformatted: {name}" if formatted.changed else "", status)
-    return Result(data, "", status, raw=formatted.after.encode())
+        text = f"would be reformatted: {name}" if formatted.changed else ""
+        return Result(data, text, status, is_verbatim=True)
+    return Result(data, "", status, raw=formatted.after.encode(), is_verbatim=True)
 
 
 OPERATIONS = (FMT._replace(run=run),)

@@ -67,7 +67,7 @@ def _give_back(call: CommandLineCall, asked: Lint, data: bytes, report: Report) 
         from taskstate.lint.reporters.json import shape
 
         text = data.decode("utf-8", errors="replace")
-        return Result(shape(report.findings, files=1) | {"text": text}, "", status)
+        return Result(shape(report.findings, files=1) | {"text": text}, "", status, is_verbatim=True)
     if is_terminal(sys.stdout):  # for a person, not for an editor: escape control characters
         sys.stdout.write(printable(data.decode("utf-8", errors="replace")))
     else:

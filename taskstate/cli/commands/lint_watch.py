@@ -37,7 +37,7 @@ def watch(call: CommandLineCall, asked: Lint, lint: Callable[[CommandLineCall, L
         if is_terminal(sys.stdout):
             sys.stdout.write(_CLEAR)
         try:
-            again.output.show(lint(again, asked))
+            again.output.show(lint(again, asked), again)
         except TaskstateError as error:
             again.output.print_error(error, 2)
         sys.stdout.flush()
