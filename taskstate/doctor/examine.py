@@ -81,6 +81,11 @@ def _check_git(workspace: Workspace) -> Iterable[RepositoryProblem]:
         yield RepositoryProblem(
             "git", "", f"git {shown} is too old", f"install {'.'.join(map(str, OLDEST_GIT))} or newer"
         )
+    elif workspace.private.foreign:
+        shown = files.shown(workspace.private.foreign)
+        message = f"it leads to {shown}, which is another folder's: nothing of that repository is read or written"
+        help_ = "delete it; if you copied a worktree, run `git worktree add` instead, and take its files over"
+        yield RepositoryProblem("git", ".git", message, help_)
     elif git.toplevel(workspace.root) is None:
         message = "this is no working tree of git: there is no history to compare with, and nothing is merged"
         yield RepositoryProblem("git", "", message, "run `git init`", note=True)
@@ -284,6 +289,11 @@ def _check_kept(workspace: Workspace) -> Iterable[RepositoryProblem]:
     if workspace.private.refusal:
         message = f"{workspace.config.root}/{FALLBACK} is not used: {workspace.private.refusal}"
         yield RepositoryProblem("kept", "", message, "move it away, and look at what put it there")
+    if workspace.private.unlinked:
+        shown = files.shown(workspace.private.unlinked)
+        message = f"{shown} names no working tree, so what is kept lies in {workspace.config.root}/{FALLBACK}"
+        help_ = "if it is this one's: `git config core.worktree` with its path lets it lie with git"
+        yield RepositoryProblem("kept", "", message, help_, note=True)
     records, strange = kept_records.records(workspace.private)
     for loss in losses.find_losses(workspace, records):
         if loss.items:
