@@ -15,6 +15,7 @@ from pathlib import Path
 from taskstate.brief.attention import attention
 from taskstate.doctor.preflight import preflight
 from taskstate.doctor.versions import differences
+from taskstate.doctor.weakened import weakenings
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.lint.removed import removed_findings
 from taskstate.lint.runner import LintRequest, open_run
@@ -35,6 +36,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.views.status import active_tasks
 from taskstate.workspace import artifacts, task_index
 from taskstate.workspace.misnamed import misnamed_files
+from taskstate.workspace.workspace import config_name
 from taskstate.writing import damage, keeping, losses
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
 
     from taskstate.workspace.workspace import Workspace
 
-    _Setting = Literal["configuration", "git", "set-up", "merge-driver", "hooks", "versions", "prompts"]
+    _Setting = Literal["configuration", "git", "weakened", "set-up", "merge-driver", "hooks", "versions", "prompts"]
     _Storage = Literal["lock", "unfinished", "kept", "temporary", "artifacts", "cache"]
     _Tasks = Literal["files", "removed", "attention", "twice", "ids", "permanent", "orphans"]
     CheckName = _Setting | _Storage | _Tasks
@@ -70,6 +72,13 @@ class RepositoryProblem(NamedTuple):
 def examine(workspace: Workspace) -> tuple[RepositoryProblem, ...]:
     """Run all checks and return their problems."""
     return tuple(problem for check in CHECKS.values() for problem in check(workspace))
+
+
+def _check_weakened(workspace: Workspace) -> Iterable[RepositoryProblem]:
+    name = config_name(workspace.root)
+    for key, message in weakenings(workspace.config):
+        help_ = "if you did not decide that, look at who did"
+        yield RepositoryProblem("weakened", name, f"`{key}`: {message}", help_, note=True)
 
 
 def _check_git(workspace: Workspace) -> Iterable[RepositoryProblem]:
@@ -362,6 +371,7 @@ def _check_prompts(workspace: Workspace) -> Iterable[RepositoryProblem]:
 
 
 CHECKS: dict[CheckName, Callable[[Workspace], Iterable[RepositoryProblem]]] = {
+    "weakened": _check_weakened,
     "git": _check_git,
     "set-up": _check_set_up,
     "merge-driver": _check_merge_driver,

@@ -8,7 +8,7 @@ comment on the line allows. Pure, and in time in proportion to the text: all rep
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
 
 from taskstate.secrets.names import assigned_in
@@ -62,6 +62,16 @@ def find(text: str, allow: tuple[str, ...] = ()) -> tuple[Secret, ...]:
     searches = (_private_keys, tokens_in, _logins, assigned_in)  # of two in one place the first says more
     secrets = [Secret(*each) for search in searches for each in search(text)]
     return _without_allowed(text, secrets, allow) if secrets else ()
+
+
+def allowed(text: str, allow: tuple[str, ...]) -> tuple[Secret, ...]:
+    """Return what looks like a credential, and `find` leaves out because an expression of `allow` matches in it."""
+    if not allow:
+        return ()
+    starts = [each.span.start for each in find(text, allow)]
+    return tuple(
+        each for each in find(text) if bisect_left(starts, each.span.start) == bisect_left(starts, each.span.end)
+    )
 
 
 def _without_allowed(text: str, secrets: Iterable[Secret], allow: tuple[str, ...]) -> tuple[Secret, ...]:

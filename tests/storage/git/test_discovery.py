@@ -106,8 +106,10 @@ def separate(victim: Path) -> tuple[Path, Path]:
     return victim.parent / "clone", victim.parent / "store"
 
 
-HOME = (plain, linked, moved, relative, of_a_bare_one, submodule)
-HOME = (*HOME, separated_later, separate_and_linked, link_in_its_place)
+HOME = (
+    *(plain, linked, moved, relative, of_a_bare_one, submodule),
+    *(separated_later, separate_and_linked, link_in_its_place),
+)
 
 
 @pytest.mark.parametrize("make", HOME)
@@ -232,10 +234,11 @@ def file_that_names_a_link(victim: Path, folder: Path) -> None:
     named(folder, victim / ".git")
 
 
-FOREIGN = (file_that_names_it, file_with_a_detour, link_to_it, folder_with_a_shared_one, made_up_worktree)
-FOREIGN = (*FOREIGN, file_that_names_a_worktrees, worktrees_behind_a_link, copied_worktree)
-FOREIGN = (*FOREIGN, file_that_names_a_submodules, file_that_names_a_separate_one, file_that_names_a_linked_one)
-FOREIGN = (*FOREIGN, file_that_names_a_link)
+FOREIGN = (
+    *(file_that_names_it, file_with_a_detour, link_to_it, folder_with_a_shared_one, made_up_worktree),
+    *(file_that_names_a_worktrees, worktrees_behind_a_link, copied_worktree, file_that_names_a_submodules),
+    *(file_that_names_a_separate_one, file_that_names_a_linked_one, file_that_names_a_link),
+)
 
 
 @pytest.mark.parametrize("make", FOREIGN)
