@@ -81,7 +81,9 @@ def _changed(
         raise secret_check.refusal(secrets.lines, secrets.kinds)
     if secrets.lines:
         change = _stamped(loaded, with_event(text, secret_check.audit_event(secrets, request.metadata)), request)
-    return change, secret_check.warnings(secrets.lines)
+    warnings = secret_check.warnings_of(workspace, secrets)
+    secret_check.remember_said(workspace, secrets, request)
+    return change, warnings
 
 
 def _require_no_link(workspace: Workspace, path: str) -> None:

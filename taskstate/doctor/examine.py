@@ -15,6 +15,7 @@ from pathlib import Path
 from taskstate.brief.attention import attention
 from taskstate.doctor.preflight import preflight
 from taskstate.doctor.versions import differences
+from taskstate.doctor.weakened import weakenings
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.lint.removed import removed_findings
 from taskstate.lint.runner import LintRequest, open_run
@@ -35,6 +36,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.views.status import active_tasks
 from taskstate.workspace import artifacts, task_index
 from taskstate.workspace.misnamed import misnamed_files
+from taskstate.workspace.workspace import config_name
 from taskstate.writing import damage, keeping, losses
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ if TYPE_CHECKING:
 
     from taskstate.workspace.workspace import Workspace
 
-    _Setting = Literal["configuration", "git", "set-up", "merge-driver", "hooks", "versions", "prompts"]
+    _Setting = Literal["configuration", "git", "weakened", "set-up", "merge-driver", "hooks", "versions", "prompts"]
     _Storage = Literal["lock", "unfinished", "kept", "temporary", "artifacts", "cache"]
     _Tasks = Literal["files", "removed", "attention", "twice", "ids", "permanent", "orphans"]
     CheckName = _Setting | _Storage | _Tasks
@@ -72,6 +74,13 @@ def examine(workspace: Workspace) -> tuple[RepositoryProblem, ...]:
     return tuple(problem for check in CHECKS.values() for problem in check(workspace))
 
 
+def _check_weakened(workspace: Workspace) -> Iterable[RepositoryProblem]:
+    name = config_name(workspace.root)
+    for key, message in weakenings(workspace.config):
+        help_ = "if you did not decide that, look at who did"
+        yield RepositoryProblem("weakened", name, f"`{key}`: {message}", help_, note=True)
+
+
 def _check_git(workspace: Workspace) -> Iterable[RepositoryProblem]:
     version = git.version()
     if version is None:
@@ -81,6 +90,11 @@ def _check_git(workspace: Workspace) -> Iterable[RepositoryProblem]:
         yield RepositoryProblem(
             "git", "", f"git {shown} is too old", f"install {'.'.join(map(str, OLDEST_GIT))} or newer"
         )
+    elif workspace.private.foreign:
+        shown = files.shown(workspace.private.foreign)
+        message = f"it leads to {shown}, which is another folder's: nothing of that repository is read or written"
+        help_ = "delete it; if you copied a worktree, run `git worktree add` instead, and take its files over"
+        yield RepositoryProblem("git", ".git", message, help_)
     elif git.toplevel(workspace.root) is None:
         message = "this is no working tree of git: there is no history to compare with, and nothing is merged"
         yield RepositoryProblem("git", "", message, "run `git init`", note=True)
@@ -284,6 +298,11 @@ def _check_kept(workspace: Workspace) -> Iterable[RepositoryProblem]:
     if workspace.private.refusal:
         message = f"{workspace.config.root}/{FALLBACK} is not used: {workspace.private.refusal}"
         yield RepositoryProblem("kept", "", message, "move it away, and look at what put it there")
+    if workspace.private.unlinked:
+        shown = files.shown(workspace.private.unlinked)
+        message = f"{shown} names no working tree, so what is kept lies in {workspace.config.root}/{FALLBACK}"
+        help_ = "if it is this one's: `git config core.worktree` with its path lets it lie with git"
+        yield RepositoryProblem("kept", "", message, help_, note=True)
     records, strange = kept_records.records(workspace.private)
     for loss in losses.find_losses(workspace, records):
         if loss.items:
@@ -352,6 +371,7 @@ def _check_prompts(workspace: Workspace) -> Iterable[RepositoryProblem]:
 
 
 CHECKS: dict[CheckName, Callable[[Workspace], Iterable[RepositoryProblem]]] = {
+    "weakened": _check_weakened,
     "git": _check_git,
     "set-up": _check_set_up,
     "merge-driver": _check_merge_driver,

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 import shlex
+from contextlib import suppress
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
-from taskstate.storage import folders
+from taskstate.storage import files, folders
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.workspace import require_set_up
 
@@ -73,6 +74,26 @@ def _free_id(workspace: Workspace) -> str:
     """Return the number behind the highest one among the ids of the tasks."""
     ids = (names.own_id(path.name) for path in workspace.state_files())
     return str(1 + max((int(each) for each in ids if each.isascii() and each.isdigit()), default=0))
+
+
+def require_in_reach(checker: Checker, path: Path, opened: tuple[Path, ...]) -> None:
+    """Refuse a file whose repository is neither in a folder that the editor works in, nor has such a folder in it.
+
+    A file of another repository may be open as well, as where a link led there: it is shown, and not written. An editor
+    without folders was started for the files that it has open.
+
+    Raises:
+        TaskstateError: code "path-escapes".
+    """
+    root = checker.workspace(path).root
+    if not opened and checker.texts.get(path) is not None:
+        return
+    for folder in opened:
+        with suppress(TaskstateError):  # the configuration of another folder is broken
+            if root.is_relative_to(folder.resolve()) or checker.workspace(folder).root == root:
+                return
+    message = f"{files.shown(path)} is in no repository that the editor works in"
+    raise TaskstateError(message, help="open its folder there, or use the command line", code="path-escapes")
 
 
 def run_cure(checker: Checker, command: str, path: Path, arguments: tuple[str, ...]) -> tuple[str, ...]:

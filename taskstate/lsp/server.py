@@ -37,6 +37,7 @@ from taskstate.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
     from typing import BinaryIO
 
     from cattrs import Converter
@@ -141,6 +142,13 @@ class Server(LanguageServer):
         self.is_ended = False
         self._faults: set[str] = set()
 
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """The folders that the editor works in now; none where it has only files open."""
+        named = [folder.uri for folder in self.workspace.folders.values()] or [self.workspace.root_uri or ""]
+        paths = (path_of(uri) for uri in named)
+        return tuple(path for path in paths if path and folders.is_folder(path))
+
     def _warn(self, message: str) -> None:
         self.show(types.MessageType.Warning, message)
 
@@ -208,11 +216,8 @@ def _register_texts(server: Server) -> None:
     @server.feature(types.INITIALIZED)
     def _initialized(_params: types.InitializedParams) -> None:
         _learn_capabilities(server)
-        opened = [folder.uri for folder in server.workspace.folders.values()]
-        for uri in [*opened, server.workspace.root_uri or ""]:
-            path = path_of(uri)
-            if path and folders.is_folder(path):
-                publisher.adopt(path, is_folder=True)
+        for folder in server.folders:
+            publisher.adopt(folder, is_folder=True)
         publisher.soon()
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
@@ -311,7 +316,7 @@ def _runner(server: Server, command: str) -> Callable[..., Any]:
 
     def run(*arguments: Any) -> dict[str, object]:  # noqa: ANN401 - any JSON values
         try:
-            message, is_done = server.service.run_command(command, arguments), True
+            message, is_done = server.service.run_command(command, arguments, server.folders), True
         except TaskstateError as error:
             message, is_done = str(error), False
         kind = types.MessageType.Info if is_done else types.MessageType.Error

@@ -97,8 +97,10 @@ class Service:
             subject = actions.Subject(run, opened, queries, self._positions(path), self.versioned)
             return actions.actions(subject, findings, place, only)
 
-    def run_command(self, command: str, arguments: tuple[object, ...]) -> str:
+    def run_command(self, command: str, arguments: tuple[object, ...], folders: tuple[Path, ...]) -> str:
         """Run the job of a command on the file that its first argument names, and return what it has to say.
+
+        `folders` are those that the editor works in: nothing is written in other repositories.
 
         Raises:
             TaskstateError: the arguments name no file of ours, or the job refuses; nothing is changed then.
@@ -107,6 +109,7 @@ class Service:
         path = path_of(str(uri))
         if path is None or names.own_file(path.as_posix()) is None:
             raise TaskstateError(f"{command} needs the address of a task's file", help="give a file: URI", code="usage")
+        cures.require_in_reach(self.checker, path, folders)
         notes = cures.run_cure(self.checker, command, path, tuple(str(each) for each in rest if each != ""))
         return "\n".join(notes) or "nothing to change"
 

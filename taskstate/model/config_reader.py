@@ -40,7 +40,8 @@ def read_config(mapping: object, source: str) -> Config:
     """Return the configuration in a `mapping` read from TOML; `source` names it in messages.
 
     Raises:
-        TaskstateError: code "config": it does not meet the schema, or names an export for an unknown role.
+        TaskstateError: code "config": it does not meet the schema, names an export for an unknown role, or allows
+            every secret.
     """
     from taskstate.validation.schema_compiler import (
         is_valid,  # not `schema`, which is slow to import: this runs at each start
@@ -50,6 +51,7 @@ def read_config(mapping: object, source: str) -> Config:
         raise _schema_error(mapping, source)
     config: Config = _converted(mapping, Config)
     _require_roles(config, source)
+    _require_narrow(config.secrets.allow, source)
     return config._replace(root="/".join(part for part in config.root.split("/") if part not in {"", "."}))
 
 
@@ -104,6 +106,17 @@ def _require_roles(config: Config, source: str) -> None:
             raise _config_error(
                 problem, f"did you mean {suggestion}?" if suggestion else f"there are {', '.join(config.roles)}"
             )
+
+
+def _require_narrow(allow: tuple[str, ...], source: str) -> None:
+    """Refuse patterns that switch the search for secrets off; `doctor` and the first write name all others."""
+    if allow:
+        from taskstate.validation.linear_patterns import match_everything
+
+        if match_everything(allow):
+            each = next((index for index, pattern in enumerate(allow) if match_everything((pattern,))), None)
+            key = "`secrets.allow` matches" if each is None else f"`secrets.allow[{each}]` matches"
+            raise _config_error(f"{source}: {key} any value, so no secret would be found", "name what the values have")
 
 
 def _config_error(problem: str, advice: str) -> TaskstateError:

@@ -1,19 +1,21 @@
 """Finds the folder for what is private to the tool: the journal, kept copies of what was acknowledged, and caches.
 
-It lies where no commit reaches: in git's common folder, one for each worktree. Where that cannot be written, and
-without git, it is `private/` in the state folder, which a stranger's commit could hold: so that one is used only if
-nothing in it is a link, tracked by git, or another user's.
+It lies where no commit reaches: in git's common folder, one for each worktree. Where that cannot be written or does not
+name this working tree, and without git, it is `private/` in the state folder, which a stranger's commit could hold: so
+that one is used only if nothing in it is a link, tracked by git, or another user's.
 """
 
 from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from taskstate.errors import GitFailed
 from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
+from taskstate.storage.git.discovery import HOME
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -27,13 +29,16 @@ _MAIN = "main"
 class Private(NamedTuple):
     """The private folders: those that are read, the one that is written (None: none can be), and why one is not used.
 
-    They need not exist yet; `removed` are those of worktrees that are gone.
+    They need not exist yet; `removed` are those of worktrees that are gone. `foreign` is the git directory of another
+    folder to which `.git` leads; `unlinked` one that names no working tree. Neither holds anything of ours.
     """
 
     read: tuple[Path, ...]
     write: Path | None
     refusal: str = ""
     removed: tuple[Path, ...] = ()
+    foreign: str = ""
+    unlinked: str = ""
 
     def files(self, kind: str) -> Iterator[Path]:
         """Yield the files of one kind (`journal`, `kept`), each folder's in the order of their names."""
@@ -49,14 +54,19 @@ class Private(NamedTuple):
 def find_private(root: Path, state_root: Path) -> Private:
     """Return the private folders of the repository at `root`."""
     at = _git_folders(root)
-    own = at.common_dir / _IN_GIT / _worktree(at, root) if at else None
+    is_ours = at is not None and git.is_linked(at.top, at.git_dir)
+    own = at.common_dir / _IN_GIT / _worktree(at, root) if at and is_ours else None
     in_git = own if own and not folders.is_link(own) and not folders.is_link(own.parent) else None
     is_writable = in_git is not None and _is_writable(in_git)
     fallback = state_root / FALLBACK
     why_not = refusal(fallback, root) if folders.exists(fallback) else ""
     read = (*((in_git,) if in_git else ()), *(() if why_not else (fallback,)))
     write = in_git if is_writable else None if why_not else fallback
-    return Private(read, write, why_not, _removed(at, in_git) if at and in_git else ())
+    found = Private(read, write, why_not, _removed(at, in_git) if at and in_git else ())
+    if at:
+        return found if is_ours else found._replace(unlinked=str(at.git_dir))
+    other = git.foreign(root)
+    return found._replace(foreign=other.git_dir) if other else found
 
 
 def make_folder(folder: Path) -> None:
@@ -68,17 +78,26 @@ def make_folder(folder: Path) -> None:
     with files.os_errors("create", folder):
         if not folders.is_folder(folder):
             above = folder.parent.parent
+            is_new = above.name == _IN_GIT and not folders.exists(above)
             files.make_folder(above.parent if above.name == _IN_GIT else above)
             for each in (above, folder.parent, folder):
                 folders.make(each, 0o700)
+            if is_new and above.parent.name == ".git":
+                _name_home(above.parent)
+
+
+def _name_home(git_dir: Path) -> None:
+    """Note whose a git directory is, for the time after it was moved out of there by `git init --separate-git-dir`."""
+    with suppress(OSError):  # another command has just done so; or the disk is full, and what follows says so
+        descriptor = folders.open_file(git_dir / HOME, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        try:
+            files.write_all(descriptor, os.fsencode(git_dir.parent) + b"\n")
+        finally:
+            os.close(descriptor)
 
 
 def _git_folders(root: Path) -> git.GitFolders | None:
-    """Return git's folders; where they lie, and through which links, is for git and its user to say.
-
-    The shared folder counts only where git would have put the worktree's own into it: a file `commondir` in an unpacked
-    archive can name any folder.
-    """
+    """Return git's folders, with every link resolved; None also where they are another folder's."""
     try:
         at = git.folders(root)
     except GitFailed:
@@ -86,8 +105,7 @@ def _git_folders(root: Path) -> git.GitFolders | None:
     if at is None:
         return None
     git_dir, common_dir = Path(os.path.realpath(at.git_dir)), Path(os.path.realpath(at.common_dir))
-    is_linked = git_dir.parent == common_dir / "worktrees"
-    return at._replace(git_dir=git_dir, common_dir=common_dir if is_linked else git_dir)
+    return at._replace(git_dir=git_dir, common_dir=common_dir)
 
 
 def _worktree(at: git.GitFolders, root: Path) -> str:
@@ -118,7 +136,7 @@ def _removed(at: git.GitFolders, own: Path) -> tuple[Path, ...]:
         worktree = name.partition(":")[0]
         same_place = name == f"{worktree}{colon}{below}"
         known = at.common_dir / "worktrees" / worktree.rstrip("~")
-        if worktree != _MAIN and same_place and not folders.is_folder(known):
+        if worktree not in (_MAIN, os.path.basename(HOME)) and same_place and not folders.is_folder(known):
             found.append(own.parent / name)
     return tuple(found)
 

@@ -63,7 +63,7 @@ def renumber(workspace: Workspace, path: Path, new: str, request: Request) -> Ou
         others = _others(workspace, path, renaming, request) if is_unique else ()
         plan = (created, *others, journal.Delete(loaded.relative, loaded.digest))
         secrets = secret_check.new_secrets_in_plan(workspace, plan)  # in the new id or the actor's name
-        warnings = secret_check.require_allowed(secrets, force=request.force_secrets)
+        warnings = secret_check.require_allowed(workspace, secrets, request)
         if not request.dry_run:
             keeping.carry_out(workspace, plan, request.metadata.now)
             _drop_empty(workspace, renaming)

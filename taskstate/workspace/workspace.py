@@ -266,6 +266,8 @@ def _find(start: Path, *, root: str, config_file: str) -> Workspace:
         return Workspace(root=Path(root).resolve() if root else path.parent, config=config or Config())
     places = [Path(root).resolve()] if root else [start.resolve(), *start.resolve().parents]
     top = None if root else git.toplevel(start.resolve())
+    other = git.foreign(start.resolve()) if top is None and not root else None
+    top = other.top if other else top  # its files are no part of what lies around it
     for folder in places[: places.index(top) + 1] if top in places else places:
         config = config_in(folder)
         if config or folders.is_folder(folder / Config().root):

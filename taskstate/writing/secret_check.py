@@ -20,6 +20,7 @@ from taskstate.model.write_metadata import timestamp
 from taskstate.secrets import scan
 from taskstate.secrets.scan import Secret
 from taskstate.storage import files, folders
+from taskstate.storage.cache import Cache
 from taskstate.storage.transaction import Append, Create, Replace, paths_of
 from taskstate.syntax import invisible
 from taskstate.syntax.document import parse
@@ -110,10 +111,14 @@ EVENT = "secrets-forced"  # of a forced write, in the audit
 
 
 class SecretFindings(NamedTuple):
-    """The findings in texts that are to be written: a line about each, and the kind of each."""
+    """The findings in texts that are to be written: a line about each, and the kind of each.
+
+    `allowed` has a line about each that is none because `secrets.allow` of the configuration says so.
+    """
 
     lines: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
+    allowed: tuple[str, ...] = ()
 
 
 def new_secrets_in_plan(workspace: Workspace, plan: Plan, path: str = "", old: str = "") -> SecretFindings:
@@ -123,26 +128,30 @@ def new_secrets_in_plan(workspace: Workspace, plan: Plan, path: str = "", old: s
     """
     lines: list[str] = []
     kinds: list[str] = []
+    allowed: list[str] = []
     for operation in plan:
         if isinstance(operation, Create | Replace | Append):
             name = f"what is added to {operation.path}" if isinstance(operation, Append) else operation.path
             before = old if operation.path == path else None
-            for text, findings in _new_in_operation(workspace, plan, operation, before):
-                lines += describe(text, findings, name)
-                kinds += [each.kind for each in findings]
-    return SecretFindings(tuple(lines), tuple(kinds))
+            for text, findings, is_allowed in _new_in_operation(workspace, plan, operation, before):
+                described = describe(text, findings, name)
+                allowed += described if is_allowed else ()
+                lines += () if is_allowed else described
+                kinds += () if is_allowed else [each.kind for each in findings]
+    return SecretFindings(tuple(lines), tuple(kinds), tuple(allowed))
 
 
 def _new_in_operation(
     workspace: Workspace, plan: Plan, operation: Create | Replace | Append, old: str | None
-) -> Iterator[tuple[str, tuple[Secret, ...]]]:
-    """Yield the text that an operation writes, in each form that is searched, and what is new in it.
+) -> Iterator[tuple[str, tuple[Secret, ...], bool]]:
+    """Yield the text that an operation writes, in each form that is searched, what is new in it, and if it is allowed.
 
     Of a text that replaces the text `old` only changed lines are searched.
     """
     written = operation.data.decode(errors="replace")
     is_hidden = own_file(operation.path) and (not written.isascii() or "\\" in written)
-    for searched in (_secrets_in, _invisible_in) if is_hidden else (_secrets_in,):
+    searches = (_secrets_in, *((_allowed_in,) if workspace.config.secrets.allow else ()))
+    for searched in (*searches, _invisible_in) if is_hidden else searches:
         form = partial(_with_characters, name=operation.path) if searched is _invisible_in else str
         text = form(written)
         parts = (Span(0, len(text)),) if old is None else changed_parts(form(old), text)
@@ -150,7 +159,7 @@ def _new_in_operation(
         if findings:
             before = "".join(map(form, _old_texts(workspace, (operation,)))) if isinstance(operation, Replace) else ""
             others = "\n".join(map(form, _old_texts(workspace, tuple(each for each in plan if each is not operation))))
-            yield text, exceeding(text, findings, before, others)
+            yield text, exceeding(text, findings, before, others), searched is _allowed_in
 
 
 def _with_characters(text: str, name: str) -> str:
@@ -168,7 +177,25 @@ def _with_characters(text: str, name: str) -> str:
 
 
 def _secrets_in(text: str, part: Span, workspace: Workspace) -> Iterator[Secret]:
-    for each in scan.find(part.of(text), workspace.config.secrets.allow):
+    yield from _moved(scan.find(part.of(text), workspace.config.secrets.allow), part)
+
+
+def _only_allowed(text: str, allow: tuple[str, ...]) -> tuple[Secret, ...]:
+    """Return what looks like a credential, and `find` leaves out because an expression of `allow` matches in it."""
+    if not allow:
+        return ()
+    starts = [each.span.start for each in scan.find(text, allow)]
+    return tuple(
+        each for each in scan.find(text) if bisect_left(starts, each.span.start) == bisect_left(starts, each.span.end)
+    )
+
+
+def _allowed_in(text: str, part: Span, workspace: Workspace) -> Iterator[Secret]:
+    yield from _moved(_only_allowed(part.of(text), workspace.config.secrets.allow), part)
+
+
+def _moved(findings: Iterable[Secret], part: Span) -> Iterator[Secret]:
+    for each in findings:
         yield each._replace(span=Span(part.start + each.span.start, part.start + each.span.end))
 
 
@@ -221,16 +248,41 @@ def _common_length(old: str, new: str, excluded: int, *, backwards: bool = False
     return low
 
 
-def require_allowed(findings: SecretFindings, *, force: bool) -> tuple[str, ...]:
+def require_allowed(workspace: Workspace, findings: SecretFindings, request: Request) -> tuple[str, ...]:
     """Refuse a write with findings, or if it is forced return the warnings.
 
     Raises:
         TaskstateError: code "secret": there are findings and the write is not forced.
     """
-    if findings.lines and not force:
+    if findings.lines and not request.force_secrets:
         # The prefix, since these line numbers are not those of the file on disk.
         raise refusal([f"what would be written: {line}" for line in findings.lines], findings.kinds)
-    return warnings(findings.lines)
+    return warnings_of(workspace, findings)
+
+
+def warnings_of(workspace: Workspace, findings: SecretFindings) -> tuple[str, ...]:
+    """Return the warnings for a write: what is forced, and what only the configuration allows unless that was said."""
+    forced = warnings(findings.lines)
+    if not findings.allowed or _said(workspace).get(_SAID):
+        return forced
+    shown = first_of(findings.allowed, _MAX_LISTED, separator="; ", last="; and ")
+    return (*forced, f"warning: {shown}; it is written since `secrets.allow` says that it is no secret")
+
+
+def remember_said(workspace: Workspace, findings: SecretFindings, request: Request) -> None:
+    """Remember that a write told what only the configuration allows: a clone says so once for the same patterns."""
+    said = _said(workspace)
+    if findings.allowed and not request.dry_run and not said.get(_SAID):
+        said.put(_SAID, True)  # noqa: FBT003 - the entry, not a flag
+        said.save()
+
+
+_SAID = "said"
+
+
+def _said(workspace: Workspace) -> Cache[bool]:
+    patterns = "\n".join(workspace.config.secrets.allow)
+    return Cache(workspace.private.cache("allowed-secrets.json"), bool, rests_on=patterns)
 
 
 def audit_event(findings: SecretFindings, metadata: WriteMetadata) -> dict[str, object]:
@@ -271,19 +323,21 @@ def check_text(workspace: Workspace, pieces: Iterable[str], request: Request, *,
     """
     lines: list[str] = []
     kinds: list[str] = []
+    allowed: list[str] = []
     number = 1
     for text in pieces:
         counted = 0  # characters of this piece whose line ends are in `number` already
-        for each in sorted(new_secrets(text, workspace.config)):
+        refused = frozenset(new_secrets(text, workspace.config))
+        for each in sorted((*refused, *_only_allowed(text, workspace.config.secrets.allow))):
             number += text.count("\n", counted, each.span.start)
             counted = each.span.start
-            lines.append(f"{name}, line {number}: this looks like {each.kind}")
-            kinds.append(each.kind)
+            (lines if each in refused else allowed).append(f"{name}, line {number}: this looks like {each.kind}")
+            kinds += [each.kind] if each in refused else []
         number += text.count("\n", counted)
-    if not lines:
-        return AcceptedText()
-    if not request.force_secrets:
+    if lines and not request.force_secrets:
         raise refusal(lines)
     more = (f"{name}: {len(lines) - _MAX_WARNINGS} more such lines",) if len(lines) > _MAX_WARNINGS else ()
-    warned = warnings([*lines[:_MAX_WARNINGS], *more])
-    return AcceptedText(warned, audit_event(SecretFindings(tuple(lines), tuple(kinds)), request.metadata))
+    found = SecretFindings((*lines[:_MAX_WARNINGS], *more), tuple(kinds), tuple(allowed))
+    warned = warnings_of(workspace, found)
+    remember_said(workspace, found, request)
+    return AcceptedText(warned, audit_event(found, request.metadata) if lines else None)

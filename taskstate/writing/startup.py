@@ -20,8 +20,11 @@ def recover(workspace: Workspace) -> tuple[str, ...]:
     """
     private = workspace.private
     messages: tuple[str, ...] = ()
+    if private.foreign:
+        shown = files.shown(private.foreign)
+        messages = (f"`.git` leads to {shown}, which is another folder's: nothing of that repository is used",)
     if private.write is None:
-        messages = (f"nothing can be kept of what is written, nor cached: {private.refusal}",)
+        messages = (*messages, f"nothing can be kept of what is written, nor cached: {private.refusal}")
     if any(files.names(folder / "journal") for folder in private.read):
         from taskstate.storage import journal
 

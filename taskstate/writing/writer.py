@@ -107,13 +107,14 @@ def _write(
         )
     planned = _plan_write(loaded, change, request)
     secrets_found = secret_check.new_secrets_in_plan(workspace, planned.plan, loaded.relative, loaded.document.text)
-    warnings = secret_check.require_allowed(secrets_found, force=request.force_secrets)
+    warnings = secret_check.require_allowed(workspace, secrets_found, request)
     warnings += _size_warning(workspace, loaded.state, planned.state)
     if secrets_found.kinds and planned.is_stamped:
         event = secret_check.audit_event(secrets_found, request.metadata)
         planned = _plan_write(loaded, _with_audit_event(workspace, change, event), request)
     if not request.dry_run:
         _carry_out(workspace, change, planned, request.metadata.now)
+    secret_check.remember_said(workspace, secrets_found, request)
     diff = "".join(_diff(workspace, operation) for operation in planned.plan) if request.dry_run else ""
     return Outcome(
         loaded.relative,
@@ -215,7 +216,7 @@ def create_file(workspace: Workspace, relative: str, text: str, request: Request
         keeping.require_nothing_lost(workspace, relative)
         first = journal.Create(relative, with_write_metadata(text, request.metadata, revision=1).encode())
         secrets_found = secret_check.new_secrets_in_plan(workspace, (first,))
-        warnings = secret_check.require_allowed(secrets_found, force=request.force_secrets)
+        warnings = secret_check.require_allowed(workspace, secrets_found, request)
         text = (
             with_event(text, secret_check.audit_event(secrets_found, request.metadata)) if secrets_found.kinds else text
         )
@@ -224,6 +225,7 @@ def create_file(workspace: Workspace, relative: str, text: str, request: Request
         diff = _diff(workspace, operation) if request.dry_run else ""
         if not request.dry_run:
             keeping.carry_out(workspace, (operation,), request.metadata.now)
+        secret_check.remember_said(workspace, secrets_found, request)
     token = f"1-{files.digest(operation.data)[:8]}"
     return Outcome(
         relative,

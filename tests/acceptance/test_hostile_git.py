@@ -48,8 +48,8 @@ COMMANDS = (
     ("snapshot", "take", TASK, "--role", "implementer"),
     ("snapshot", "verify", TASK, "--role", "implementer"),
     ("snapshot", "diff", TASK, "--role", "implementer", "--format", "json"),
-    ("snapshot", "diff", TASK, "--role", "implementer", "--type", "base", "--format", "json"),
-    ("snapshot", "restore", TASK, "--role", "implementer", "app.py"),
+    ("snapshot", "diff", TASK, "--role", "implementer", "--type", "from-base", "--format", "json"),
+    ("snapshot", "verify", TASK, "--role", "implementer", "--restore", "app.py"),
     ("session", "add", TASK, "--did", "x", "--state", "s", "--next", "n"),
     ("archive", TASK, "--force", "--keep", "1"),
     ("handoff", "new", TASK, "--action", "Go", "--file", "app.py", "--location", "here", "--goal", "Works"),
@@ -250,3 +250,35 @@ def test_configuration_that_is_a_link_is_not_written_through(tmp_path: Path) -> 
     )
     assert b"is a link, and git would write where it leads: look at it, then run `git config" in done.stderr
     assert outside.read_text(encoding="utf-8") == ""
+
+
+# Another repository's git directory
+
+
+@pytest.mark.parametrize("way", ["a file", "a link", "commondir", "a worktree's"])
+def test_another_repositorys_git_directory_is_left_alone(tmp_path: Path, way: str) -> None:
+    """A folder whose `.git` leads to the user's repository gets nothing of it, and leaves no trace there."""
+    victim = story(tmp_path / "victim")
+    victim.git("worktree", "add", "-q", "-b", "side", tmp_path / "side")
+    Repo(tmp_path / "side", init=False).session("secret of the worktree")
+    victim.session("secret plan")
+    before = {path: path.read_bytes() for path in (victim.root / ".git").rglob("*") if path.is_file()}
+    evil = Repo(tmp_path / "evil", init=False)
+    (evil.root / ".taskstate/tasks").mkdir(parents=True)
+    (evil.root / "taskstate.toml").touch()
+    if way == "a link":
+        (evil.root / ".git").symlink_to(victim.root / ".git")
+    elif way == "commondir":
+        evil.git("init", "-q")
+        evil.write(".git/commondir", f"{victim.root / '.git'}\n")
+    else:
+        evil.write(".git", f"gitdir: {victim.root / '.git'}{'/worktrees/side' if way.startswith('a w') else ''}\n")
+    for command in (*COMMANDS, ("new", TASK, "--title", "x"), ("drop", TASK, "--note", "r"), ("init",)):
+        assert "is another folder's" in evil.run(*command).err, command
+    assert "nothing of that repository is read or written" in evil.run("doctor").out
+    texts = [path.read_bytes() for path in evil.root.rglob("*") if path.is_file() and ".git" not in path.parts]
+    assert not any(b"secret" in text or b"Did 1" in text for text in texts)
+    assert {path: path.read_bytes() for path in before} == before
+    assert {path for path in (victim.root / ".git").rglob("*") if path.is_file()} == set(before)
+    victim.git("checkout", "-q", "--", ".")
+    victim.tells()

@@ -57,6 +57,14 @@ def unquoted(place: GitPlace) -> None:
     place.text = re.sub(r"(?m)^title: .*$", "title: Fix: the bug", place.text)
 
 
+def copied(place: GitPlace) -> None:
+    """Let `.git` be a file that names the git directory of another folder."""
+    other = place.root.parent / "other"
+    other.mkdir()
+    (place.root / ".git").rename(other / ".git")
+    place.write(".git", f"gitdir: {other / '.git'}\n")
+
+
 def large(place: GitPlace) -> None:
     """Write more sessions by hand than fit."""
     place.configure("[size]\nmax-kb = 3\nwarn-kb = 1\nkeep-sessions = 1\n")
@@ -107,6 +115,7 @@ SYMPTOMS = {
     '"the file … is over the limit"': Symptom(large, ("archive", "--check"), "is over the limit"),
     '"drift: …"': Symptom(drifted, ("snapshot", "verify", "101", "--role", "implementer"), "drift: "),
     '"the context is not as it was sealed"': Symptom(unsealed, ("context", "check", "101"), "not as it was sealed"),
+    '"`.git` leads to …, which is another folder\'s"': Symptom(copied, ("list",), "another folder's"),
     '"a turn is open"': Symptom(begun, ("start", "101"), "other"),
     '"artifacts … are left"': Symptom(left_over, ("doctor",), "are left"),
     "Is that diff really what the role did?": Symptom(

@@ -195,3 +195,64 @@ def test_a_command_for_a_file_that_is_not_open(
     assert files(place.root) == files(other)
     assert files_as_bytes(place.root) != before
     assert taskstate(place.root, "lint").returncode == 0
+
+
+# Which repositories a command may write in
+
+
+def other_place(place: GitPlace) -> GitPlace:
+    """Return another repository beside the editor's, with archived sessions."""
+    other = GitPlace(place.root.parent / "other")
+    archived(other)
+    return other
+
+
+@pytest.mark.parametrize("way", ["closed", "open", "through a link", "with a detour"])
+def test_a_command_writes_in_no_other_repository(place: GitPlace, way: str) -> None:
+    """A file of a repository that the editor does not work in may be open: no command writes there."""
+    other = other_place(place)
+    before = files_as_bytes(other.root), files_as_bytes(place.root)
+    (place.root / "link").symlink_to(other.root)
+    at = {"through a link": place.root / "link", "with a detour": place.root / "../other"}.get(way, other.root)
+    with LanguageClient(place.root) as client:
+        if way == "open":
+            client.open(f"../other/{STATE}")
+        answer = client.run("taskstate.restore", f"file://{at}/{STATE}")
+        (place.root / "link").unlink()
+    assert not answer["success"]
+    assert "in no repository that the editor works in" in answer["message"]
+    assert (files_as_bytes(other.root), files_as_bytes(place.root)) == before
+
+
+@pytest.mark.parametrize("folders", [("editor", "other"), ("other/.taskstate/tasks",), (".",)], ids=str)
+def test_a_command_serves_every_folder_of_the_editor(place: GitPlace, folders: tuple[str, ...]) -> None:
+    """It works in several folders, in a part of a repository, or in one with several repositories in it."""
+    other = other_place(place)
+    opened = [place.root.parent / name for name in folders]
+    with LanguageClient(place.root, folders=opened) as client:
+        answer = client.run("taskstate.restore", (other.root / STATE).as_uri())
+    assert answer["success"], answer
+
+
+def test_a_folder_that_is_opened_later_counts(place: GitPlace) -> None:
+    """The editor says which folders come and go."""
+    other = other_place(place)
+    folder = {"uri": other.root.as_uri(), "name": "other"}
+    with LanguageClient(place.root) as client:
+        client.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": [folder], "removed": []}})
+        came = client.run("taskstate.restore", (other.root / STATE).as_uri())
+        client.notify("workspace/didChangeWorkspaceFolders", {"event": {"added": [], "removed": [folder]}})
+        went = client.run("taskstate.archive", (other.root / STATE).as_uri(), "force")
+    assert came["success"], came
+    assert not went["success"]
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_an_editor_without_folders_serves_what_it_has_open(place: GitPlace, *, is_open: bool) -> None:
+    """Such an editor was started for single files."""
+    archived(place)
+    with LanguageClient(place.root, folders=()) as client:
+        if is_open:
+            client.open(STATE)
+        answer = client.run("taskstate.restore", client.uri(STATE))
+    assert answer["success"] == is_open

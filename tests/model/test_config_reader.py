@@ -406,3 +406,38 @@ def test_what_cannot_stand_in_a_comment_is_told(comment: str) -> None:
     """Also where a file holds nothing but comments."""
     with pytest.raises(TaskstateError, match="not valid TOML"):
         parse_config(f"# fine\n{comment}\n", "taskstate.toml")
+
+
+@pytest.mark.parametrize(
+    "patterns",
+    [
+        *(
+            [".*"],
+            ["."],
+            ["^"],
+            ["a|"],
+            [r"\\S"],
+            [r"^\\w+$"],
+            ["[a-z]"],
+            ["(?i)[a-m]"],
+            ["[^x]"],
+            ["^.{12,80}$"],
+            [".{21}"],
+        ),
+        *(["^[A-Za-z0-9]{20}$"], ["EXAMPLE", "(?s)."], ["^[a-m]", "^[n-zA-M]", "^[N-Z0-9]"]),
+    ],
+)
+def test_patterns_that_allow_every_secret_are_refused(patterns: list[str]) -> None:
+    """Alone or together they would switch the search off, and nobody would see it."""
+    shown = ", ".join(f'"{each}"' for each in patterns)
+    assert "any value, so no secret would be found" in refusal(f"secrets.allow = [{shown}]")
+
+
+@pytest.mark.parametrize(
+    "pattern", ["^EXAMPLE_", "^ghp_Ab1", "AKIA", "^[0-9a-f]{40}$", "-test$", "^sk_test_", "(?i)dummy"]
+)
+def test_patterns_that_say_something_are_taken(pattern: str) -> None:
+    """What begins, ends, or is written in some way that random values are not."""
+    config = parse_config(f"secrets.allow = ['{pattern}']", "taskstate.toml")
+    assert config
+    assert config.secrets.allow == (pattern,)

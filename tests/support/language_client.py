@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
     from typing import Self
 
@@ -28,9 +28,19 @@ PULLED: dict[str, Any] = {
 
 
 class LanguageClient:
-    """A conversation with `taskstate lsp` in a folder, with the positions counted in `encoding`."""
+    """A conversation with `taskstate lsp` in a folder, with the positions counted in `encoding`.
 
-    def __init__(self, root: Path, capabilities: Mapping[str, Any] = PUSHED, *, encoding: str = "utf-16") -> None:
+    The editor works in that folder, unless it is given other `folders`, or none.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        capabilities: Mapping[str, Any] = PUSHED,
+        *,
+        encoding: str = "utf-16",
+        folders: Sequence[Path] | None = None,
+    ) -> None:
         self.root = root
         environment = {**os.environ, "TASKSTATE_ACTOR": "tester"}
         self.process = subprocess.Popen(
@@ -47,14 +57,14 @@ class LanguageClient:
         self.messages: list[dict[str, Any]] = []
         self.refreshed = 0
         threading.Thread(target=self._read, daemon=True).start()
-        folder = {"uri": root.as_uri(), "name": root.name}
+        opened = [root] if folders is None else folders
         general = {"general": {"positionEncodings": [encoding]}}
         self.capabilities = self.request(
             "initialize",
             {
                 "processId": None,
-                "rootUri": root.as_uri(),
-                "workspaceFolders": [folder],
+                "rootUri": opened[0].as_uri() if opened else None,
+                "workspaceFolders": [{"uri": each.as_uri(), "name": each.name} for each in opened],
                 "capabilities": {**capabilities, **general},
             },
         )["capabilities"]

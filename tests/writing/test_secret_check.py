@@ -13,7 +13,7 @@ from taskstate.storage import journal
 from taskstate.syntax.document import parse
 from taskstate.tasks import checklist, create
 from taskstate.writing.change import Change
-from taskstate.writing.secret_check import changed_parts, exceeding, new_secrets_in_plan
+from taskstate.writing.secret_check import changed_parts, check_text, exceeding, new_secrets_in_plan
 from taskstate.writing.writer import change, change_at
 from tests.support.place import TASK, Place, refusal, tree
 
@@ -280,3 +280,45 @@ def test_an_unchanged_line_holds_no_new_secret(newline: str) -> None:
     old = f"{TOKEN}{newline}{TOKEN}"
     found = exceeding(f"{TOKEN}{old}", scan.find(f"{TOKEN}{old}"), old)
     assert [each.span.start for each in found] == [0]
+
+
+# What the configuration allows
+
+
+def test_what_only_the_configuration_allows_is_said_once(place: Place) -> None:
+    """A clone brings its patterns along: the first write that needs them says so, and again only for other ones."""
+    place.configure("[secrets]\nallow = ['^AKIAQ']\n")
+    dry = place.add(f"used {AWS_ID}", request=place.request(dry_run=True))
+    first, second = (place.add(f"used {AWS_ID} {number}") for number in range(2))
+    for outcome in (dry, first):
+        (line,) = outcome.warnings
+        assert "this looks like an AWS" in line
+        assert "`secrets.allow`" in line
+        assert AWS_ID not in line
+    assert second.warnings == ()
+    assert events(place) == []
+    place.configure("[secrets]\nallow = ['^AKIAQW']\n")
+    assert len(place.add(f"used {AWS_ID} again").warnings) == 1
+
+
+def test_nothing_is_said_where_the_configuration_lets_nothing_pass(place: Place) -> None:
+    """Neither of a value that stood there before, nor of one that its line allows, nor of a text without any."""
+    place.add(f"used {AWS_ID}", request=forcing(place))
+    place.configure("[secrets]\nallow = ['^AKIAQ']\n")
+    assert place.add("nothing of the kind").warnings == ()
+    assert place.add(f"used {TOKEN} # taskstate: allow secret").warnings == ()
+
+
+def test_a_refused_secret_beside_an_allowed_one_is_refused(place: Place) -> None:
+    """What the configuration allows counts for the values that it names."""
+    place.configure("[secrets]\nallow = ['^AKIAQ']\n")
+    assert refusal(lambda: place.add(f"used {AWS_ID} and {TOKEN}")).code == "secret"
+
+
+def test_a_log_that_only_the_configuration_lets_pass_is_said_once(place: Place) -> None:
+    """What becomes an artifact is told of in the same way."""
+    place.configure("[secrets]\nallow = ['^AKIAQ']\n")
+    checked = [check_text(place.workspace, [f"{AWS_ID}\n"], place.request(), name="the log") for _ in range(2)]
+    assert [len(each.warnings) for each in checked] == [1, 0]
+    assert checked[0].event is None
+    assert "the log, line 1" in checked[0].warnings[0]

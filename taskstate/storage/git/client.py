@@ -13,7 +13,15 @@ from pathlib import Path
 
 from taskstate.errors import GitFailed
 from taskstate.storage.git.contents import Objects
-from taskstate.storage.git.discovery import discover, first_line, foreign_variables, git_folder, small_file
+from taskstate.storage.git.discovery import (
+    discover,
+    first_line,
+    foreign,
+    foreign_variables,
+    git_folder,
+    is_linked,
+    small_file,
+)
 from taskstate.storage.git.process import end_started, is_partial, printable, run, start
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -21,9 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 __all__ = ["DISK", "INDEX", "MINIMUM_VERSION", "OWN_PATTERNS", "GitFolders", "Objects", "branch"]
-__all__ += ["end_started", "folders", "head", "hook", "index_of_commit", "index_path", "is_bare", "is_partial"]
-__all__ += ["is_shallow", "merge_heads", "operation_in_progress", "printable", "require_own_file", "resolve_commit"]
-__all__ += ["run", "start", "start_listing", "toplevel", "user_name", "version"]
+__all__ += ["end_started", "folders", "foreign", "head", "hook", "index_of_commit", "index_path", "is_bare"]
+__all__ += ["is_linked", "is_partial", "is_shallow", "merge_heads", "operation_in_progress", "printable"]
+__all__ += ["require_own_file", "resolve_commit", "run", "start", "start_listing", "toplevel", "user_name", "version"]
 
 DISK, INDEX = "", ":"  # where files are now; instead of these, a commit's id
 MINIMUM_VERSION = (2, 30)  # the first whose `rev-parse` knows `--end-of-options`
@@ -46,7 +54,7 @@ OWN_PATTERNS = ("*-state.md", "*-archive.md", "*-impact-map.json", "*-handoff-*.
 def toplevel(path: Path) -> Path | None:
     """Return the root of the working tree that contains the folder or file `path`, or None outside of one."""
     root = discover(path)
-    if root or "GIT_DIR" not in os.environ:
+    if root or "GIT_DIR" not in os.environ or foreign(path):
         return root
     try:  # GIT_DIR names a repository that lies elsewhere
         top = os.fsdecode(run(["rev-parse", "--show-toplevel"], path if path.is_dir() else path.parent))

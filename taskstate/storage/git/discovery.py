@@ -1,13 +1,20 @@
-"""Finds the git folder of a working tree by reading the files that name it, as git does, without starting git."""
+"""Finds the git folder of a working tree by reading the files that name it, as git does, without starting git.
+
+A file `.git`, a link in its place and a file `commondir` can name any folder: also the git directory of another
+repository of the user's, in an archive that was unpacked. Git works in that one then; here such a folder has no git.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import stat
+from pathlib import Path
 
-from taskstate.typed import TYPE_CHECKING
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
 _MOST_BYTES = 64 * 1024**2
 # What git names to its hooks besides the repository itself: the index of the commit that is being made, and the objects
@@ -17,10 +24,90 @@ _IN_GIT_FOLDER = ("objects", "commondir")  # one of them, besides HEAD
 _OF_A_HOOK = (_INDEX, _OBJECTS, "GIT_SHALLOW_FILE")
 
 
+# In a git folder: the working tree that it belonged to when something private was first put into it. It counts after
+# `git init --separate-git-dir`, which leaves no link back. No worktree is called so: git allows no `~` in their ids.
+HOME = "taskstate/home~"
+_CORE_WORKTREE = re.compile(rb"(?im)^[ \t]*worktree[ \t]*=[ \t]*(.+?)[ \t\r]*$")
+
+
+class Foreign(NamedTuple):
+    """A folder whose `.git` leads to another one's git directory."""
+
+    top: Path
+    git_dir: str
+
+
 def discover(path: Path) -> Path | None:
-    """Return the nearest folder at or above `path` that is the root of a working tree."""
+    """Return the nearest folder at or above `path` that has a `.git`; None without one, or if it is a foreign one."""
+    top = _nearest(path)
+    return None if top is None or _foreign_folder(top) else top
+
+
+def foreign(path: Path) -> Foreign | None:
+    """Return the nearest folder at or above `path` with a `.git`, if that leads to another folder's git directory."""
+    top = _nearest(path)
+    git_dir = _foreign_folder(top) if top else ""
+    return Foreign(top, git_dir) if top and git_dir else None
+
+
+def is_linked(top: Path, git_dir: Path) -> bool:
+    """Return whether a git directory is the `.git` in `top`, or names `top` or a place that is not here.
+
+    Such a place is where the working tree was before it was moved, or is seen from another machine.
+    """
+    own = os.path.realpath(git_dir)
+    if own == os.path.join(os.path.realpath(top), ".git"):
+        return True
+    named = [*_named_by(own)]
+    return bool(named) and not any(_is_others(each, top, own) for each in named)
+
+
+def _nearest(path: Path) -> Path | None:
     start = path.absolute()
     return next((folder for folder in (start, *start.parents) if git_folder(folder)), None)
+
+
+def _foreign_folder(top: Path) -> str:
+    """Return the git directory to which the `.git` of a folder leads if it is another folder's, else an empty text."""
+    entry = top / ".git"
+    try:
+        is_own = stat.S_ISDIR(entry.lstat().st_mode)
+    except OSError:  # it has just gone
+        return ""
+    if is_own and not os.path.lexists(entry / "commondir"):
+        return ""
+    named = git_folder(top) or entry
+    git_dir = os.path.realpath(named)
+    common = os.path.realpath(os.path.join(git_dir, first_line(Path(git_dir, "commondir")) or "."))
+    if common != git_dir and os.path.dirname(git_dir) != os.path.join(common, "worktrees"):
+        return common  # not where git puts the folder of a worktree
+    owners = (os.path.dirname(named), os.path.dirname(git_dir), *_named_by(git_dir))
+    return git_dir if any(_is_others(each, top, git_dir) for each in owners) else ""
+
+
+def _named_by(git_dir: str) -> Iterator[str]:
+    """Yield the folders that a git directory names as its working tree."""
+    if back := first_line(Path(git_dir, "gitdir")):  # of a linked worktree
+        yield os.path.dirname(os.path.join(git_dir, back))
+    if home := first_line(Path(git_dir, HOME)):
+        yield home
+    for name in ("config", "config.worktree"):
+        try:
+            found = _CORE_WORKTREE.findall(small_file(Path(git_dir, name)) or b"")
+        except OSError:
+            continue
+        for value in found:  # of a submodule, and of whom it was set by hand
+            unquoted = re.sub(rb"\\(.)", rb"\1", value.strip(b'"'))
+            yield os.path.join(git_dir, os.fsdecode(unquoted))
+
+
+def _is_others(folder: str, top: Path, git_dir: str) -> bool:
+    """Return whether a folder that is not `top` has this git directory: its own `.git` leads there."""
+    try:
+        found = git_folder(Path(folder))
+        return found is not None and os.path.samefile(found, git_dir) and not os.path.samefile(folder, top)
+    except (OSError, ValueError):  # it is not there, or it is no name
+        return False
 
 
 def git_folder(top: Path) -> Path | None:

@@ -370,3 +370,34 @@ def test_renumber_tells_what_it_did(git: Place, cli: Cli) -> None:
     assert cli.ok("show", "7")
     assert json.dumps(data["notes"]).count("task-101-state.md") == 1
     assert not git.path.exists()
+
+
+def test_what_a_configuration_weakens_is_listed(place: Place, cli: Cli) -> None:
+    """Each key that lets something pass which the default would not is a note."""
+    assert "weakened" not in checks(cli, status=0)
+    place.configure(
+        'exclude = ["old/**"]\nsecrets.allow = ["^EXAMPLE_"]\nhandoff.minimum-progress = false\nsize.max-kb = 500\n'
+        '[lint]\nignore = ["TS951"]\nappend-only = "pushed"\n'
+        '[lint.severity]\nTS404 = "warning"\n[lint.per-file-ignores]\n"a.md" = ["TS5"]\n'
+    )
+    notes = [each for each in cli.json("doctor")["ailments"] if each["check"] == "weakened"]
+    assert all(each["note"] and each["path"] == "taskstate.toml" for each in notes)
+    keys = [each["message"].partition(":")[0].strip("`") for each in notes]
+    assert keys == [
+        *("secrets.allow", "exclude", "lint", "lint.per-file-ignores", "lint.severity", "lint.append-only"),
+        *("size.max-kb", "handoff.minimum-progress"),
+    ]
+    assert "^EXAMPLE_" in notes[0]["message"]
+    assert "TS951" in notes[2]["message"]
+
+
+def test_a_configuration_that_asks_for_more_is_no_note(place: Place, cli: Cli) -> None:
+    """Smaller limits and more rules weaken nothing."""
+    place.configure('size.max-kb = 60\n[lint]\nselect = ["ALL"]\n[lint.severity]\nTS404 = "error"\n')
+    assert "weakened" not in checks(cli, status=0)
+
+
+def test_a_configuration_that_allows_every_secret_is_wrong(place: Place, cli: Cli) -> None:
+    """It is no configuration, for any command."""
+    place.configure('secrets.allow = [".*"]\n')
+    assert checks(cli) == {"configuration"}
