@@ -114,6 +114,7 @@ COMPOSED: dict[str, Callable[[Any], Iterable[str]]] = {
 EXEMPT = {
     "agents.on_edit: _COMMIT": "runs on the command that an agent itself is about to run, and on no file",
     "context.normalization: _HTML_COMMENT": "runs only up to the last end of a comment, so that each that begins ends",
+    "migration.import_handoffs: 'phase-(?P<phase>.+?)-handoff-(?P<time>.+)\\\\.md'": "runs on the name of a file",
     "model.permanent: _VERSION_LINE": "runs on one line, with bounds; what stands behind its colon always fits",
     "qa.log_parser: line.pattern": "runs on lines with a bound (`_LONGEST`), by the table's own test",
     "storage.git.index: '|'.join(map(translate, OWN_PATTERNS))": "runs on names that git lists, each a file's",
