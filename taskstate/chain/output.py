@@ -18,6 +18,7 @@ from taskstate.model.task_state import PART_LEVEL, read_state
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.escaping import item_text
+from taskstate.syntax.patterns import CODE
 from taskstate.syntax.spans import Span, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.writing.change import Change
@@ -33,11 +34,10 @@ if TYPE_CHECKING:
 FILES = "Files Created/Modified"
 _OTHER = r"[\W_]+"
 # One code span of a series at the beginning of an item: `a.py`, `b.py` and `c.py`.
-_LEADING_CODE = r"(`+)(.+?)\1(?!`)[ \t]*(?:,|&|and\b)?[ \t]*"
-_CODE = r"(`+)(.+?)\1(?!`)"
-_LINK = r"\[[^\]\n]*\]\(<?([^)\s>]+)>?[^)\n]*\)"
+_LEADING_CODE = CODE + r"[ \t]*(?:,|&|and\b)?[ \t]*"
+_LINK = r"\[[^\]\n]*\]\(<?([^)\s>]++)>?[^)\n]*\)"
 # A remark after the path: ` - text` (any dash), `: text`, `# text` or `(text)`.
-_REMARK = r"(?s)\s+(?:[-\u2013\u2014#:]\s|\().*"
+_REMARK = r"(?s)(?<!\s)\s+(?:[-\u2013\u2014#:]\s|\().*"
 # A word with a slash, an extension, or a leading dot.
 _PATH_LIKE = r"(?:[^\s/]+/)+[^\s/]*|[^\s/]*[^\s/.]\.[A-Za-z][A-Za-z0-9]{0,9}|\.[A-Za-z][\w.-]*"
 # A word that begins like a path, or has an extension.
@@ -267,7 +267,7 @@ def _plain_paths(text: str) -> list[str]:
     first = text.split(maxsplit=1)[0].rstrip(":,;") if text else ""
     if re.fullmatch(_PATH_LIKE, first):
         return [first]
-    coded = (match[2].strip() for match in re.finditer(_CODE, text))
+    coded = (match[2].strip() for match in re.finditer(CODE, text))
     return [each for each in coded if "/" in each and re.fullmatch(_PATH_LIKE, each)][:1]
 
 

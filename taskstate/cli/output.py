@@ -89,7 +89,7 @@ class Output:
                 self.print_json({"success": False, "data": None, "error": message, "code": error.code})
             except OSError:
                 return status
-        self.print_problems(("taskstate: " + re.sub(r"\s*[\r\n]+\s*", " ", message),))
+        self.print_problems(("taskstate: " + re.sub(r"(?<!\s)\s*[\r\n]\s*", " ", message),))
         return status
 
     def print_notes(self, notes: tuple[str, ...]) -> None:

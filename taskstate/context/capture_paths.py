@@ -7,6 +7,7 @@ import re
 from taskstate.context.citations import truncated
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest, first_of
+from taskstate.syntax.patterns import CODE, compiled
 from taskstate.typed import TYPE_CHECKING
 from taskstate.validation.paths import escape_reason
 
@@ -15,15 +16,14 @@ if TYPE_CHECKING:
 
 _NAMED = 3  # items in a message
 _SHOWN = 60  # characters of each of them
-_CODE = r"(?s)(`+)\s*(.+?)\s*\1(?!`)"
-_REMARK = r"(?s)\s+(?:[-\u2013\u2014#]\s|\().*"
+_REMARK = r"(?s)(?<!\s)\s+(?:[-\u2013\u2014#]\s|\().*"
 _PATH = r"[/*?\[{.]|\A!?:"  # a word with one of these looks like a path
 
 
 def pattern_of(item: str) -> str:
     """Return the pattern of an item: its text in code marks, else its text before a remark (` - …`, ` (…`)."""
-    match = re.compile(_CODE).match(item)
-    return match[2] if match else re.compile(_REMARK).sub("", item).strip()
+    match = compiled(CODE).match(item)
+    return match[2].strip() if match else re.compile(_REMARK).sub("", item).strip()
 
 
 def in_code_marks(item: str) -> str:
@@ -55,7 +55,7 @@ def left_out_notes(items: Sequence[str], paths: Sequence[str]) -> tuple[str, ...
 
 
 def _is_path(item: str, *, loosely: bool) -> bool:
-    word = re.compile(_CODE).sub(r"\2", item).strip()
+    word = compiled(CODE).sub(r"\2", item).strip()
     return bool(word) and not re.search(r"\s", word) and (loosely or bool(re.search(_PATH, word)))
 
 

@@ -25,7 +25,7 @@ _LINE_END_MATTERS = re.compile(
 _HTML_COMMENT = re.compile(
     r"(?ms)(?P<code>^ {0,3}(?P<fence>`{3,}|~{3,})[^\n]*\n.*?(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)"
     r"|(?<!`)(?P<ticks>`+)(?!`)(?:[^\n]|\n(?![ \t]*$))+?(?<!`)(?P=ticks)(?!`))"
-    r"|^[ \t]*<!--.*?-->[ \t]*\n|<!--.*?-->"
+    r"|^[ \t]*(?:<!--(?:(?!-->).)*+-->[ \t]*)++\n|<!--(?:(?!-->).)*+-->"
 )
 
 
@@ -86,7 +86,7 @@ def _normalized(text: str) -> str:
 
 def _fence_after(line: str, fence: str) -> str:
     """Return the marks of the fence that is open after a line, empty for none; `fence` is the one open before it."""
-    marks = (_FENCE_END if fence else _FENCE).match(line)
+    marks = _FENCE_END.match(line) if fence else _FENCE.match(line)
     if not fence:
         return marks[1] if marks else ""
     return "" if marks and marks[1].startswith(fence) else fence

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from taskstate.model import globs
+from taskstate.syntax.patterns import CODE, compiled
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-_CODE = r"(?s)(`+)(.+?)\1(?!`)"
-_REMARK = r"(?s)\s+(?:[-\u2013\u2014#]\s|\().*"
+_REMARK = r"(?s)(?<!\s)\s+(?:[-\u2013\u2014#]\s|\().*"
 
 
 class Scope(NamedTuple):
@@ -43,7 +43,7 @@ def read_scope(items: Iterable[str], macros: Mapping[str, tuple[str, ...]]) -> S
 
 def _patterns_in(item: str) -> list[str]:
     """Return the patterns of an item: its texts in code marks, else the text before a remark."""
-    coded = [match[2].strip() for match in re.compile(_CODE).finditer(item)]
+    coded = [match[2].strip() for match in compiled(CODE).finditer(item)]
     return coded or [re.compile(_REMARK).sub("", item).strip()]
 
 

@@ -28,7 +28,7 @@ PROMPTS = (
     *((".github/prompts", ".md"), (".github/agents", ".md")),
 )
 PASTED = 6  # lines in a row, blank ones left out, that count as a paste
-_STATE_FILE = re.compile(rf"(?:[\w.-]+/)*task-(?=[\w.-]*\d){ID_PATTERN}-state\.md")
+_STATE_FILE = re.compile(rf"(?<![\w.-])(?<![\w.-]/)(?:[\w.-]++/)*+task-(?=[\w.-]*\d){ID_PATTERN}-state\.md")
 _ABOUT_TASKS = re.compile(r"(?i)\.taskstate/|-state\.md|\btaskstate\b|\bstate file")
 _STARTS = re.compile(r"taskstate (?:start|brief|protocol|hook|permanent recover)\b|@AGENTS\.md")
 

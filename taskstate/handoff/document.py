@@ -24,7 +24,8 @@ from taskstate.syntax import escaping
 from taskstate.syntax.edits import apply
 from taskstate.syntax.escaping import item_text
 from taskstate.syntax.markdown_fast_scanner import THEMATIC_BREAK
-from taskstate.syntax.spans import Span, size_in_bytes, with_newlines
+from taskstate.syntax.patterns import CODE, compiled
+from taskstate.syntax.spans import Span, size_in_bytes, with_newlines, without_comments
 from taskstate.syntax.yaml_edit import set_key
 from taskstate.syntax.yaml_emitter import yaml_block
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -49,8 +50,6 @@ _LABEL = r"[*_]*(?P<label>[A-Za-z][A-Za-z ]*?)[*_]*:[*_]*[ \t]*"
 # A reason follows a colon. Documents of other tools use a dash, an arrow or "because" as well.
 _REASON = r":[*_]*\s+(?=\S)"
 _LOOSE_REASON = _REASON + r"|\s(?:[-\u2013\u2014]+|->|=>|\u2192)\s+(?=\S)|\b(?i:because|since|due to|so that)\b"
-_CODE = r"(`+)(.+?)(?<!`)\1(?!`)"
-_COMMENT = r"(?s)<!--.*?(?:-->|\Z)"
 _INDENT = 4  # columns: from here on a line is an indented code block
 _LINE = r"[^\r\n]*(?:\r\n?|\n|\Z)"
 
@@ -141,7 +140,7 @@ class HandoffReader(_Reading):
     def _text(self, name: str) -> str:
         """Return the text of a section without HTML comments."""
         section = self.section(name)
-        return re.compile(_COMMENT).sub("", section.body.of(self.document.text)) if section else ""
+        return without_comments(section.body.of(self.document.text)) if section else ""
 
     def passages(self, name: str) -> tuple[Passage, ...]:
         """Return the list items of a section, or its paragraphs if it has no list; nothing for `None.`."""
@@ -289,7 +288,7 @@ def split_reason(text: str, *, loose: bool = False) -> tuple[str, str]:
     A divider inside code marks does not count, and neither does a reason such as `-`, `n/a` or `to be completed`. With
     `loose` a dash, an arrow or `because` divides as well as a colon.
     """
-    masked = re.compile(_CODE).sub(lambda divider: "x" * len(divider[0]), text)
+    masked = compiled(CODE).sub(lambda divider: "x" * len(divider[0]), text)
     divider = re.compile(_LOOSE_REASON if loose else _REASON).search(masked)
     if divider is None:
         return text.strip(), ""

@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 
 from taskstate.syntax import escaping
+from taskstate.syntax.patterns import CODE
 from taskstate.typed import NamedTuple
 
 TO_BE_CREATED = " (to be created)"  # behind the file of Current State, where it does not exist yet
 
-_MARK = r"(?i)[ \t]*\(to be created\)[ \t.]*\Z"
-_CODE = r"(`+)(.+?)(?<!`)\1(?!`)"
-_LINK = r"\[[^\]\n]*\]\(<?([^)\s>]+)>?[^)\n]*\)"
+_MARK = r"(?i)(?<![ \t])[ \t]*\(to be created\)[ \t.]*\Z"
+_LINK = r"\[[^\]\n]*\]\(<?([^)\s>]++)>?[^)\n]*\)"
 _LABEL = r"[*_]*[A-Za-z][\w -]{0,24}:[*_]*[ \t]+(?=[`\[\w./])"
 _POSITION = r"(?::L?\d+(?:[-:]L?\d+)?|#[^\s/#]*)\Z"
 
@@ -36,7 +36,7 @@ def split_reference(text: str) -> Reference:
     label = re.match(_LABEL, line)
     label_end = label.end() if label else 0
     rest = line[label_end:]
-    code, link = re.match(_CODE, rest), re.match(_LINK, rest)
+    code, link = re.match(CODE, rest), re.match(_LINK, rest)
     path = (code[2] if code else link[1] if link else rest.split(", ", 1)[0]).strip()
     start = text.find(path, text.find(line) + label_end)
     return Reference(text[:start], path, text[start + len(path) :])

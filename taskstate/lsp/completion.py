@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 _MOST = 200  # entries: nobody reads more of them
 _KEY = re.compile(r"(?P<indent>[ ]*)(?P<word>[\w-]*)\Z")
 _TOP_KEY = re.compile(r"(?m)^([\w-]+):")
-_VALUE = re.compile(r"[ ]*(?P<key>[\w-]+):[ \t]+(?P<word>[^\r\n]*)\Z")
-_ITEM = re.compile(r"[ ]*-[ ]+(?P<word>[^\r\n]*)\Z")
+_VALUE = re.compile(r"[ ]*(?P<key>[\w-]+):[ \t]++(?P<word>[^\r\n]*)\Z")
+_ITEM = re.compile(r"[ ]*-[ ]++(?P<word>[^\r\n]*)\Z")
 _LABEL = re.compile(r"(?P<word>\*\*[\w ]*)\Z")
 _HEADING = re.compile(r"(?P<word>#{1,3}[ ]?[^\r\n]*)\Z")
-_WORD = re.compile(r"(?P<word>[\w.-]+)\Z")
-_PATH = re.compile(r"(?P<word>[^\s`\"'()<>\[\]]*)\Z")
+_WORD = re.compile(r"(?<![\w.-])(?P<word>[\w.-]+)\Z")
+_PATH = re.compile(r"(?:(?<=[\s`\"'()<>\[\]])|\A)(?P<word>[^\s`\"'()<>\[\]]*)\Z")
 _JSON_PATH = re.compile(r"\"(?:file|path)\"[ ]*:[ ]*\"(?P<word>[^\"]*)\Z")
 _PATH_KEYS = frozenset({"do_not_reread", "path", "file", "files", "paths", "prd"})
 
@@ -150,12 +150,12 @@ def _task_ids(place: _Place, word: str, *, quoted: bool) -> Iterator[types.Compl
 
 
 def _in_body(place: _Place) -> Iterator[types.CompletionItem]:
-    json_path, heading, label = (each.search(place.before) for each in (_JSON_PATH, _HEADING, _LABEL))
+    json_path = _JSON_PATH.search(place.before)
     if json_path:
         yield from _paths(place, json_path["word"])
-    elif heading and heading.start() == 0:
+    elif heading := _HEADING.match(place.before):
         yield from _sections(place, heading["word"])
-    elif label and label.start() == 0:
+    elif label := _LABEL.match(place.before):
         yield from _labels(place, label["word"])
     else:
         yield from _words(place)

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 TASK_KEYS = frozenset({"depends_on", "parent", "subtasks", "task_id", "supersedes", "moved_to", "inherits_from"})
 _CODE = re.compile(r"\bTSP?[0-9]{2,3}\b")
 _TASK = re.compile(r"(?i)(?:\btask[ -]#?|#)(?P<id>[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*)")
-_MARKED = re.compile(r"`+(?P<code>[^`\n]+)`+|\]\(<?(?P<link>[^)\s>]+)>?\)|(?P<bare>[\w.-]+(?:/[\w.-]+)+(?:#[\w-]+)?)")
+_MARKED = re.compile(
+    r"(?<!`)`++(?P<code>[^`\n]+)`+|\]\(<?(?P<link>(?:[^)\s>\]]|\](?!\())+)>?\)|(?P<bare>(?<![\w.-])[\w.-]++(?:/[\w.-]+)+(?:#[\w-]+)?)"
+)
 
 
 class Value(NamedTuple):

@@ -17,9 +17,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_LABEL = re.compile(
-    r"[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)([^*_:\n]+?)(?::(?:\*\*|__)|(?:\*\*|__)[ \t]*:)[ \t]*(\S.*?)[ \t]*\\?"
-)
+_LABEL = re.compile(r"[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)([^*_:\n]+?)(?::(?:\*\*|__)|(?:\*\*|__)[ \t]*:)[ \t]*(\S.*)")
 _KEYS = {
     "prd": "prd",
     "epic": "epic",
@@ -54,7 +52,7 @@ _TITLE = re.compile(
     r"(?i)(?:task\s*)?(?:#\s*|(?<=task )|(?=\d))(?P<id>[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*)\s*"
     r"(?:\s[-\u2013\u2014]|[:\u2013\u2014])\s*(?P<title>\S.*)"
 )
-_STATE_SUFFIX = re.compile(r"(?i)\s+[-\u2013\u2014]\s+(?:task\s+)?state\s*$")
+_STATE_SUFFIX = re.compile(r"(?i)(?<!\s)\s+[-\u2013\u2014]\s+(?:task\s+)?state\s*$")
 _DAY = r"(?P<day>\d{4}[-/]\d{2}[-/]\d{2})"
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _WORDS = re.compile(
@@ -105,7 +103,7 @@ def read_title(heading: str) -> Titled:
 def label_of(line: str) -> tuple[str, str] | None:
     """Return label and value of a line such as `**PRD:** a.md`, or None."""
     match = _LABEL.fullmatch(line)
-    return (" ".join(match[1].split()), match[2]) if match else None
+    return (" ".join(match[1].split()), match[2].removesuffix("\\").rstrip(" \t") or match[2]) if match else None
 
 
 def take_facts(text: str, known: Mapping[str, object]) -> tuple[str, tuple[Fact, ...]]:

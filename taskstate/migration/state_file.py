@@ -152,7 +152,7 @@ def _remark(built: _Built, part: Part) -> None:
     if not part.place or is_lifted(part):
         return
     line = heading_line(part.title)
-    remark = re.search(r"[(\[](.*)[)\]]\s*#*\s*\Z", line)
+    remark = re.match(r"[^(\[]*[(\[](.*)[)\]]\s*+#*+\s*+\Z", line)
     if remark and remark[1].strip() not in _TEMPLATE_REMARKS:
         built.note(part.title, "")
     elif part.place != METADATA:  # a section that is there twice becomes one

@@ -21,7 +21,7 @@ class DependencyGraph:
 
     def __init__(self, depends_on: Callable[[str], tuple[str, ...]]) -> None:
         self._depends_on = depends_on
-        self._upstreams: dict[str, tuple[str, ...]] = {}
+        self._upstreams: dict[str, dict[str, None]] = {}  # in order, and each found at once
         self._spelling: dict[str, str] = {}  # an id in the spelling in which it was met first
         self._cycle: dict[str, str] = {}  # a task's strongly connected component, named by one of its tasks
 
@@ -45,10 +45,10 @@ class DependencyGraph:
                     waiting.append(each)
         return ()
 
-    def _upstream(self, task: str) -> tuple[str, ...]:
+    def _upstream(self, task: str) -> dict[str, None]:
         if task not in self._upstreams:
             upstreams = self._depends_on(task)
-            self._upstreams[task] = tuple(each.casefold() for each in upstreams)
+            self._upstreams[task] = dict.fromkeys(each.casefold() for each in upstreams)
             for each in upstreams:
                 self._spelling.setdefault(each.casefold(), each)
         return self._upstreams[task]

@@ -39,7 +39,7 @@ _COMMENT = (
 # Possessive quantifiers (`*+`, `++`): blank lines or quoted lines without end must not make the match try all splits.
 _QUOTE = r"(?:[ \t]*+(?:\r\n|\r|\n))++(?P<quote>(?: {0,3}>[^\r\n]*+(?:\r\n|\r|\n|\Z))++)"
 _CONFLICT = r"(?m)^(?:<{7}|>{7})(?: |$)"
-_SECTION_HEADING = r"(?m)^ {0,3}##[ \t]+(.*\S)"
+_SECTION_HEADING = r"(?m)^ {0,3}##[ \t]++(.*\S)"
 _RULE = r" {0,3}(?:-{3,}|\*{3,}|_{3,})[ \t]*"
 _BLANK_LINES = r"(?:[ \t]*+\n)++"
 _BLANKS = r"(?m)^[ \t]+$"

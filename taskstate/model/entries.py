@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 SHOWN = 60  # characters of an entry that a summary shows
 
-_LABEL = re.compile(r"[ \t]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(?:\*\*|__)([^*_\n]+?)\s*:?(?:\*\*|__)\s*:?")
+_LABEL = re.compile(r"[ \t]*(?:[-*+][ \t]+|\d{1,9}[.)][ \t]+)?(?:\*\*|__)([^*_\n]++)\s*+:?(?:\*\*|__)\s*:?")
+_PARAGRAPH = r"(?:(?<![^\r\n])[^\S\r\n]*[^\s][^\r\n]*(?:\r\n|\n|\r|$))+"
 BULLET = re.compile(r"\A[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 DECISION = re.compile(r"(?i)AD-(\d{1,9})\b")
 
@@ -82,7 +83,7 @@ def _plain_entries(text: str, span: Span, heading: str) -> Iterator[Entry]:
     solid += [(each, False) for each in fences if not any(item.start <= each.start < item.end for item, _ in solid)]
     at = span.start
     for each, is_item in (*sorted(solid), (Span(span.end, span.end), False)):
-        for paragraph in re.finditer(r"(?:[^\r\n]*[^\s][^\r\n]*(?:\r\n|\n|\r|$))+", text[at : each.start]):
+        for paragraph in re.finditer(_PARAGRAPH, text[at : each.start]):
             yield _entry(text, Span(at + paragraph.start(), at + paragraph.end()), heading)
         if each.start < each.end:
             yield _entry(text, each, heading, is_item=is_item)
@@ -96,7 +97,7 @@ def _entry(text: str, span: Span, heading: str, key: str = "", *, is_item: bool 
     return Entry(
         content,
         heading,
-        key or (" ".join(label[1].casefold().split()) if label else ""),
+        key or (" ".join(label[1].rstrip().removesuffix(":").casefold().split()) if label else ""),
         is_item,
         Span(span.start, span.start + len(content)),
     )

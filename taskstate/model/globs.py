@@ -20,7 +20,7 @@ _ANY_DEPTH = "**"
 _WILDCARD = r"[*?\[]"
 _ESCAPE = r"\\([*?\[\]])"
 _ESCAPED = r"\\(.)"
-_BRACES = r"\{([^{}]*,[^{}]*)\}"
+_BRACES = r"\{([^{},]*,[^{}]*)\}"
 _MOST_BRACES = 256  # patterns from one with braces: their number doubles with every pair
 
 

@@ -37,7 +37,7 @@ KINDS = {MODULES: "module", INTERFACES: "interface", RIPPLE_PATHS: "ripple path"
 _FORM = (
     'a map in this form: {"modules": [], "interfaces": [], "ripple_paths": []} (`taskstate impact scan` proposes one)'
 )
-_LINK = r"(?m)^[^\r\n]*\]\([^\r\n]*impact-map\.json[^\r\n]*"  # the line that names the file of a map
+_LINK = r"(?m)^(?>[^\r\n]*?\]\()(?>[^\r\n]*?impact-map\.json)[^\r\n]*"  # the line that names the file of a map
 _SHA = r"\b[0-9a-f]{64}\b"
 
 

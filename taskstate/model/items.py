@@ -8,7 +8,6 @@ without its number, since a merge may change the number; it is the same item in 
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from functools import lru_cache
 
@@ -20,7 +19,7 @@ from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import blocks_of
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
-from taskstate.syntax.spans import with_newlines
+from taskstate.syntax.spans import with_newlines, without_comments
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -36,7 +35,6 @@ MAP = "map"  # an Impact Map in a file of its own, which goes back into its docu
 FILES = (HANDOFF, MAP)  # kinds of items that are a file each
 _ONCE = frozenset({SESSION, EVENT, HANDOFF})  # kinds of which nothing may be there twice
 _DIGITS = 16
-_COMMENT = r"(?s)<!--.*?-->"
 
 
 class Item(NamedTuple):
@@ -115,9 +113,7 @@ def entry_item(entry: str) -> Item:
 
     Comments and blank lines do not count: people and tools put them between sessions.
     """
-    text = identity(with_newlines(entry, "\n"))
-    if "<!--" in text:
-        text = re.sub(_COMMENT, "", text)
+    text = without_comments(identity(with_newlines(entry, "\n")), keep_open=True)
     text = "\n".join(filter(None, map(str.rstrip, text.split("\n")))).lstrip("# ")
     return Item(SESSION, "", sha256(text)[:_DIGITS])
 

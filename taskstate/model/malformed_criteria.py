@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.markdown_blocks import Item
 
 # Nothing but criteria, with continuation lines: so are nearly all files, and nothing in them needs a closer look.
-_USUAL = r"(?:(?:[-*+] \[[ xX]\][ \t][^\r\n]*|[ \t]{2,}[^-*+\d\[\s][^\r\n]*|[ \t]*)(?:\r\n?|\n|\Z))*"
+_USUAL = r"(?:(?:[-*+] \[[ xX]\][ \t][^\r\n]*|[ \t]{2,}[^-*+\d\[\s][^\r\n]*|[ \t]*)(?:\r\n?+|\n|\Z))*+"
 _PLAIN = ("- [ ] ", "- [x] ")
 # Something in brackets that is no link, reference or word: `[]`, `[ x]`, `[-]`, `\[ ]`, `[ ]two`.
 _BRACKETS = r"\\?\[[ \t]*(?P<mark>[xX]|[^\w\s\]\[\\])?[ \t]*\\?\](?![(\[:])[ \t]*"

@@ -34,8 +34,8 @@ LEVELS = (COSMETIC, INTERFACE, ARCHITECTURE)
 PROPOSED, ACCEPTED, SUPERSEDED = "proposed", "accepted", "superseded"
 
 _VERSION_LINE = (
-    r"- v(?P<number>\d{1,9}) - (?P<at>\S+) - (?P<actor>.+?) - (?P<sections>[^:\n]+): (?P<summary>[^\n]*?)"
-    rf"(?: \[(?P<level>{'|'.join(LEVELS)})\])?\s*"
+    r"- v(?P<number>\d{1,9}) - (?P<at>\S+) - (?P<actor>.{1,500}?) - (?P<sections>[^:\n]{1,2000}): (?P<summary>[^\n]*?)"
+    rf"(?: \[(?P<level>{'|'.join(LEVELS)})\])?"
 )
 _STATUS = r"(?i)(proposed|accepted|superseded)(?:\s+by\s+AD-(\d{1,9}))?[\s.]*"
 _LABEL = r"(?m)^[ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)(?P<label>[^*_\n]+?):?(?:\*\*|__):?[ \t]*(?P<text>[^\n]*)"
@@ -113,7 +113,7 @@ def change_log(state: TaskState) -> tuple[LoggedVersion, ...]:
 
 def read_version_line(line: str) -> LoggedVersion | None:
     """Return the version that a line of the Change Log stands for, or None."""
-    match = re.compile(_VERSION_LINE).fullmatch(line)
+    match = re.compile(_VERSION_LINE).fullmatch(line.rstrip())
     if match is None:
         return None
     sections = tuple(each.strip() for each in match["sections"].split(","))

@@ -27,7 +27,7 @@ _NONE = rf"(?i)\b(?:no|zero|without(?:\s+any)?)\s+(?:[a-z]+\s+)?{_BAD}\b"
 _FAILING = r"(?i)\b(?:fail(?:ed|ure|ures|ing|s)?|errors?|timed out|crash(?:ed|es)|aborted|broken|not ok)\b"
 _EXIT = r"(?i)\bexit (?:status|code)\s*:?\s*(\d+)\b"
 _PERCENT = r"(\d{1,3}(?:\.\d{1,6})?)\s?%"
-_COVERED = rf"(?i)(?:{_PERCENT}\s*(?:[a-z]+\s+)?cover|cover[a-z]*\D{{0,20}}?{_PERCENT})"
+_COVERED = rf"(?i)(?:{_PERCENT}\s*(?:[a-z]+\s+)?cover|cover[a-z]{{0,10}}\D{{0,20}}?{_PERCENT})"
 
 
 class Difference(NamedTuple):

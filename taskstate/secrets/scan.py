@@ -33,7 +33,7 @@ _ALLOW_KEYWORDS = ("allow", "whitelist secret", ":ignore")
 _BEGIN_KEY = r"-{4,5} ?BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
 _END_KEY = r"-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
 _KEY_LINES = r"(?:(?:\\[nr]|[\s>])*[A-Za-z0-9+/=]{16,})*"
-_REST_OF_KEY = rf"(?:(?:(?!-----BEGIN)[\s\S]){{0,16384}}?{_END_KEY}|{_KEY_LINES})"
+_REST_OF_KEY = rf"(?:(?:(?!-{{4,5}} ?BEGIN)[\s\S]){{0,16384}}?{_END_KEY}|{_KEY_LINES})"
 _EMPTY_KEY = rf"{_BEGIN_KEY}(?:(?![A-Za-z0-9+/]{{16}})[^-]){{0,200}}{_END_KEY}"
 _PUTTY = "PuTTY-User-Key-File-[0-9]:"
 _PUTTY_KEY = rf"{_PUTTY}(?:(?:(?!{_PUTTY})[\s\S]){{0,16384}}?Private-Lines: [0-9]{{1,4}}{_KEY_LINES})?"

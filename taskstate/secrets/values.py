@@ -38,10 +38,10 @@ _EXAMPLE = (
     r"EXAMPLE|[eE]xample(?![A-Za-z0-9_-]{40})|xxxx|XXXX|0000000|\*{3}|Here$|HERE$|1234567890123456|abcdefghijklmnop"
     r"|AAECAwQFBgcI|Eby8vdM02xNOcqF|([0-9a-f])\1{8}|(?i:placeholder|redacted|your[-_]?(?:api|key|secret|token))"
 )
-_CODE = r"[(){}<>|\[\]]|/.*\.|\./"  # or a path
+_CODE = r"[(){}<>|\[\]]|/[^/\n]*\.|\./"  # or a path
 _MIXED = r"(?<![A-Za-z0-9])(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9]{6}"  # a run with letters and digits
 _PICKED = r"[A-Za-z0-9!@#$%^&*?+~=]{6,64}|(?=[^A-Z]*[A-Z])(?=[^a-z]*[a-z])[A-Za-z0-9!@#$%^&*?+~=._-]{8,64}"
-_VARIABLE = r"\$(?:[A-Z_][A-Z0-9_]*|[a-z]+[A-Za-z_.>-]*)|[0-9]+-[0-9a-f]{8}"  # or a revision of a file
+_VARIABLE = r"\$(?:[A-Z_][A-Z0-9_]*|[a-z][A-Za-z_.>-]*)|[0-9]+-[0-9a-f]{8}"  # or a revision of a file
 _NAME = r"[A-Za-z]+(?:[._-][A-Za-z]+)*[._-]?[0-9]*"  # as variables, functions and files are called
 _LENGTH_OF_UUID = 36
 _OF_VARIABLES = "$0123456789"  # how one begins: compiling the pattern takes longer than all else here

@@ -12,7 +12,7 @@ import re
 
 from taskstate.errors import TaskstateError
 from taskstate.syntax.markdown_blocks import read_blocks
-from taskstate.syntax.spans import CONTROLS, is_plain, with_newlines
+from taskstate.syntax.spans import CONTROLS, is_plain, with_newlines, without_comments
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ _MAX_ROUNDS = 50
 _MAX_HEADING_LEVEL = 6
 SUBSECTION_LEVEL = 3  # headings that lie deeper are no structure of a state file
 _BLANKS_AND_BULLETS = " \t\r\n-*+"
-_COMMENT = r"(?s)<!--.*?(?:-->|\Z)"
 _NONE = r"(?i)[\s*_`(-]*(?:none|nothing|n/?a|not applicable)(?: yet| so far| known)?[\s*_`).!]*"
 
 
@@ -62,7 +61,7 @@ def clean(text: str, *, what: str) -> str:
 def is_blank(text: str) -> bool:
     """Return whether a text holds nothing but blanks, list markers and HTML comments."""
     rest = text.lstrip(_BLANKS_AND_BULLETS)
-    return not rest or (rest.startswith("<!--") and not re.compile(_COMMENT).sub("", rest).strip(_BLANKS_AND_BULLETS))
+    return not rest or (rest.startswith("<!--") and not without_comments(rest).strip(_BLANKS_AND_BULLETS))
 
 
 def is_none(text: str) -> bool:

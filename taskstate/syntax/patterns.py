@@ -10,3 +10,6 @@ import re
 from functools import cache
 
 compiled = cache(re.compile)
+
+# Text in code marks. Possessive, and only from the first mark of a run: else a run without end takes quadratic time.
+CODE = r"(?s)(?<!`)(`++)(.+?)(?<!`)\1(?!`)"

@@ -26,6 +26,7 @@ _CI_COMMAND = (
 )
 _BREAKS = "[\t\n\r\u2028\u2029]"
 _LINE_END = r"\r\n?|\n"
+_BEGIN_COMMENT, _END_COMMENT = "<!--", "-->"
 _FIRST_REACH = 256  # characters: most lines are shorter
 
 
@@ -158,3 +159,18 @@ def end_of_content(text: str, span: Span) -> int:
     content = len(part.rstrip(" \t\r\n"))
     rest = part[content:]
     return start + content + len(rest) - len(rest.lstrip(" \t"))
+
+
+def without_comments(text: str, *, keep_open: bool = False) -> str:
+    """Return a text without its HTML comments; one that never ends goes to the end of the text, or stays.
+
+    A pattern would look for the end of each anew: for minutes where many begin and none ends.
+    """
+    kept, at = list[str](), 0
+    while (begin := text.find(_BEGIN_COMMENT, at)) >= 0:
+        end = text.find(_END_COMMENT, begin + len(_BEGIN_COMMENT))
+        if end < 0 and keep_open:
+            break
+        kept.append(text[at:begin])
+        at = end + len(_END_COMMENT) if end >= 0 else len(text)
+    return "".join((*kept, text[at:])) if kept else text

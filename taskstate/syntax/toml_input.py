@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _LEAST, _MOST = -(2**63), 2**63 - 1  # of whole numbers, as the TOML specification says
 _TOO_LARGE = "it has a whole number with more than 64 bits"
 _MOST_PARTS = 100  # of a key, joined by dots: for each part `tomllib` builds the key up to there
-_LONG_KEY = rf"(?m)^[ \t]*\[{{0,2}}(?:[^=.\r\n#]*\.){{{_MOST_PARTS}}}[^=\r\n#]*(?:=|\][ \t]*(?:#.*)?\r?$)"
+_LONG_KEY = rf"(?m)^(?:[^=.\r\n#]*+\.){{{_MOST_PARTS}}}[^=\r\n#]*(?:=|\][ \t]*(?:#.*)?\r?$)"
 
 
 def read_toml(text: str) -> dict[str, Any]:

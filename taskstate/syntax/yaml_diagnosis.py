@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
 _MAX_TABS = 60  # replaced at once; for each the whole front matter is parsed again
 _INDENTS = (2, 4, 8)  # how many spaces a tab may stand for
-_ENTRY = r"""(?P<head>\ *(?:-\ +)*(?:(?:[A-Za-z0-9_.-]+|"[^"\\]*"|'[^']*')\ *:\ +)?)(?P<value>\S.*?)[ \t]*"""
-_COMMENT = r" +#(?: |$)"
+_HEAD = r"""\ *(?:-\ ++(?=\S))*+(?:(?:[A-Za-z0-9_.-]+|"[^"\\]*"|'[^']*')\ *:\ +)?"""
+_ENTRY = rf"(?P<head>{_HEAD})(?P<value>\S(?:.*[^ \t])?)[ \t]*"
+_COMMENT = r"(?<! ) +#(?: |$)"
 _AFTER_CLOSING = r"""(?:"[^"]*"|\[[^\]]*\]|\{[^}]*\}) *[^ #]"""
-_FLOW_PIECE = r"(?<=[\[{,:])( *)([@`%*#&!][^,\[\]{}]*?)(?= *[,\]}])"
+_FLOW_PIECE = r"(?<=[\[{,:])( *)([@`%*#&!](?:[^,\[\]{} ]++| ++(?![,\]}]))*+)(?= *+([,\]}])?)"
 _HASH_VALUE = r"[:-] +(#[^\s#][^\r\n]*)"
 
 _RESERVED = {
@@ -161,7 +162,7 @@ def _apostrophe_repairs(value: str, at: int) -> Iterator[_Repair]:
 
 
 def _flow_repairs(value: str, at: int) -> Iterator[_Repair]:
-    tokens = list(re.compile(_FLOW_PIECE).finditer(value))
+    tokens = [each for each in re.compile(_FLOW_PIECE).finditer(value) if each[3]]
     if tokens:
         edits = tuple(Edit(at + token.start(2), at + token.end(2), double_quoted(token[2])) for token in tokens)
         first = tokens[0][2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import format_text
@@ -120,10 +121,10 @@ def _require_features(state: TaskState) -> None:
     if checklist is None or entries is None or len(entries.items) != len(checklist.features):
         message = f"the Feature Checklist of task {state.id} cannot be read"
         raise TaskstateError(message, help="run `taskstate lint` and mend what it finds", code="unreadable")
-    ids = [each.id for each in checklist.features]
-    repeated = next((each for each in ids if ids.count(each) > 1), None)
+    counts = Counter(each.id for each in checklist.features)
+    repeated = next((each for each, count in counts.items() if count > 1), None)
     if repeated is not None:
-        message = f"task {state.id} has {ids.count(repeated)} features {repeated}"
+        message = f"task {state.id} has {counts[repeated]} features {repeated}"
         raise TaskstateError(message, help="give each its own id first", code="duplicate-id")
     if not open_features(state):
         targets = ", ".join(dict.fromkeys(each.moved_to for each in checklist.features if each.moved_to))

@@ -218,7 +218,7 @@ def _files_in_sessions(state: TaskState, ids: Collection[str]) -> Mapping[str, s
     files: dict[str, set[str]] = {}
     for session in state.sessions:
         for item in session.did:
-            feature_ids = {word.strip(_MARKS) for word in item.split()} & set(ids)
+            feature_ids = {word.strip(_MARKS) for word in item.split()}.intersection(ids)
             for each in feature_ids:
                 files.setdefault(each, set()).update(_paths(item))
     return files

@@ -76,13 +76,14 @@ class Graph:
         keys = [each.casefold() for each in ids]
         related = {*_reached(keys, above), *_reached(keys, self.below)}
         family = {one for pair in self.parts if related.intersection(pair) for one in pair}
+        kept = related | family
         return Graph(
             task._replace(
                 depends_on=tuple(each for each in task.depends_on if each.casefold() in related),
-                parent=task.parent if key in family and task.parent.casefold() in related | family else "",
+                parent=task.parent if key in family and task.parent.casefold() in kept else "",
             )
             for key, task in self.tasks.items()
-            if key in related | family
+            if key in kept
         )
 
     def circles(self) -> tuple[tuple[str, ...], ...]:

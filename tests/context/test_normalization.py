@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from taskstate.context.normalization import normalize
+from taskstate.context.normalization import normalize, without_html_comments
 
 LONG = " ".join(["words"] * 30)
 
@@ -59,3 +59,8 @@ def test_a_wrap_makes_no_table() -> None:
     """A word that would turn the line above into the head of a table is not wrapped onto a line of its own."""
     text = "x" * 120 + " --|--"
     assert normalize(text) == text + "\n"
+
+
+def test_words_between_comments_stay() -> None:
+    """Words that stand behind a comment, or between two, are no part of either."""
+    assert without_html_comments("<!-- a --> kept\nmore\n<!-- b -->\nx\n") == " kept\nmore\nx\n"

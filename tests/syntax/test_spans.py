@@ -13,6 +13,7 @@ from taskstate.syntax.spans import (
     size_in_bytes,
     trimmed,
     with_newlines,
+    without_comments,
 )
 
 
@@ -81,3 +82,9 @@ def test_what_ends_a_part_is_no_content(text: str, kept: str, with_blanks: str) 
     span = Span(len("before"), len(whole) - (text[-1:] == "b"))
     assert trimmed(whole, span).of(whole) == kept
     assert whole[span.start : end_of_content(whole, span)] == with_blanks
+
+
+def test_comments_are_left_out() -> None:
+    """A comment that never ends goes to the end of the text, or stays where that is asked for."""
+    assert without_comments("a<!-- x -->b<!--->-->c<!-- d") == "abc"
+    assert without_comments("a<!-- x -->b<!-- c", keep_open=True) == "ab<!-- c"

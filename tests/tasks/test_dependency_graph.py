@@ -126,3 +126,11 @@ def test_ten_thousand_tasks_are_drawn(draw: object) -> None:
         drawing = draw(Graph(tasks))
         assert len(drawing) < 3_000_000
         assert time.perf_counter() - begun < 10
+
+
+@pytest.mark.slow
+def test_a_task_that_waits_for_very_many_is_drawn() -> None:
+    """What is drawn for one task takes time by the number of those that it waits for, and not by its square."""
+    begun = time.process_time()
+    as_text(Graph([GraphTask("a", "A", "created", tuple(map(str, range(40_000))))]).related_to(["a"]))
+    assert time.process_time() - begun < 10

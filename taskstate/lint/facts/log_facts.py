@@ -28,7 +28,7 @@ _LABELS = {label.lower() for label in REQUIRED_LABELS}
 _KEY = "progress log"
 _WORDS = (
     "none|nothing|nil|no|n/?a|not applicable|no (?:next |further )?steps?|tb[dac]|unknown"
-    "|[-?]+|\\.{2,}|\u2013|\u2014|\u2026"
+    "|[-?]++|\\.{2,}+|\u2013|\u2014|\u2026"
 )
 _WHEN = r"(?:\s+(?:yet|now|left|more|so far|for now|at (?:this|the) (?:time|moment)|to do))*"
 _NO_STEP = rf"(?i)[\s*_`(]*(?:{_WORDS}){_WHEN}[\s*_`).!]*"

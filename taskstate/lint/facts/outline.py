@@ -16,7 +16,7 @@ from taskstate.model.misplaced_sessions import misplaced_sessions
 from taskstate.model.task_state import json_fence
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.markdown_blocks import hidden_headings
-from taskstate.syntax.spans import Span
+from taskstate.syntax.spans import Span, without_comments
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -46,7 +46,6 @@ _MEANT_AS_HEADING = (
     r"(?(bold)(?P=bold):?[^\S\r\n]*+)(?=[\r\n]|\Z)"
 )
 _NUMBER = r"## (\d+)\."
-_COMMENT = r"(?s)<!--.*?(?:-->|\Z)"
 
 
 class Placed(NamedTuple):
@@ -337,7 +336,7 @@ def body_start(document: Document) -> int:
 
 def is_empty(text: str) -> bool:
     """Return whether a text has nothing but blanks and comments."""
-    return not (re.compile(_COMMENT).sub("", text) if "<!--" in text else text).strip()
+    return not without_comments(text).strip()
 
 
 def start_of(document: Document, section: Section) -> int:

@@ -27,7 +27,7 @@ _LOG = "progress log"
 _ARCHIVED_LEVEL = 2  # of a session's heading in the archive
 _DIRECTIVE = r" {0,3}<!--[ \t]*taskstate: ignore\b.*-->"  # about the next line, and no part of the session
 _TIME = r"(\d{4}-\d{2}-\d{2})[T ]+(\d{2}:\d{2})"
-_TRAILER = r"(?:\A|\n+)---\n+Archived on:"
+_TRAILER = r"(?:\A|(?<!\n)\n+)---\n+Archived on:"
 
 
 class SessionText(NamedTuple):
