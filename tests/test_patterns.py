@@ -58,7 +58,6 @@ COMPOSED: dict[str, Callable[[Any], Iterable[str]]] = {
     "frontmatter_handler: '|'.join(map(re.escape, dates))": lambda _: [r"2024\-01\-02|2024\-01\-03"],
     "handoff.token_count: pattern": lambda module: [pattern for pattern, _ in module._COSTS],
     "lint.facts.outline: f'{re.escape(number[1])}\\\\b'": lambda _: [r"12\b"],
-    "lint.rules.sections.title_mismatch: form": lambda _: [r"Task\ \#.*?:\ .*"],
     "lint.rules.sessions.session_field_missing: pattern": lambda module: [module._words(("a", "b"))[0].pattern],
     "lint.suppressions: pattern": lambda module: [
         *(module._HASH, module._COMMENT, module._ALIKE_IN_BODY, module._ALIKE_IN_FRONT_MATTER)
@@ -112,6 +111,7 @@ COMPOSED: dict[str, Callable[[Any], Iterable[str]]] = {
 }
 # What is not measured, and why.
 EXEMPT = {
+    "lint.rules.sections.title_mismatch: form": "meets a title, which is one line: there its first try succeeds",
     "agents.on_edit: _COMMIT": "runs on the command that an agent itself is about to run, and on no file",
     "context.normalization: _HTML_COMMENT": "runs only up to the last end of a comment, so that each that begins ends",
     "migration.import_handoffs: 'phase-(?P<phase>.+?)-handoff-(?P<time>.+)\\\\.md'": "runs on the name of a file",
