@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.nodes import Node
     from taskstate.syntax.spans import Span
 
-_LINE = r"(?<![^\r\n])([^\r\n]*)(\r\n?|\n)"
+_LINE = r"(?<![^\r\n\ufeff])([^\r\n]*)(\r\n?|\n)"  # a byte order mark may stand before the first
 # Texts that some version of YAML reads as a number, a time, a boolean or null; 1.1 has more of them than 1.2, and a
 # hexadecimal hash such as 12345e7 can be a number. They are quoted.
 _AMBIGUOUS = (
