@@ -6,6 +6,7 @@ import sys
 from importlib.util import find_spec
 
 from taskstate.errors import TaskstateError
+from taskstate.operations.call import collect_garbage_often
 from taskstate.operations.operation import Operation, option
 from taskstate.operations.result import Result
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -39,6 +40,7 @@ def serve(call: Call, asked: Lsp) -> Result:
     from taskstate.lsp.checking import Surroundings
     from taskstate.lsp.server import serve as answer
 
+    collect_garbage_often()
     output = sys.stdout.buffer
     sys.stdout = sys.stderr  # what anything prints must not get between the messages
     around = Surroundings(call.now, lambda workspace: request_for(workspace, asked.actor))

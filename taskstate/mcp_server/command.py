@@ -8,7 +8,7 @@ import sys
 from importlib.util import find_spec
 
 from taskstate.errors import TaskstateError
-from taskstate.operations.call import usage_error
+from taskstate.operations.call import collect_garbage_often, usage_error
 from taskstate.operations.operation import Operation, option, switch
 from taskstate.operations.result import Result
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -41,6 +41,7 @@ def serve(call: Call, asked: Mcp) -> Result:
     from taskstate.mcp_server.arguments import Place
     from taskstate.mcp_server.server import serve_stdio
 
+    collect_garbage_often()
     _silence_libraries()
     config = call.conditions.config
     place = Place(call.workspace.root, os.path.abspath(config) if config else "")

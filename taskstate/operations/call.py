@@ -18,9 +18,22 @@ if TYPE_CHECKING:
     from taskstate.writing.notices import Told
 
 
+_GARBAGE_OF_A_REQUEST = 20_000  # objects; to look at them takes about a millisecond
+
+
 def usage_error(message: str, *, help: str) -> TaskstateError:  # noqa: A002 - as `TaskstateError` names it
     """Return the error for fields that are wrong or do not go together."""
     return TaskstateError(message, help=help, code="usage")
+
+
+def collect_garbage_often() -> None:
+    """Let the garbage collector work as in other programs: `__main__` puts it off, which a server must not.
+
+    What a server makes for one request must be gone before it has answered thousands.
+    """
+    import gc
+
+    gc.set_threshold(_GARBAGE_OF_A_REQUEST)
 
 
 class Conditions(NamedTuple):
