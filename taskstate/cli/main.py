@@ -92,7 +92,7 @@ class _Run:
     def print_error(self, error: TaskstateError, status: int) -> int:
         """Print an error, which counts as said by the call; return the exit status."""
         if self._call:
-            self._call.said += f"taskstate: {error}"
+            self._call.said.append(f"taskstate: {error}")
         return self.output.print_error(error, status)
 
     def tell_losses(self) -> None:

@@ -133,7 +133,7 @@ class CommandLineCall(Call):
 
     def problems(self, lines: tuple[str, ...]) -> None:
         """Print problems on standard error, even with `--quiet`."""
-        self.said += "\n".join(lines)
+        super().problems(lines)
         self.output.print_problems(lines)
 
     def notes(self, lines: tuple[str, ...]) -> None:

@@ -117,12 +117,22 @@ def parse(arguments: Sequence[str], commands: Mapping[str, Command]) -> tuple[Op
     found = called(arguments, operations)
     if found:
         below = [each for each in operations if each.name.startswith(f"{found.name} ")]
+        _require_first(arguments, found, below)
         return found, parser_of(found, below).parse_args(arguments[len(found.name.split()) :])
     names = [each.name.split() for each in operations]
     count = max(at for at in range(1, len(arguments) + 1) if any(name[:at] == [*arguments[:at]] for name in names))
     summary = commands[arguments[0]].summary
     _group_parser(arguments[:count], summary, operations).parse_args(arguments[count:])
     raise AssertionError(arguments)  # it knows no action that was not found before
+
+
+def _require_first(arguments: Sequence[str], found: Operation, below: Sequence[Operation]) -> None:
+    """Refuse the word of an operation `below` behind a flag, where it would be taken for a task or a text."""
+    rest = arguments[len(found.name.split()) :]
+    word = next((each for each in rest if not each.startswith("-")), "")
+    late = next((each for each in below if each.name == f"{found.name} {word}"), None)
+    if late:
+        raise usage_error(f"{word!r} stands behind a flag", help=f"write `taskstate {late.name}` first, then its flags")
 
 
 def called(words: Sequence[str], operations: Sequence[Operation]) -> Operation | None:

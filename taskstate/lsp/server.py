@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import suppress
-from typing import Any  # noqa: TC003 - pygls reads the types of a command's arguments
+from typing import Any  # pygls reads the types of a command's arguments
 from urllib.parse import unquote
 
 from lsprotocol import types

@@ -28,31 +28,14 @@ class Answer(NamedTuple):
     status: int
 
 
-class _KeptCall(Call):
-    """A call of an operation that keeps what it says, for the answer."""
-
-    def __init__(self, place: Place, asked: ToolCall) -> None:
-        conditions = Conditions(lambda: place.root, str(place.root), place.config, expect=asked.revision)
-        super().__init__(conditions, writes=asked.operation.writes, as_data=True)
-        self.kept: list[str] = []
-
-    def problems(self, lines: tuple[str, ...]) -> None:
-        """Keep the lines."""
-        self.said += "\n".join(lines)
-        self.kept += lines
-
-    def notes(self, lines: tuple[str, ...]) -> None:
-        """Keep the lines."""
-        self.problems(lines)
-
-
 def run(asked: ToolCall, place: Place) -> Answer:
     """Run an operation, and return its answer.
 
     Raises:
         TaskstateError: it refuses, or failed by a fault of its own; the message masks credentials.
     """
-    call = _KeptCall(place, asked)
+    conditions = Conditions(lambda: place.root, str(place.root), place.config, expect=asked.revision)
+    call = Call(conditions, writes=asked.operation.writes, as_data=True)
     try:
         result = shown(asked.operation.run(call, make(asked.operation, asked.given, place.read)), call)
         call.notes(result.warning)
@@ -63,7 +46,7 @@ def run(asked: ToolCall, place: Place) -> Answer:
         raise _masked(error) from error
     except Exception as error:  # the server lives on, whatever happens in an operation
         raise our_fault(error) from error
-    notes = tuple(printable(masked(each)) for each in call.kept)
+    notes = tuple(printable(masked(each)) for each in call.said)
     status = result.status or int(call.found_damage)
     return Answer(visible(result.data), printable(result.text), notes, status)
 

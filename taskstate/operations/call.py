@@ -67,7 +67,7 @@ class Source(NamedTuple):
 
 
 class Call:
-    """One call of an operation. A door derives from it, and passes on what is said: `problems` and `notes`."""
+    """One call of an operation. It keeps what is said; a door that passes it on at once derives from it."""
 
     def __init__(self, conditions: Conditions, *, writes: bool, as_data: bool) -> None:
         self.conditions = conditions
@@ -75,17 +75,17 @@ class Call:
         self.as_data = as_data  # whether a program asks, which needs no text
         self.told: tuple[Told, ...] = ()
         self.found_damage = False
-        self.said = ""
+        self.said: list[str] = []
 
-    # What a door does with what is said
+    # What is said besides the result
 
     def problems(self, lines: tuple[str, ...]) -> None:
         """Say what is wrong, line by line; said even where nothing else is."""
-        raise NotImplementedError
+        self.said += lines
 
     def notes(self, lines: tuple[str, ...]) -> None:
         """Say what is worth knowing, line by line."""
-        raise NotImplementedError
+        self.problems(lines)
 
     def progress(self, line: str) -> None:
         """Say what is being done, for who waits at a terminal."""
@@ -249,6 +249,7 @@ class Call:
             from taskstate.writing.startup import losses_of
 
             self.told = losses_of(self.any_workspace)
-        said = self.said if "damaged" in self.said else ""
-        told = (each.message for each in self.told if each.path not in said and each.message not in self.said)
+        said = "\n".join(self.said)
+        named = said if "damaged" in said else ""
+        told = (each.message for each in self.told if each.path not in named and each.message not in said)
         self.problems(tuple(told))

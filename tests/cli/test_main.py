@@ -238,6 +238,7 @@ def test_every_command_has_help(cli: Cli) -> None:
         (("--nope",), "required"),
         (("list", "--nope"), "list: unknown option '--nope': see `taskstate list --help`"),
         ((*SESSION, "--sate=s"), "session add: unknown option '--sate': did you mean --state?"),
+        (("archive", "-q", "verify", "101"), "write `taskstate archive verify` first, then its flags"),
         (("session", "ad"), "session: unknown action 'ad': did you mean add? (all actions: taskstate session --help)"),
         (("session", "show", "101", "1", "2"), "session show: unrecognized arguments: 2: see `taskstate session show"),
         (("list", ""), "list: unrecognized arguments: '': see `taskstate list --help`"),
