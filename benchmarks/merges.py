@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from benchmarks.branches import Branch, draw
 from benchmarks.measurement import Measurement
 from taskstate.merge.merge_files import merge_files
-from taskstate.merge.three_way import Versions
+from taskstate.units.three_way import Versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # Bottom up: a package imports only from those before it. Its `__init__` says what it is for.
 ORDER = (
     *("version", "typed", "error_codes", "errors", "resources", "messages"),
-    *("syntax", "frontmatter_handler", "validation", "secrets", "model", "storage"),
+    *("syntax", "frontmatter_handler", "validation", "secrets", "model", "units", "storage"),
     *("workspace", "writing", "archive", "formatting", "context"),
     *("handoff", "chain", "evidence", "snapshots", "qa", "roles"),
     *("merge", "recovery", "tasks", "permanent"),

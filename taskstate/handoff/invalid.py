@@ -9,7 +9,8 @@ from __future__ import annotations
 from taskstate.errors import TaskstateError
 from taskstate.handoff.document import ACCEPTED
 from taskstate.handoff.document_files import HandoffFile, archive_path, document_name
-from taskstate.handoff.paths import folder, is_handoff_path, timestamp_in
+from taskstate.handoff.paths import folder, is_handoff_path
+from taskstate.model.names import time_of_handoff
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -71,8 +72,10 @@ def pending(documents: HandoffDocuments, invalid: tuple[InvalidHandoff, ...]) ->
     """Return those documents that no other one is newer than; one without a time in its name may be the newest."""
     wrong = {each.file.path for each in invalid}
     others = (*(each.path for each in documents.read if each.path not in wrong), *dict(documents.unreadable))
-    newest = max(map(timestamp_in, others), default="")
-    return tuple(each for each in invalid if not timestamp_in(each.file.path) or timestamp_in(each.file.path) > newest)
+    newest = max(map(time_of_handoff, others), default="")
+    return tuple(
+        each for each in invalid if not time_of_handoff(each.file.path) or time_of_handoff(each.file.path) > newest
+    )
 
 
 def invalid_error(workspace: Workspace, task_id: str, invalid: InvalidHandoff) -> TaskstateError:

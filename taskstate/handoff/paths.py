@@ -5,12 +5,8 @@ Pure: shared by the commands, the lint rules and the merge.
 
 from __future__ import annotations
 
-import re
-
 from taskstate.model.document_kinds import HANDOFF
 from taskstate.model.names import ACCEPTED_FOLDER, HANDOFF_FOLDER, own_file
-
-_TIME = r"-handoff-(\d{8}T\d{6}Z)\.md\Z"
 
 
 def folder(task_id: str) -> str:
@@ -23,9 +19,3 @@ def is_handoff_path(path: str, task_id: str) -> bool:
     parent, _, name = path.rpartition("/")
     own, task_folder = own_file(name), folder(task_id)
     return parent in {task_folder, f"{task_folder}/{ACCEPTED_FOLDER}"} and own is not None and own.type == HANDOFF
-
-
-def timestamp_in(path: str) -> str:
-    """Return the timestamp in a document's file name, empty where it has none; these texts sort by time."""
-    match = re.search(_TIME, path)
-    return match[1] if match else ""

@@ -10,8 +10,8 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from taskstate.merge.three_way import Prefer, Versions
     from taskstate.model.permanent import LoggedVersion
+    from taskstate.units.three_way import Prefer, Versions
 
 
 def merge_commits(versions: Versions[str], prefer: Prefer) -> str:

@@ -20,8 +20,8 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.merge.three_way import Prefer, Versions
     from taskstate.model.archive_format import Batch
+    from taskstate.units.three_way import Prefer, Versions
 
 _ARCHIVED_ON = re.compile(r"^Archived on: (.*)$", re.MULTILINE)
 _REASON = re.compile(r"^Reason: (.*)$", re.MULTILINE)

@@ -11,8 +11,8 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from taskstate.merge.three_way import Versions
     from taskstate.model.task_state import TaskState
+    from taskstate.units.three_way import Versions
 
 _NUMBER = r"\bAD-(\d{1,9})\b"
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 from taskstate.merge.lines import merge_text
-from taskstate.merge.three_way import Versions, interleave, trivial_merge
 from taskstate.model.entries import Entry, entries
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.units.three_way import Versions, interleave, trivial_merge
 
 if TYPE_CHECKING:
-    from taskstate.merge.three_way import Prefer
+    from taskstate.units.three_way import Prefer
 
 
 class _Part(NamedTuple):

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from taskstate.errors import CannotEdit, EditConflict
 from taskstate.merge.lines import merge_text
-from taskstate.merge.three_way import Versions, interleave, trivial_merge
-from taskstate.merge.values import ADVANCING, NOTHING, merge_value, same
 from taskstate.model.write_metadata import front_matter_values, set_front_matter
 from taskstate.syntax.document import Document, parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.nodes import is_pinned
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.units.three_way import Versions, interleave, trivial_merge
+from taskstate.units.values import ADVANCING, NOTHING, merge_value, same
 from taskstate.validation import schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from taskstate.merge.three_way import Prefer
+    from taskstate.units.three_way import Prefer
 
 _TAIL = "\0"  # the key for the comments behind the last entry; no YAML key can contain it
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from taskstate.merge.three_way import Prefer, Versions
+    from taskstate.units.three_way import Prefer, Versions
 
 _NO_TIME = "\uffff"  # sorts after all times: an acceptance without a time
 _ACCEPTANCE = ("status", "accepted_by", "accepted_at")  # fields that are taken from one side together

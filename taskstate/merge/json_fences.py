@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from taskstate.errors import CannotEdit
 from taskstate.merge.lines import merge_text
-from taskstate.merge.three_way import Versions, trivial_merge
-from taskstate.merge.values import NOTHING, merge_value, same
 from taskstate.model.task_state import json_fence
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
@@ -13,9 +11,11 @@ from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.nodes import Node
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.units.three_way import Versions, trivial_merge
+from taskstate.units.values import NOTHING, merge_value, same
 
 if TYPE_CHECKING:
-    from taskstate.merge.three_way import Prefer
+    from taskstate.units.three_way import Prefer
 
 
 class _Part(NamedTuple):

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from itertools import pairwise
 
-from taskstate.merge.three_way import Versions, trivial_merge
 from taskstate.model.algorithms import longest_rising
 from taskstate.typed import TYPE_CHECKING
+from taskstate.units.three_way import Versions, trivial_merge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from taskstate.merge.three_way import Prefer
+    from taskstate.units.three_way import Prefer
 
 OURS, MIDDLE, THEIRS = "<<<<<<< ours\n", "=======\n", ">>>>>>> theirs\n"
 _MAX_PAIRS = 250_000  # pairs of lines up to which `difflib` compares lists without unique lines; beyond, it is too slow

@@ -9,7 +9,6 @@ from __future__ import annotations
 import posixpath
 
 from taskstate.merge.merge_files import merge_files
-from taskstate.merge.three_way import Versions, trivial_merge
 from taskstate.model.impact_map import digest_of_file, stored_in
 from taskstate.model.names import own_file
 from taskstate.model.permanent import PERMANENT, VERSION_SEAL, edited_sections, version_of, version_seal
@@ -19,6 +18,7 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import with_newlines
 from taskstate.typed import TYPE_CHECKING
+from taskstate.units.three_way import Versions, trivial_merge
 
 if TYPE_CHECKING:
     from pathlib import Path

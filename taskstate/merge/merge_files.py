@@ -9,17 +9,17 @@ from taskstate.merge.handoffs import merge_handoff
 from taskstate.merge.json_fences import merge_json
 from taskstate.merge.lines import lines_of, matching_lines, merge_text, with_markers
 from taskstate.merge.state_files import merge_states
-from taskstate.merge.three_way import PREFERENCES, Versions, trivial_merge
 from taskstate.model.names import own_file
 from taskstate.syntax.nodes import is_encodable
 from taskstate.syntax.spans import newline_of, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.units.three_way import PREFERENCES, Versions, trivial_merge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import TypeAlias
 
-    from taskstate.merge.three_way import Prefer
+    from taskstate.units.three_way import Prefer
 
     Pieces: TypeAlias = tuple[list[str], list[str]]
 

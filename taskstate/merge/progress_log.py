@@ -12,19 +12,19 @@ from heapq import merge
 
 from taskstate.merge.lines import merge_text
 from taskstate.merge.summaries import ArchivedPart, archived_since, merge_summary
-from taskstate.merge.three_way import Versions, trivial_merge
 from taskstate.model.algorithms import longest_rising
 from taskstate.model.progress_log import session_of
 from taskstate.model.session_references import identity, renumbered
 from taskstate.model.task_state import PART_LEVEL
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.units.three_way import Versions, trivial_merge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from taskstate.merge.three_way import Prefer
     from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Section
+    from taskstate.units.three_way import Prefer
 
 
 class _Entry(NamedTuple):

@@ -9,39 +9,30 @@ from taskstate.merge.entries import merge_entries
 from taskstate.merge.json_fences import merge_fenced
 from taskstate.merge.lines import merge_text
 from taskstate.merge.progress_log import merge_log
-from taskstate.merge.three_way import Versions, interleave, trivial_merge
 from taskstate.model.document_kinds import built_in, section_key
 from taskstate.model.impact_map import link_in
 from taskstate.model.names import id_key
 from taskstate.model.permanent import CONTENT, DECISIONS, IMPACT_MAP, PERMANENT
-from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
+from taskstate.model.task_state import SECTION_LEVEL
 from taskstate.syntax.document import parse
+from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.units import parts
+from taskstate.units.parts import PartKey
+from taskstate.units.three_way import Versions, interleave, trivial_merge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from taskstate.merge.three_way import Prefer
-    from taskstate.model.document_kinds import SectionSpec
     from taskstate.model.task_state import TaskState
-    from taskstate.syntax.document import Document, Section
+    from taskstate.syntax.document import Document
+    from taskstate.units.three_way import Prefer
 
 _LOG = "progress log"
 _GROWING = frozenset({"feature checklist", "chain inputs"})  # sections that keep the parts added by either side
 _CONTENT = frozenset(section_key(name) for name in CONTENT if name != IMPACT_MAP)
 _DECISIONS = section_key(DECISIONS)
 _LISTS = {"git history": merge_commits, "change log": merge_versions}
-
-
-class _PartKey(NamedTuple):
-    """The identity of a part: the level of its heading, its key, and its number among those with the same key."""
-
-    level: int
-    title: str
-    number: int = 1
-
-
-_TOP = _PartKey(0, "")  # the text above the first heading
 
 
 class MergedBody(NamedTuple):
@@ -53,15 +44,15 @@ class MergedBody(NamedTuple):
 
 def merge_body(versions: Versions[TaskState], prefer: Prefer) -> MergedBody:
     """Return the merged body."""
-    parts = versions.each(lambda state: _sections(state.document))
+    sections = versions.each(lambda state: _sections(state.document))
     pieces: list[str] = []
     sessions = None
-    for name in interleave(list(parts.ours), list(parts.theirs)):
-        texts = _texts_of(parts, name)
+    for name in interleave(list(sections.ours), list(sections.theirs)):
+        texts = _texts_of(sections, name)
         unconflicted = trivial_merge(texts)
         if unconflicted:
             pieces.append(unconflicted[0])
-        elif name == _PartKey(SECTION_LEVEL, _LOG) and texts.ours and texts.theirs:
+        elif name == PartKey(SECTION_LEVEL, _LOG) and texts.ours and texts.theirs:
             log = merge_log(versions, prefer)
             sessions = log.sessions
             pieces.append(log.text)
@@ -71,13 +62,13 @@ def merge_body(versions: Versions[TaskState], prefer: Prefer) -> MergedBody:
     return MergedBody("".join(pieces), sessions)
 
 
-def _is_content(versions: Versions[TaskState], name: _PartKey) -> bool:
+def _is_content(versions: Versions[TaskState], name: PartKey) -> bool:
     """Return whether a part is a section of a permanent task whose entries are merged one by one."""
     kinds = {versions.ours.kind, versions.theirs.kind}
     return kinds == {PERMANENT} and name.level == SECTION_LEVEL and name.title in _CONTENT
 
 
-def _texts_of(parts: Versions[Mapping[_PartKey, str]], name: _PartKey) -> Versions[str]:
+def _texts_of(parts: Versions[Mapping[PartKey, str]], name: PartKey) -> Versions[str]:
     return parts.each(lambda part: part.get(name, ""))
 
 
@@ -88,23 +79,8 @@ def repeats_sections(document: Document) -> bool:
     return any(count > 1 and any(each.section(title) for each in kinds) for title, count in titles.items())
 
 
-def _sections(document: Document) -> Mapping[_PartKey, str]:
-    """Return the parts of a body: the text before the first heading, and the sections."""
-    span = document.front_matter.span
-    tops = [section for section in document.sections if section.level <= SECTION_LEVEL]
-    titles = [section_key(section.title) for section in tops]
-    return _cut(document, tops, titles, span.end if span else 0)
-
-
-def _cut(document: Document, sections: Sequence[Section], titles: Sequence[str], start: int) -> dict[_PartKey, str]:
-    """Return the text of a document from `start` on, split before the given sections."""
-    count: Counter[str] = Counter()
-    stops = [*(section.span.start for section in sections), len(document.text)]
-    parts = {_TOP: document.text[start : stops[0]]}
-    for section, title, stop in zip(sections, titles, stops[1:], strict=True):
-        count[title] += 1
-        parts[_PartKey(section.level, title, count[title])] = document.text[section.span.start : stop]
-    return parts
+def _sections(document: Document) -> Mapping[PartKey, str]:
+    return {key: span.of(document.text) for key, span in parts.sections(document).items()}
 
 
 def _merge_section(versions: Versions[str], title: str, prefer: Prefer) -> str:
@@ -112,12 +88,12 @@ def _merge_section(versions: Versions[str], title: str, prefer: Prefer) -> str:
     if title in _LISTS:
         return _LISTS[title](versions, prefer)
     versions = _with_one_link(versions) if title == section_key(IMPACT_MAP) else versions
-    parts = versions.each(lambda text: _subsections(text, title))
-    names = parts.each(list)
+    subsections = versions.each(lambda text: _subsections(text, title))
+    names = subsections.each(list)
     if title not in _GROWING and not names.base == names.ours == names.theirs:
         return merge_text(versions, prefer)
     all_names = interleave(names.ours, names.theirs)
-    merged = [merge_fenced(_texts_of(parts, name), name.title or title, prefer) for name in all_names]
+    merged = [merge_fenced(_texts_of(subsections, name), name.title or title, prefer) for name in all_names]
     if all_names == names.ours == names.theirs:
         return "".join(merged)
     return _as_paragraphs(merged)
@@ -137,10 +113,10 @@ def _with_one_link(versions: Versions[str]) -> Versions[str]:
 
 def _merge_content(versions: Versions[str], title: str, prefer: Prefer) -> str:
     """Return the merged section of a permanent task: decision by decision, and elsewhere entry by entry."""
-    parts = versions.each(lambda text: _subsections(text, title))
-    names = interleave(list(parts.ours), list(parts.theirs), lambda name: (name.level, id_key(name.title)))
+    subsections = versions.each(lambda text: _subsections(text, title))
+    names = interleave(list(subsections.ours), list(subsections.theirs), lambda name: (name.level, id_key(name.title)))
     merge = merge_text if title == _DECISIONS else merge_entries
-    return _as_paragraphs([merge(_texts_of(parts, name), prefer) for name in names])
+    return _as_paragraphs([merge(_texts_of(subsections, name), prefer) for name in names])
 
 
 def _as_paragraphs(parts: Sequence[str]) -> str:
@@ -148,17 +124,6 @@ def _as_paragraphs(parts: Sequence[str]) -> str:
     return "".join(part if part.endswith("\n\n") or not part else f"{part.rstrip(chr(10))}\n\n" for part in parts)
 
 
-def _subsections(text: str, title: str) -> Mapping[_PartKey, str]:
-    """Return the parts of a section: the text before its first subsection, and the subsections."""
-    document = parse(text)
-    spec = built_in("task").section(title) or built_in("permanent").section(title)
-    children = [section for section in document.sections if section.level == PART_LEVEL]
-    return _cut(document, children, [_part_key(child.title, spec) for child in children], 0)
-
-
-def _part_key(title: str, section: SectionSpec | None) -> str:
-    """Return the key of a subsection: the task, phase or number in its heading, or else its title."""
-    spec = section.subsection(title) if section else None
-    groups = spec.match(title) if spec else None
-    subject = (groups.get("task_id") or groups.get("phase") or groups.get("number")) if groups else None
-    return f"{spec.name} {subject}".casefold() if spec and subject else section_key(title)
+def _subsections(text: str, title: str) -> Mapping[PartKey, str]:
+    spans = parts.subsections(parse(text), title, Span(0, len(text)))
+    return {key: span.of(text) for key, span in spans.items()}

@@ -13,7 +13,6 @@ from taskstate.merge.decisions import decisions_apart
 from taskstate.merge.front_matter import front_matter_text, merge_front_matter, top_level_entries
 from taskstate.merge.lines import lines_of, merge_text
 from taskstate.merge.sections import merge_body, repeats_sections
-from taskstate.merge.three_way import PREFERENCES, Versions, trivial_merge
 from taskstate.model import delta_block
 from taskstate.model.canonical_json import audit_seal
 from taskstate.model.derived_values import COUNTS, PROGRESS, SIZE, fix_edits
@@ -29,14 +28,15 @@ from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.json_edit import set_json
 from taskstate.syntax.yaml_edit import set_key
 from taskstate.typed import TYPE_CHECKING
+from taskstate.units.three_way import PREFERENCES, Versions, trivial_merge
 from taskstate.validation import schema
 from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from taskstate.merge.three_way import Prefer
     from taskstate.model.task_state import Criterion, TaskState
+    from taskstate.units.three_way import Prefer
 
 
 def merge_states(versions: Versions[str]) -> tuple[list[str], list[str]]:

@@ -11,14 +11,14 @@ import re
 
 from taskstate.archive.summary import merge_summaries
 from taskstate.merge.lines import merge_text
-from taskstate.merge.three_way import Versions, trivial_merge
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.units.three_way import Versions, trivial_merge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.merge.three_way import Prefer
     from taskstate.model.task_state import TaskState
+    from taskstate.units.three_way import Prefer
 
 _STATEMENT = re.compile(r"^(.*?)\((?:S\d{1,9}(?:-S\d{1,9})?, ){0,9}S(?:\d{1,9}-S)?(\d{1,9})\)[ \t]*$", re.MULTILINE)
 

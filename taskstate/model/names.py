@@ -29,6 +29,7 @@ _TYPED = r"(?i)task-(?:(.+)-state\.md|(.+))"  # as people type it: TASK-101
 _DIGITS = r"([0-9]+)"
 # The folder of handoff documents under the state folder, and the folder of accepted ones within a task's folder.
 HANDOFF_FOLDER, ACCEPTED_FOLDER = "handoffs", "archive"
+_HANDOFF_TIME = r"-handoff-(\d{8}T\d{6}Z)\.md\Z"
 _RESULT_NAME = r"(?!x-)[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"  # `x-` begins keys that belong to others
 _MAX_RESULT_NAME = 40
 
@@ -47,6 +48,12 @@ def own_file(name: str) -> OwnFile | None:
     """Return the type and task id of a path that names one of taskstate's own files, or None for any other."""
     found = _match(name)
     return OwnFile(found[0], found[1]["id"]) if found else None
+
+
+def time_of_handoff(path: str) -> str:
+    """Return the time in the name of a handoff document, empty where it has none; these texts sort by time."""
+    match = re.search(_HANDOFF_TIME, path)
+    return match[1] if match else ""
 
 
 def phase_in(name: str) -> str | None:

@@ -1,44 +1,51 @@
-"""Adds to a state file items that another text of it holds: exactly these, and what cannot stand without them.
+"""Adds to a state file units that another text of it holds: exactly these, and what cannot stand without them.
 
-A proof, a check or a block takes the place of what stands there. Sessions are merged into the log, in order of time.
+What has a place of its own takes the place of what stands there. Sessions, decisions and versions are merged in, in
+order of time, and get the next numbers.
 """
 
 from __future__ import annotations
 
 from taskstate.errors import TaskstateError
 from taskstate.merge.merge_files import merge_files
-from taskstate.merge.three_way import Versions
 from taskstate.model.derived_values import derived_edits
-from taskstate.model.items import ACK, BLOCK, CHECK, HANDOFF, PROOF, SESSION, event_item, place_of, session_item
-from taskstate.model.static_context import SEALED_VALUES, static_section
 from taskstate.model.statuses import CREATED
-from taskstate.model.task_state import TaskState, read_state
+from taskstate.model.task_state import TaskState, json_fence, read_state
 from taskstate.model.write_metadata import blocks_of, front_matter_values, sealed, set_front_matter, with_events
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
-from taskstate.syntax.json_edit import append_json_item
-from taskstate.syntax.spans import with_newlines
+from taskstate.syntax.json_edit import set_json
+from taskstate.syntax.nodes import Node
+from taskstate.syntax.spans import Span, with_newlines
 from taskstate.typed import TYPE_CHECKING
+from taskstate.units import parts
+from taskstate.units.items import (
+    CRITERION,
+    DECISION,
+    ENTRY,
+    HANDOFF,
+    KEY,
+    SESSION,
+    TEXT,
+    VERSION,
+    event_item,
+    place_in_json,
+    place_of,
+    place_of_part,
+    units_of,
+)
+from taskstate.units.three_way import Versions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
     from typing import Any
 
     from taskstate.model.document_kinds import Kinds
-    from taskstate.model.items import Item
-    from taskstate.syntax.document import Section
+    from taskstate.syntax.document import Document
+    from taskstate.units.items import Item, Unit
 
-    Path = tuple[str, ...]
-
-_LOG = "Progress Log"
-# What the hash in a block covers comes with it: keys of the front matter, and a section.
-_KEYS = {"context": SEALED_VALUES, "output": ("status",)}
-_OF_DELTA = frozenset({"context", "snapshot"})  # these begin the block `delta`
-_SECTIONS: Mapping[str, Callable[[TaskState], Section | None]] = {
-    "context": lambda state: static_section(state.document),
-    "output": lambda state: state.section("Chain Output"),
-}
-_MAPS = {"coordination": ("coordination",), "snapshot": ("delta", "snapshots")}  # of blocks that roles have
+# Sections that are merged, and what is wanted of them.
+_MERGED = {"progress log": SESSION, "architecture decisions": DECISION, "change log": VERSION}
 
 
 def with_items(ours: bytes, theirs: bytes, wanted: Collection[Item], name: str, kinds: Kinds) -> bytes:
@@ -51,24 +58,29 @@ def with_items(ours: bytes, theirs: bytes, wanted: Collection[Item], name: str, 
     """
     before, kept = (read_state(parse(with_newlines(each.decode(), "\n"), kinds)) for each in (ours, theirs))
     text = _with_front_matter(before, kept, wanted)
-    text = _with_sections(read_state(parse(text, kinds)), kept, wanted)
-    text = _with_features(read_state(parse(text, kinds)), kept, wanted)
-    text = _with_checks(read_state(parse(text, kinds)), before, kept, wanted)
+    text = _with_parts(read_state(parse(text, kinds)), kept, wanted)
+    text = _with_entries(read_state(parse(text, kinds)), kept, wanted)
+    text = _with_criteria(read_state(parse(text, kinds)), before, kept, wanted)
     after = read_state(parse(apply(text, derived_edits(parse(text, kinds))), kinds))
-    base = before.document.text
-    if any(item.kind == SESSION for item in wanted):
-        base, text = (_with_log(*each) for each in zip((before, after), _logs(before, kept, wanted), strict=True))
-    merged = merge_files(Versions(base.encode(), ours, text.encode()), name)
+    base, target = _sections(before, after, kept, wanted)
+    merged = merge_files(Versions(base.encode(), ours, target.encode()), name)
     if merged.conflicts:
         raise TaskstateError("what is kept of it conflicts with what stands there", code="unsafe")
     return merged.data
 
 
+def _wanted(kept: TaskState, wanted: Collection[Item], kind: str) -> Iterator[Unit]:
+    yield from (unit for unit in units_of(kept) if unit.item.kind == kind and unit.item in wanted)
+
+
+# The front matter
+
+
 def _with_front_matter(before: TaskState, kept: TaskState, wanted: Collection[Item]) -> str:
-    """Return a text with the wanted blocks, acks and events, sealed again."""
+    """Return a text with the wanted values and events, sealed again."""
     text, old, theirs = before.document.text, front_matter_values(before.document), front_matter_values(kept.document)
     new = old
-    for path in (path for item in wanted for path in _paths(item, before, kept)):
+    for path in _paths(before, kept, wanted):
         new = _with_value(new, theirs, path)
     for key in new:
         if key not in old or new[key] != old[key]:
@@ -80,24 +92,17 @@ def _with_front_matter(before: TaskState, kept: TaskState, wanted: Collection[It
     return text if text == before.document.text else sealed(text)
 
 
-def _paths(item: Item, before: TaskState, kept: TaskState) -> Iterator[Path]:
-    """Yield where in the front matter an item stands, and what goes with it."""
-    if item.kind == ACK:
-        yield "acks", item.place
-    elif item.kind == BLOCK:
-        block, _, name = item.place.partition(" ")
-        if block in _OF_DELTA and "delta" not in before.document.front_matter:
-            delta = _map(front_matter_values(kept.document).get("delta"))
-            yield from (("delta", key) for key in delta if key != "snapshots")
-        yield (*_MAPS.get(block, (block,)), *filter(None, [name]))
-        yield from ((key,) for key in _KEYS.get(block, ()))
-    elif item.kind == HANDOFF and kept.revision > before.revision:
+def _paths(before: TaskState, kept: TaskState, wanted: Collection[Item]) -> Iterator[tuple[str, ...]]:
+    """Yield the paths of the values that are wanted, and of those that go with what is wanted."""
+    yield from (unit.path for unit in _wanted(kept, wanted, KEY))
+    kinds = {item.kind for item in wanted}
+    if HANDOFF in kinds and kept.revision > before.revision:
         yield ("handoffs",)
-    elif item.kind == SESSION and before.status == CREATED:
+    if SESSION in kinds and before.status == CREATED:
         yield ("status",)
 
 
-def _with_value(values: Mapping[str, Any], theirs: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
+def _with_value(values: Mapping[str, Any], theirs: Mapping[str, Any], path: tuple[str, ...]) -> Mapping[str, Any]:
     """Return a map with the value that another one has at a path."""
     key, *rest = path
     if key not in theirs:
@@ -109,63 +114,114 @@ def _map(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _with_sections(state: TaskState, kept: TaskState, wanted: Collection[Item]) -> str:
-    """Return a text with the sections of the wanted blocks."""
-    sections = [_SECTIONS[item.place] for item in wanted if item.kind == BLOCK and item.place in _SECTIONS]
-    pairs = [(section(state), section(kept)) for section in sections]
-    edits = [Edit(*old.span, new.span.of(kept.document.text)) for old, new in pairs if old and new]
-    return apply(state.document.text, edits)
+# Parts of the body
 
 
-def _with_features(state: TaskState, kept: TaskState, wanted: Collection[Item]) -> str:
-    """Return a text with the features whose proofs are wanted."""
-    if not state.checklist or not kept.checklist:
-        return state.document.text
-    proved = {item.place for item in wanted if item.kind == PROOF}
-    standing = {each.id: each.node.span for each in state.checklist.features}
+def _with_parts(state: TaskState, kept: TaskState, wanted: Collection[Item]) -> str:
+    """Return a text with the wanted prose, and with the parts in which something wanted stands and which it lacks."""
+    here, there = _places(state.document), _places(kept.document)
+    texts = {unit.item.place: unit for unit in _wanted(kept, wanted, TEXT)}
+    needed = {place for place in there for kind in (ENTRY, TEXT) if _has(kept, wanted, kind, place)}
     edits: list[Edit] = []
-    for each in kept.checklist.features:
-        if each.id in proved and each.id in standing:
-            edits.append(Edit(*standing[each.id], each.node.span.of(kept.document.text)))
-        elif each.id in proved and (features := state.checklist.root.get("features")):
-            edits += append_json_item(state.document.text, features, each.node.value())
+    at = state.document.body
+    for place, span in there.items():
+        own = here.get(place)
+        if own is None and place in needed:
+            edits.append(Edit(at, at, span.of(kept.document.text)))
+        elif own is not None and place in texts:
+            edits += _prose(state.document, own, kept.document, span)
+        at = own.end if own else at
     return apply(state.document.text, edits)
 
 
-def _with_checks(state: TaskState, before: TaskState, kept: TaskState, wanted: Collection[Item]) -> str:
+def _places(document: Document) -> dict[str, Span]:
+    """Return the parts of a body by their places."""
+    return {
+        place_of_part((section, part)): own
+        for section, span in parts.sections(document).items()
+        for part, own in parts.subsections(document, section.title, span).items()
+    }
+
+
+def _has(kept: TaskState, wanted: Collection[Item], kind: str, place: str) -> bool:
+    found = (unit.item.place for unit in _wanted(kept, wanted, kind))
+    return any(each == place or (kind == ENTRY and each.startswith(f"{place} ")) for each in found)
+
+
+def _prose(ours: Document, own: Span, theirs: Document, span: Span) -> list[Edit]:
+    """Return the edits that put the prose of a part in the place of ours; a fence that both have stays as ours is."""
+    fences = json_fence(ours, own), json_fence(theirs, span)
+    if fences[0] is None or fences[1] is None:
+        return [Edit(*own, span.of(theirs.text))]
+    pairs = zip(_around(own, fences[0].content), _around(span, fences[1].content), strict=True)
+    return [Edit(*old, new.of(theirs.text)) for old, new in pairs]
+
+
+def _around(span: Span, middle: Span) -> tuple[Span, Span]:
+    return Span(span.start, middle.start), Span(middle.end, span.end)
+
+
+def _with_entries(state: TaskState, kept: TaskState, wanted: Collection[Item]) -> str:
+    """Return a text with the wanted entries and fields in the JSON fences of their parts."""
+    here, edits = _places(state.document), list[Edit]()
+    for place, own in here.items():
+        units = [unit for unit in _wanted(kept, wanted, ENTRY) if unit.item.place.startswith(f"{place} ")]
+        fence = json_fence(state.document, own) if units else None
+        root = state.document.json(fence) if fence else None
+        if isinstance(root, Node):
+            value = root.value()
+            for unit in units:
+                value = place_in_json(value, unit)
+            edits += set_json(state.document.text, root, (), value)
+    return apply(state.document.text, edits)
+
+
+def _with_criteria(state: TaskState, before: TaskState, kept: TaskState, wanted: Collection[Item]) -> str:
     """Return a text in which the criteria are checked that were before, and those that are wanted."""
     places = [place_of(each.text) for each in state.criteria]
-    added = {item.place for item in wanted if item.kind == CHECK}
-    checked = added.union(place_of(each.text) for each in before.criteria if each.checked)
+    added = {unit.item.place: bool(unit.value) for unit in _wanted(kept, wanted, CRITERION)}
+    checked = {place for place, mark in added.items() if mark}
+    checked.update(place_of(each.text) for each in before.criteria if each.checked)
     edits = [
         Edit(*each.mark, "x" if place in checked else " ")
         for place, each in zip(places, state.criteria, strict=True)
         if each.checked != (place in checked)
     ]
-    missing = [each for each in kept.criteria if place_of(each.text) in added.difference(places)]
+    missing = [each for each in kept.criteria if place_of(each.text) in added.keys() - set(places)]
     if missing and state.criteria:
         lines = "".join(f"\n{each.span.of(kept.document.text).rstrip()}" for each in missing)
         edits.append(Edit(state.criteria[-1].span.end, state.criteria[-1].span.end, lines))
     return apply(state.document.text, edits)
 
 
-def _logs(before: TaskState, kept: TaskState, wanted: Collection[Item]) -> tuple[str, str]:
-    """Return the log of a kept text with those of its sessions alone that stand before, and with the wanted ones, too.
+# What is merged
 
-    Merging the difference between the two adds the wanted sessions, each behind the one that it once followed.
+
+def _sections(before: TaskState, after: TaskState, kept: TaskState, wanted: Collection[Item]) -> tuple[str, str]:
+    """Return two texts whose difference, merged into ours, adds what is wanted: `before`, and `after`.
+
+    In both stand the kept sections that are merged: in the first one only with what stands before, in the other with
+    what is wanted, too. So each of these comes behind the one that it once followed.
     """
-    standing = {session_item(each): each.section.span.of(before.document.text) for each in before.sessions}
-    spans = [(session_item(each), each.section.span) for each in kept.sessions]
-    others = [Edit(*span, standing.get(item, "")) for item, span in spans if item not in wanted]
-    own = [Edit(*span, "") for item, span in spans if item in wanted]
-    states = (
-        read_state(kept.document.with_text(apply(kept.document.text, edits))) for edits in ([*others, *own], others)
-    )
-    logs = [(state.section(_LOG), state.document.text) for state in states]
-    without, with_wanted = (log.span.of(text) if log else "" for log, text in logs)
-    return without, with_wanted
+    base, target = before.document, after.document
+    for key, kind in _MERGED.items():
+        if any(item.kind == kind for item in wanted):
+            for which, document in enumerate((base, target)):
+                section = read_state(document).parts.get(key)
+                text = _section(before, kept, key, wanted if which else ())
+                changed = document.with_text(apply(document.text, [Edit(*section.span, text)] if section else []))
+                base, target = (base, changed) if which else (changed, target)
+    return base.text, target.text
 
 
-def _with_log(state: TaskState, log: str) -> str:
-    section = state.section(_LOG)
-    return apply(state.document.text, [Edit(*section.span, log)] if section else [])
+def _section(before: TaskState, kept: TaskState, key: str, wanted: Collection[Item]) -> str:
+    """Return a section of a kept text with the units that stand before, as they do, and with the wanted ones."""
+    section = kept.parts.get(key)
+    if section is None:
+        return ""
+    standing = {unit.item: unit.spans[0].of(before.document.text) for unit in units_of(before) if unit.spans}
+    units = [unit for unit in units_of(kept) if unit.item.kind == _MERGED[key] and unit.item not in wanted]
+    edits = [Edit(*unit.spans[0], standing.get(unit.item, "")) for unit in units]
+    text = apply(kept.document.text, edits)
+    found = read_state(kept.document.with_text(text)).parts.get(key)
+    return found.span.of(text) if found else ""

@@ -14,13 +14,6 @@ from itertools import product
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
-from taskstate.model.items import (
-    FILES,
-    HANDOFF,
-    Item,
-    lost_between,
-    session_item,
-)
 from taskstate.model.names import ACCEPTED_FOLDER, own_file
 from taskstate.model.write_metadata import blocks_of
 from taskstate.recovery.added_items import with_items
@@ -39,6 +32,7 @@ from taskstate.storage.git import history
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.edits import Edit, apply
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.units.items import FILES, HANDOFF, Item, lost_between, session_item
 from taskstate.workspace import artifacts
 from taskstate.writing import damage
 from taskstate.writing.change import Change

@@ -12,11 +12,11 @@ from contextlib import closing, suppress
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.merge.linked_maps import with_merged_links
 from taskstate.merge.merge_files import merge_files
-from taskstate.merge.three_way import Versions
 from taskstate.recovery.conservation import lost_sessions
 from taskstate.storage.git import client as git
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.typed import TYPE_CHECKING
+from taskstate.units.three_way import Versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,20 +9,20 @@ import posixpath
 from contextlib import closing, suppress
 
 from taskstate.errors import GitFailed, TaskstateError
-from taskstate.model.items import archive_items, entry_item
 from taskstate.model.names import own_file
 from taskstate.model.task_state import read_state
 from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING
+from taskstate.units.items import archive_items, entry_item
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from taskstate.merge.three_way import Versions
     from taskstate.model.progress_log import Session
+    from taskstate.units.three_way import Versions
 
 # The commits whose archives a merge, a cherry-pick or a rebase brings together.
 _HEADS = ("HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD")

@@ -12,7 +12,6 @@ from taskstate.archive.archiver import sessions_in
 from taskstate.archive.verify import examine
 from taskstate.errors import TaskstateError
 from taskstate.model.derived_values import COUNTS
-from taskstate.model.items import FILES, SESSION, Item, entry_item, items_in, require_conserved, session_item
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import front_matter_values, set_front_matter
 from taskstate.syntax.conflict_markers import find_conflicts
@@ -20,6 +19,18 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.units.items import (
+    CRITERION,
+    ENTRY,
+    FILES,
+    SESSION,
+    WORDS,
+    Item,
+    entry_item,
+    items_in,
+    require_conserved,
+    session_item,
+)
 from taskstate.writing.damage import missing_sessions
 from taskstate.writing.ledger import are_alike
 
@@ -34,6 +45,7 @@ if TYPE_CHECKING:
 
 _MARKERS = ("<<<<<<<", "|||||||", "=======", ">>>>>>>")
 _NO_TEXT = frozenset("\0\ufffd")
+_COUNTED = WORDS | {ENTRY, CRITERION}  # kinds that a repair takes from nowhere
 
 
 class TaskFiles(NamedTuple):
@@ -117,7 +129,13 @@ def needed_items(owed: Wanted, now: TaskFiles, after: TaskFiles, wanted: Wanted,
     replaced = {(item.kind, item.place) for item in comes_back if item.place}
     new = [session for session in after.sessions if not standing[entry_item(session.entry)]]
     old = older_forms(owed, now.sessions, new)
-    kept_here = {item: n for item, n in standing.items() if (item.kind, item.place) not in replaced and item not in old}
+    known = next((each.known for each in owed.values()), ()) if is_damaged else ()
+    kept_here = {
+        item: n
+        for item, n in standing.items()
+        if item.kind in _COUNTED and (item.kind, item.place) not in replaced and item not in old
+        if item.kind in WORDS or item not in known  # a damaged file may have older values, which are not wanted
+    }
     return Counter(kept_here) | Counter(comes_back)
 
 

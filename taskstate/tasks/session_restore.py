@@ -12,7 +12,6 @@ from contextlib import closing
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.messages import counted, decoded
 from taskstate.model import names
-from taskstate.model.items import require_conserved, session_item, state_items
 from taskstate.model.session_references import identity
 from taskstate.model.task_state import read_state
 from taskstate.recovery.added_items import with_items
@@ -26,6 +25,7 @@ from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import with_newlines
 from taskstate.tasks.sessions import require_none_misplaced
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.units.items import require_conserved, session_item, state_items
 from taskstate.workspace import artifacts
 from taskstate.workspace.archive_file import read_archive
 from taskstate.writing import damage, preconditions
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from taskstate.model.items import Item
     from taskstate.model.progress_log import Session
     from taskstate.model.task_state import TaskState
+    from taskstate.units.items import Item
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from taskstate.model import write_metadata
-from taskstate.model.items import event_line
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import set_front_matter, with_event
 from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.typed import TYPE_CHECKING
+from taskstate.units.items import event_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

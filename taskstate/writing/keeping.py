@@ -8,14 +8,24 @@ from functools import cache, partial
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
-from taskstate.model.items import BLOCK, EVENT, HANDOFF, SESSION, Item, described, items_in, lost_between
-from taskstate.model.statuses import DROPPED
 from taskstate.model.task_state import read_state
 from taskstate.storage import files, folders, journal, kept_records, transaction
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.units.items import (
+    EVENT,
+    FILES,
+    HANDOFF,
+    SESSION,
+    Item,
+    described,
+    items_in,
+    lost_between,
+    overwrites,
+    units_of,
+)
 from taskstate.writing import notices
-from taskstate.writing.ledger import NOTHING, Entry, View, entries_of, entry_for, newest_entry, owed_items
+from taskstate.writing.ledger import NOTHING, Entry, View, entries_of, entry_for, newest_entry, owed_items, unit_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +34,7 @@ if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState
     from taskstate.storage.kept_records import KeptRecord
     from taskstate.storage.transaction import Operation, Plan
+    from taskstate.units.items import Unit
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.losses import Loss
 
@@ -78,7 +89,7 @@ def let_go(workspace: Workspace, loss: Loss) -> None:
 def is_nothing_owed(workspace: Workspace, task_id: str) -> bool:
     """Return whether the files of a task may be gone: they were let go, or the task was dropped."""
     entries = entries_of(kept_records.records(workspace.private)[0], task_id.casefold())
-    return bool(entries) and (not entries[-1][1].path or not owed_items(entries))
+    return bool(entries) and (not entries[-1][1].path or entries[-1][1].dropped or not owed_items(entries))
 
 
 def lost_revision(workspace: Workspace, loaded: Loaded) -> int:
@@ -98,6 +109,8 @@ def lost_revision(workspace: Workspace, loaded: Loaded) -> int:
 def require_nothing_lost(workspace: Workspace, relative: str) -> None:
     """Refuse to create the state file of a task of which something is gone: it would take that one's place.
 
+    One of which nothing but its creation is gone makes way.
+
     Raises:
         TaskstateError: code "lost".
     """
@@ -105,7 +118,7 @@ def require_nothing_lost(workspace: Workspace, relative: str) -> None:
 
     own = names.own_file(relative)
     loss = losses.find_loss(workspace, own.id.casefold()) if own and own.id else None
-    if loss and any(item.kind != BLOCK for item in loss.items):
+    if loss and any(owed.revision > 1 for owed in loss.items.values()):
         raise TaskstateError(f"task {loss.task} was here before: {loss.message()}", code="lost")
 
 
@@ -117,7 +130,8 @@ class _Balance:
         self.after: Counter[Item] = Counter()
         self.withdrawn: Counter[Item] = Counter()
         self.entry: Entry = NOTHING
-        self.is_dropped = False
+        self.old: Callable[[], bytes] = bytes
+        self.new: bytes = b""
 
 
 def _entries(
@@ -139,7 +153,7 @@ def _entries(
     _require_lasting(workspace, balances)
     for task_id, balance in balances.items():
         balance.withdrawn += _superseded(workspace, records, task_id, balance)
-    return {task_id: _entry(records, task_id, balance) for task_id, balance in balances.items()}
+    return {task_id: _entry(balance) for task_id, balance in balances.items()}
 
 
 def _weigh_state(
@@ -149,36 +163,28 @@ def _weigh_state(
     path, old, digest, new = changed
     newest = newest_entry(records, task_id)
     is_known = newest is not None and newest.sha == (digest or files.digest(old()))
-    # The entry of a dropped task has no items, whatever its file holds.
-    balance.before += newest.items if newest and newest.items and is_known else items_in("state", path, old())
+    balance.before += newest.items if newest and is_known else items_in("state", path, old())
     state = read or read_state(parse(new.decode("utf-8", "replace")))
     entry = entry_for(path, new, state)
     balance.after += entry.items
     if new or balance.entry is NOTHING:
-        balance.entry = entry
-    if new and state.status == DROPPED:
-        balance.is_dropped = True
+        balance.entry, balance.old, balance.new = entry, old, new
     if newest and not is_known:
         balance.withdrawn += _given_up(records, task_id, old(), entry.items)
 
 
-def _entry(records: tuple[KeptRecord, ...], task_id: str, balance: _Balance) -> Entry:
-    """Return the entry of a task. Of a dropped one all that was acknowledged is withdrawn: its files may go."""
-    if balance.is_dropped:
-        owed = owed_items(entries_of(records, task_id))
-        withdrawn = Counter({item: each.number for item, each in owed.items()})
-        return balance.entry._replace(items=Counter(), moved=Counter(), withdrawn=withdrawn)
+def _entry(balance: _Balance) -> Entry:
     gone = balance.before - balance.after + balance.withdrawn
     return balance.entry._replace(moved=balance.after - balance.entry.items, withdrawn=gone)
 
 
 def _given_up(records: tuple[KeptRecord, ...], task_id: str, old: bytes, after: Counter[Item]) -> Counter[Item]:
-    """Return what is owed and not missed: what somebody edited before a write, or sealed in an earlier file."""
+    """Return what is owed and not missed: what was edited before a write, or what a new file takes the place of."""
     owed = owed_items(entries_of(records, task_id))
     if not old:
-        return Counter(item for item in owed if item.kind == BLOCK and not after[item])
-    seen = View.of(old)
-    return Counter(seen.edited({item: each for item, each in owed.items() if not seen.items[item]}))
+        return Counter(item for item, each in owed.items() if each.revision <= 1 and not after[item])
+    found = items_in("state", "", old)
+    return Counter(View(old).accounted({item: each for item, each in owed.items() if not found[item]}))
 
 
 def _superseded(
@@ -192,8 +198,21 @@ def _superseded(
     from taskstate.writing import losses
 
     loss = losses.find_loss(workspace, task_id, records)
-    gone = loss.items if loss else {}
-    return Counter({i: each.number for i, each in gone.items() if (i.kind, i.place) in places and not balance.after[i]})
+    gone = {i: each for i, each in (loss.items if loss else {}).items() if not balance.after[i]}
+    if not gone:
+        return Counter()
+    before, after = ({(u.item.kind, u.item.place): u for u in _units(text)} for text in (balance.old(), balance.new))
+    found: Counter[Item] = Counter()
+    for item, owed in gone.items():
+        place = (item.kind, item.place)
+        lost = unit_in(owed.record, owed.entry.path, item) if place in places and place in after else None
+        if (item.kind in FILES and place in places) or (lost and overwrites(before.get(place), after[place], lost)):
+            found[item] = owed.number
+    return found
+
+
+def _units(data: bytes) -> tuple[Unit, ...]:
+    return units_of(read_state(parse(data.decode("utf-8", "replace"))))
 
 
 class _Changed(NamedTuple):

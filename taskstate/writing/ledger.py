@@ -14,16 +14,17 @@ from functools import lru_cache
 from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.document_kinds import section_key
-from taskstate.model.items import CHECK, PROOF, SESSION, Item, items_in, session_item, state_items
 from taskstate.model.progress_log import Session, session_number
+from taskstate.model.statuses import DROPPED
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, TaskState, read_state
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files, journal, kept_records
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.units.items import EVENT, FILES, SESSION, Item, Unit, holds, state_items, units_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from typing import Any
 
     from taskstate.storage.kept_records import KeptRecord
@@ -40,8 +41,8 @@ class Entry(NamedTuple):
 
     `path` is that of the state file, `stamp` identifies its last write even after edits by hand, `sha` is its SHA-256,
     `sections` are the keys of its sections. `items` are those that the state file held, `moved` those that went
-    into other files, `withdrawn` those that were there before the write and not after it. Of a dropped task all are
-    `withdrawn`: nothing of it is owed.
+    into other files, `withdrawn` those that were there before the write and not after it. Of a `dropped` task the file
+    may go.
     """
 
     path: str
@@ -53,6 +54,7 @@ class Entry(NamedTuple):
     items: Counter[Item]
     moved: Counter[Item]
     withdrawn: Counter[Item]
+    dropped: bool = False
 
     def as_json(self) -> dict[str, object]:
         """Return the entry as JSON holds it."""
@@ -61,18 +63,21 @@ class Entry(NamedTuple):
 
 
 _COUNTERS = ("items", "moved", "withdrawn")
+_LISTED = frozenset({SESSION, EVENT, *FILES})  # kinds that were always counted
 
 
 class Owed(NamedTuple):
     """An item that commands acknowledged: how many of it, and the newest record whose files held it.
 
-    `revision` is the lowest whose state file held it; `known` are all items that any record of the task lists; `left`
-    has by each stamp what all writes with it left: after a stale save, two in the same second may have the same one.
+    `revision` is the lowest whose state file held it; `known` are all items that any record of the task lists, `since`
+    the number of the newest record that left each; `left` has by each stamp what all writes with it left: after a stale
+    save, two in the same second may have the same one.
     """
 
     number: int
     revision: int
     known: Collection[Item]
+    since: Mapping[Item, int]
     left: Mapping[str, Collection[Item]]
     record: KeptRecord
     entry: Entry
@@ -83,8 +88,20 @@ def read_entry(record: KeptRecord, task_id: str) -> Entry | None:
     """Return a record's entry for a task, or None if it has none or cannot be read."""
     with suppress(TaskstateError, ValueError, TypeError, KeyError, AttributeError):
         values: dict[str, Any] = dict(record.entry()["tasks"][task_id])
-        return Entry(**values | {name: Counter(map(_item, values[name])) for name in _COUNTERS})
+        entry = Entry(**values | {name: Counter(map(_item, values[name])) for name in _COUNTERS})
+        return entry if "dropped" in values else _of_older_form(record, entry)
     return None
+
+
+def _of_older_form(record: KeptRecord, entry: Entry) -> Entry:
+    """Return an entry that lists what was counted before all units were: what its text holds is counted anew."""
+    data = next((data for path, _, data in written(record.plan()) if path == entry.path and data), b"")
+    now = entry_for(entry.path, data)
+    moved, withdrawn = (
+        Counter({item: n for item, n in each.items() if item.kind in _LISTED})
+        for each in (entry.moved, entry.withdrawn)
+    )
+    return entry._replace(items=now.items, moved=moved, withdrawn=withdrawn, dropped=now.dropped)
 
 
 def _item(text: str) -> Item:
@@ -110,16 +127,18 @@ def owed_items(entries: Iterable[tuple[KeptRecord, Entry]]) -> dict[Item, Owed]:
     """Return the items of a task that must be accounted for."""
     owed: dict[Item, Owed] = {}
     known: set[Item] = set()
+    since: dict[Item, int] = {}
     left: dict[str, Collection[Item]] = {}
     for record, entry in entries:
         left[entry.stamp] = entry.items.keys() & left.get(entry.stamp, entry.items)
+        since.update(dict.fromkeys(entry.items, record.number))
         known.update(entry.items, entry.moved, entry.withdrawn)
         for item, count in entry.withdrawn.items():
             if item in owed:
                 owed[item] = owed[item]._replace(number=owed[item].number - count)
         for item, count in (entry.items + entry.moved).items():
-            before = owed.get(item) or Owed(0, entry.revision, known, left, record, entry)
-            owed[item] = Owed(max(before.number, count), before.revision, known, left, record, entry)
+            before = owed.get(item) or Owed(0, entry.revision, known, since, left, record, entry)
+            owed[item] = Owed(max(before.number, count), before.revision, known, since, left, record, entry)
     return {item: each for item, each in owed.items() if each.number > 0}
 
 
@@ -165,6 +184,7 @@ def entry_for(path: str, data: bytes, state: TaskState | None = None) -> Entry:
         sha=files.digest(data),
         sections=section_names(state),
         items=state_items(state),
+        dropped=state.status == DROPPED,
     )
 
 
@@ -180,61 +200,68 @@ def _section_names(document: Document, _given: None) -> tuple[str, ...]:
     return (*keys, *last)
 
 
-class View(NamedTuple):
-    """A version of a state file, for judging whether somebody has edited what is missing from it."""
+class View:
+    """A version of a state file, for judging what it holds of units that it lacks as they were."""
 
-    state: TaskState
-    stamp: str
-    items: Counter[Item]
+    def __init__(self, data: bytes) -> None:
+        self._state = read_state(parse(data.decode("utf-8", "replace")))
+        self._stamp = stamp_of(self._state)
+        self._places: dict[tuple[str, str], list[Unit]] = {}
+        for unit in units_of(self._state):
+            self._places.setdefault((unit.item.kind, unit.item.place), []).append(unit)
 
-    @classmethod
-    def of(cls, data: bytes) -> View:
-        """Return the view of a state file's bytes."""
-        state = read_state(parse(data.decode("utf-8", "replace")))
-        return cls(state, stamp_of(state), items_in("state", "", data))
+    def accounted(self, missing: Mapping[Item, Owed]) -> set[Item]:
+        """Return those of the missing items that this version holds in another form, or that somebody has edited.
 
-    def edited(self, missing: Mapping[Item, Owed]) -> set[Item]:
-        """Return those of the missing items in whose place other text stands, at the same or a later revision.
-
-        Then somebody has edited them, which the linter judges. A text that a command wrote once is no edit: git, or an
-        editor, has put it back. One text is the edit of one session only, the newest that it may be.
+        In a text of ours by its stamp, somebody has edited what has something new in its place: such as no write here
+        has left or found. A text with another stamp was merged: it holds what would change nothing in it. One text is
+        the edit of one unit only, the newest that it may be.
         """
-        left = list(self.state.sessions)
+        taken: list[Unit] = []
         found: set[Item] = set()
-        newest_first = sorted(missing.items(), key=lambda each: each[1].record.number, reverse=True)
-        for item, owed in newest_first:
-            if self.state.revision < owed.revision:
-                continue
-            if item.kind == SESSION:
-                edit = self._edit_of(item, owed, left)
-                left = [session for session in left if session is not edit]
-                found.update({item} if edit else ())
-            elif self._is_edited(item, owed):
-                found.add(item)
+        for item, owed in sorted(missing.items(), key=lambda each: each[1].record.number, reverse=True):
+            others = self._places.get((item.kind, item.place), [])
+            if self._stamp in owed.left and not self._is_newer(others, owed):
+                edit = self._edit_of(item, owed, [each for each in others if each not in taken])
+                taken += [edit] if edit and not item.place else []
+                found |= {item} if edit else set()
+            elif item.kind not in FILES and others and (unit := unit_in(owed.record, owed.entry.path, item)):
+                found |= {item} if holds(others, unit) else set()
         return found
 
-    def _is_edited(self, item: Item, owed: Owed) -> bool:
-        others = (each for each in self.items if item.place and each not in owed.known)
-        if any((item.kind, item.place) == (each.kind, each.place) for each in others):
-            return True
-        return item.kind in {PROOF, CHECK} and self.stamp == owed.entry.stamp and item in owed.left[self.stamp]
+    def _is_newer(self, others: Iterable[Unit], owed: Owed) -> bool:
+        """Return whether a later write than that of the missing unit has left what stands in its place."""
+        return any(owed.since.get(each.item, 0) > owed.record.number for each in others if each.item.place)
 
-    def _edit_of(self, item: Item, owed: Owed, sessions: Sequence[Session]) -> Session | None:
-        original = _session_in(owed.record, owed.entry.path, item)
-        if original is None:
+    def _edit_of(self, item: Item, owed: Owed, others: Iterable[Unit]) -> Unit | None:
+        if item not in owed.left[self._stamp]:
             return None
-        others = (each for each in sessions if each.time == original.time and session_item(each) not in owed.known)
-        return next((each for each in others if are_alike(each.entry, original.entry)), None)
+        unknown = [each for each in others if each.item not in owed.known]
+        if item.place or not unknown:
+            return next(iter(unknown), None)
+        original = unit_in(owed.record, owed.entry.path, item)
+        return next((each for each in unknown if original and _is_edit(each, original)), None)
 
 
-def _session_in(record: KeptRecord, path: str, item: Item) -> Session | None:
-    """Return the session in the state file of a record that is this item."""
+def _is_edit(unit: Unit, original: Unit) -> bool:
+    """Return whether a session or a decision may be another one, edited by hand."""
+    if isinstance(unit.value, Session) and isinstance(original.value, Session):
+        return unit.value.time == original.value.time and are_alike(unit.value.entry, original.value.entry)
+    return isinstance(unit.value, str) and isinstance(original.value, str) and are_alike(unit.value, original.value)
+
+
+def unit_in(record: KeptRecord, path: str, item: Item) -> Unit | None:
+    """Return the unit in the state file of a record that is this item, or None."""
+    return _units_in(record, path).get(item)
+
+
+@lru_cache(maxsize=64)
+def _units_in(record: KeptRecord, path: str) -> Mapping[Item, Unit]:
     with suppress(TaskstateError, ValueError):
-        for name, _, data in written(record.plan()):
-            for session in read_state(parse(data.decode("utf-8", "replace"))).sessions if name == path else ():
-                if session_item(session) == item:
-                    return session
-    return None
+        texts = [data for name, _, data in written(record.plan()) if name == path]
+        states = [read_state(parse(data.decode("utf-8", "replace"))) for data in texts]
+        return {unit.item: unit for state in states for unit in units_of(state)}
+    return {}
 
 
 def are_alike(one: str, other: str) -> bool:

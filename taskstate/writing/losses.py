@@ -12,15 +12,15 @@ from contextlib import suppress
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import names
-from taskstate.model.items import FILES, MAP, PROOF, Item, described, entry_item, items_in, named_items
 from taskstate.model.names import ACCEPTED_FOLDER, HANDOFF_FOLDER
 from taskstate.model.task_state import read_state
 from taskstate.storage import files, folders, kept_records
 from taskstate.storage.git import history
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.units.items import FILES, MAP, Item, described, entry_item, items_in, named_items
 from taskstate.writing.damage import damage_at
-from taskstate.writing.ledger import Owed, View, entries_of, owed_items, written
+from taskstate.writing.ledger import Entry, Owed, View, entries_of, owed_items, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -87,7 +87,7 @@ def look(workspace: Workspace, task_id: str, own: Iterable[KeptRecord], paths: t
     damage = damage_at(workspace, workspace.root / paths[0])
     if damage:
         return Finding(damage, damaged=True, steady=False, read_history=False)
-    owed = owed_items(entries)
+    owed = _owed(workspace, entries)
     missing = _missing(workspace, paths, owed)
     loss = _loss(workspace, task_id, missing, paths) if missing else None
     message = loss.message() if loss and loss.items else ""
@@ -110,10 +110,17 @@ def find_loss(workspace: Workspace, task_id: str, records: Iterable[KeptRecord] 
     # The records are listed before the files are read: a writer writes the files first.
     records = kept_records.records(workspace.private)[0] if records is None else records
     entries = entries_of(records, task_id.casefold())
-    owed = owed_items(entries)
+    owed = _owed(workspace, entries)
     paths = _paths(workspace, task_id, (entry.path for _, entry in entries)) if owed else ()
     missing = _missing(workspace, paths, owed)
     return _loss(workspace, task_id.casefold(), missing, paths) if missing else None
+
+
+def _owed(workspace: Workspace, entries: list[tuple[KeptRecord, Entry]]) -> dict[Item, Owed]:
+    """Return what is owed of a task; nothing where it was dropped and its state file is gone."""
+    newest = next((entry for _, entry in reversed(entries) if entry.path), None)
+    is_meant = newest and newest.dropped and not folders.is_file(workspace.root / newest.path)
+    return {} if is_meant else owed_items(entries)
 
 
 def _paths(workspace: Workspace, task_id: str, recorded: Iterable[str]) -> tuple[str, ...]:
@@ -167,29 +174,11 @@ def _absent(left: dict[Item, Owed], contents: _Contents) -> dict[Item, Owed]:
     """Return what some version of a task's files holds neither as it is nor edited."""
     found = [(own.type, path, data) for path, data in contents if data and (own := names.own_file(path))]
     present = sum((items_in(*each) for each in found), Counter[Item]())
-    proved = _proved(left, present)
-    gone = {
-        item: each
-        for item, each in left.items()
-        if present[item] < each.number and each.revision >= proved.get(item, 0)
-    }
+    gone = {item: each for item, each in left.items() if present[item] < each.number}
     for kind, _, data in found:
-        edited = View.of(data).edited(gone) if gone and kind == "state" else ()
-        gone = {item: each for item, each in gone.items() if item not in edited}
+        accounted = View(data).accounted(gone) if gone and kind == "state" else ()
+        gone = {item: each for item, each in gone.items() if item not in accounted}
     return gone
-
-
-def _proved(owed: dict[Item, Owed], present: Counter[Item]) -> dict[Item, int]:
-    """Return for each proof the revision of the newest one of the same feature that is present: it replaces older ones.
-
-    After stale saves either may have been written last, and none is recorded twice.
-    """
-    newest: dict[str, int] = {}
-    proofs = {item: each.revision for item, each in owed.items() if item.kind == PROOF}
-    for item, revision in proofs.items():
-        if present[item]:
-            newest[item.place] = max(newest.get(item.place, 0), revision)
-    return {item: newest.get(item.place, 0) for item in proofs}
 
 
 def _loss(workspace: Workspace, task_id: str, missing: dict[Item, Owed], paths: tuple[str, ...]) -> Loss | None:

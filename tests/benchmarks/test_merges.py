@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks.merges import conflicts_as_text, count_conflicts, generate
-from taskstate.merge.three_way import Versions
+from taskstate.units.three_way import Versions
 from tests.support.merging import STATE, said
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.merge.lines import lines_of, matching_lines, merge_lines, merge_text, with_markers
-from taskstate.merge.three_way import Versions, interleave
+from taskstate.units.three_way import Versions, interleave
 from tests.support.merging import merge_texts
 
 if TYPE_CHECKING:

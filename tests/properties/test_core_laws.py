@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from taskstate.context.normalization import normalize
-from taskstate.model.items import named_items, state_items
+from taskstate.units.items import named_items, state_items
 from taskstate.model.task_state import read_state
 from taskstate.syntax import markdown_blocks, markdown_fast_scanner
 from taskstate.syntax.document import forget_parsed, parse

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from taskstate.lint import engine
 from taskstate.merge.merge_files import merge_files
-from taskstate.merge.three_way import Versions
+from taskstate.units.three_way import Versions
 from taskstate.model.config import Config
 from taskstate.model.permanent import change_log, decisions, edited_sections, version_of
 from taskstate.model.task_state import read_state

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.model.items import ACK, CHECK, EVENT, SESSION, state_items
+from taskstate.units.items import ACK, CHECK, EVENT, SESSION, state_items
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import blocks_of, with_events
 from taskstate.recovery.added_items import with_items
@@ -14,7 +14,7 @@ from tests.support.place import Place
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from taskstate.model.items import Item
+    from taskstate.units.items import Item
 
 NAME = ".taskstate/tasks/task-101-state.md"
 

@@ -32,9 +32,9 @@ def run(call: Call, asked: MergeDriver) -> Result:
     """Merge two versions of a state file; called by git."""
     from taskstate.merge.linked_maps import with_merged_links
     from taskstate.merge.merge_files import merge_files
-    from taskstate.merge.three_way import Versions
     from taskstate.recovery.conservation import lost_sessions
     from taskstate.storage import files
+    from taskstate.units.three_way import Versions
 
     versions = Versions(*(files.read(real(path)) for path in (asked.base, asked.ours, asked.theirs)))
     merged = merge_files(with_merged_links(versions, asked.name, Path()), asked.name)

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.merge.three_way import PREFERENCES, Versions
-from taskstate.merge.values import NOTHING, merge_value
+from taskstate.units.three_way import PREFERENCES, Versions
+from taskstate.units.values import NOTHING, merge_value
 
 if TYPE_CHECKING:
     from typing import Any

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.model.items import (
+from taskstate.units.items import (
     CHECK,
     EVENT,
     HANDOFF,

@@ -8,8 +8,8 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
-    from taskstate.merge.three_way import Versions
     from taskstate.model.role_findings import Finding
+    from taskstate.units.three_way import Versions
 
     _Place: TypeAlias = tuple[int, str, Finding]  # the number of a finding, its role, and the finding
 

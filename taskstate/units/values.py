@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import json
 
-from taskstate.handoff.paths import timestamp_in
-from taskstate.merge.findings import has_open, with_numbers_apart
-from taskstate.merge.three_way import Versions, interleave, trivial_merge
-from taskstate.model.names import id_key
+from taskstate.model.names import id_key, time_of_handoff
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DONE, DROPPED, IN_PROGRESS, NOT_STARTED, PENDING
 from taskstate.typed import TYPE_CHECKING
+from taskstate.units.findings import has_open, with_numbers_apart
+from taskstate.units.three_way import Versions, interleave, trivial_merge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, TypeAlias
 
-    from taskstate.merge.three_way import Prefer
+    from taskstate.units.three_way import Prefer
 
     Rule: TypeAlias = Callable[[Versions[Any]], Any]
 
@@ -46,9 +45,9 @@ _TOGETHER: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "audit": (("updated_by", "updated_at", "git_head"), ("updated_at",)),
     "delta": (("base_commit", "base_tree"), ()),
 }
-_BY_NAME = frozenset({"coordination", "snapshots", "last_seen", "acks", "qa", "results"})  # maps whose keys are names
+BY_NAME = frozenset({"coordination", "snapshots", "last_seen", "acks", "qa", "results"})  # maps whose keys are names
 # Values that are taken whole from one side: a mixture would be wrong.
-_WHOLE = frozenset(
+WHOLE = frozenset(
     {"context", "baseline", "output", "path", "between", "turn", "left", "qa[]", "results[]", "evidence[]"}
 )
 _APPEND_ONLY = frozenset({"features", "objectives", "approaches_tried"})  # lists from which no item is removed
@@ -56,6 +55,10 @@ _APPEND_ONLY = frozenset({"features", "objectives", "approaches_tried"})  # list
 ADVANCING = frozenset({"revision", "update_count", "count", "handoff_count", "handoffs"})
 # Recomputed after the merge.
 _DERIVED = frozenset({"sessions", "file_size_kb", "overall_progress", "seal", "version_seal"})
+# What each write sets anew, or no write ever changes: it says nothing of what a text holds.
+WRITTEN = (
+    _DERIVED | {"taskstate", "task_id", "updated_at", "last_updated", "version", "audit"} | ADVANCING - {"handoffs"}
+)
 # The lists of an Impact Map, in an order that does not depend on which side is ours.
 _UNORDERED = frozenset({"modules", "interfaces", "ripple_paths", "paths"})
 
@@ -74,9 +77,9 @@ def merge_value(versions: Versions[Any], key: str, prefer: Prefer) -> Any:  # no
         return value
     if key == "coordination":
         versions = with_numbers_apart(versions)
-    if key not in _WHOLE and isinstance(versions.ours, dict) and isinstance(versions.theirs, dict):
+    if key not in WHOLE and isinstance(versions.ours, dict) and isinstance(versions.theirs, dict):
         return _merge_map(versions._replace(base=versions.base if isinstance(versions.base, dict) else {}), key, prefer)
-    if key not in _WHOLE and isinstance(versions.ours, list) and isinstance(versions.theirs, list):
+    if key not in WHOLE and isinstance(versions.ours, list) and isinstance(versions.theirs, list):
         return _merge_list(
             versions._replace(base=versions.base if isinstance(versions.base, list) else []), key, prefer
         )
@@ -103,7 +106,7 @@ def _merge_map(versions: Versions[dict[str, Any]], key: str, prefer: Prefer) -> 
             value = fact[name]
         else:
             parts = versions.each(lambda part, name=name: part.get(name, NOTHING))  # type: ignore[misc]  # the loop's name
-            value = merge_value(parts, f"{key}[]" if key in _BY_NAME else name, prefer)
+            value = merge_value(parts, f"{key}[]" if key in BY_NAME else name, prefer)
         if value is not NOTHING:
             merged[name] = value
     return _consistent(merged, versions, key)
@@ -165,7 +168,7 @@ def _current(objectives: object, versions: Versions[dict[str, Any]]) -> object:
 
 def _merge_list(versions: Versions[list[Any]], key: str, prefer: Prefer) -> list[Any]:
     """Return our list with the changes of theirs; items are identified by their ids."""
-    keyed = versions.each(lambda items: {_item_key(item): item for item in items})
+    keyed = versions.each(lambda items: {item_key(item): item for item in items})
     if any(len(items) != len(list_) for items, list_ in zip(keyed, versions, strict=True)):
         return versions.preferred(prefer)
     merged: list[Any] = []
@@ -182,7 +185,7 @@ def _merge_list(versions: Versions[list[Any]], key: str, prefer: Prefer) -> list
     return sorted(merged, key=_ORDERS[key]) if key in _ORDERS else merged
 
 
-def _item_key(item: object) -> str:
+def item_key(item: object) -> str:
     """Return the key of a list item: its id, its citation, or its whole value."""
     if isinstance(item, dict):
         if "id" in item:
@@ -287,7 +290,7 @@ _RULES: Mapping[str, Rule] = {
     "last_updated": _of_texts(max),
     "handoffs": _same_handoff,
     # The newer open document; the other one stays open beside it, and lint reports it.
-    "open": _of_texts(lambda paths: max(paths, key=lambda path: (timestamp_in(path), path))),
+    "open": _of_texts(lambda paths: max(paths, key=lambda path: (time_of_handoff(path), path))),
     "archive_path": _of_texts(lambda paths: paths[0] if len(paths) == 1 else NOTHING),  # two paths are a conflict
     "snapshots[]": _later_snapshot,
 }
