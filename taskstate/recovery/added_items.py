@@ -29,12 +29,14 @@ from taskstate.units.items import (
     TEXT,
     VERSION,
     event_item,
+    merged_into,
     place_in_json,
     place_of,
     place_of_part,
     units_of,
 )
 from taskstate.units.three_way import Versions
+from taskstate.units.values import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -80,8 +82,10 @@ def _with_front_matter(before: TaskState, kept: TaskState, wanted: Collection[It
     """Return a text with the wanted values and events, sealed again."""
     text, old, theirs = before.document.text, front_matter_values(before.document), front_matter_values(kept.document)
     new = old
-    for path in _paths(before, kept, wanted):
-        new = _with_value(new, theirs, path)
+    for unit in _wanted(kept, wanted, KEY):
+        new = _with_value(new, unit, unit.path)
+    for key in _keys_with(before, kept, wanted):
+        new = {**new, key: theirs[key]} if key in theirs else new
     for key in new:
         if key not in old or new[key] != old[key]:
             text = apply(text, set_front_matter(before.document.with_text(text), key, new[key]))
@@ -92,22 +96,22 @@ def _with_front_matter(before: TaskState, kept: TaskState, wanted: Collection[It
     return text if text == before.document.text else sealed(text)
 
 
-def _paths(before: TaskState, kept: TaskState, wanted: Collection[Item]) -> Iterator[tuple[str, ...]]:
-    """Yield the paths of the values that are wanted, and of those that go with what is wanted."""
-    yield from (unit.path for unit in _wanted(kept, wanted, KEY))
+def _with_value(values: Mapping[str, Any], unit: Unit, path: tuple[str, ...]) -> Mapping[str, Any]:
+    """Return a map with the value of a unit at a path, merged into what stands there."""
+    key, *rest = path
+    if rest:
+        return {**values, key: _with_value(_map(values.get(key)), unit, tuple(rest))}
+    is_map = isinstance(unit.value, dict)
+    return {**values, key: merged_into(values.get(key, NOTHING), unit) if is_map else unit.value}
+
+
+def _keys_with(before: TaskState, kept: TaskState, wanted: Collection[Item]) -> Iterator[str]:
+    """Yield the keys that go with what is wanted."""
     kinds = {item.kind for item in wanted}
     if HANDOFF in kinds and kept.revision > before.revision:
-        yield ("handoffs",)
+        yield "handoffs"
     if SESSION in kinds and before.status == CREATED:
-        yield ("status",)
-
-
-def _with_value(values: Mapping[str, Any], theirs: Mapping[str, Any], path: tuple[str, ...]) -> Mapping[str, Any]:
-    """Return a map with the value that another one has at a path."""
-    key, *rest = path
-    if key not in theirs:
-        return values
-    return {**values, key: _with_value(_map(values.get(key)), _map(theirs[key]), tuple(rest)) if rest else theirs[key]}
+        yield "status"
 
 
 def _map(value: object) -> Mapping[str, Any]:

@@ -32,11 +32,11 @@ from taskstate.storage.git import history
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.edits import Edit, apply
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.units.items import FILES, HANDOFF, Item, lost_between, session_item
+from taskstate.units.items import ENTRY, FILES, HANDOFF, KEY, TEXT, Item, lost_between, session_item, units_of
 from taskstate.workspace import artifacts
 from taskstate.writing import damage
 from taskstate.writing.change import Change
-from taskstate.writing.keeping import carry_out
+from taskstate.writing.keeping import carry_out, let_go
 from taskstate.writing.ledger import entries_of, owed_items, stamp_of, written
 from taskstate.writing.losses import find_loss, names_of
 from taskstate.writing.writer import change_at
@@ -107,9 +107,14 @@ def bring_back(workspace: Workspace, task_id: str, request: Request) -> str:
     loss = find_loss(workspace, task_id)
     task = _open(workspace, task_id, loss)
     wanted = _newest_in_place(loss.items) if loss else {}
+    contested = _contested(task, wanted)
+    if loss and contested:
+        wanted = {item: each for item, each in wanted.items() if item not in contested}
     problem, whole = "", ""
     try:
         whole = _mend(task, wanted, request)
+        if loss and contested:
+            _give_way(task, loss._replace(items=contested))
     except TaskstateError as error:
         problem = error.message
     left = find_loss(workspace, task_id)
@@ -117,14 +122,31 @@ def bring_back(workspace: Workspace, task_id: str, request: Request) -> str:
     back = {item: each for item, each in wanted.items() if item not in gone}
     problem = problem or (f"{names_of(gone)} not" if gone else "")
     done = f"{names_of(back)} back" if back else "" if problem else whole
+    done = "; ".join(filter(None, (done, f"{names_of(contested)} as somebody has edited it" if contested else "")))
     return f"{task.path}: {'; '.join(filter(None, (done, problem, _write_proposal(task) if problem else '')))}"
 
 
 def _newest_in_place(gone: Wanted) -> Wanted:
-    """Return what comes back: of what stood in the same place one after the other, only the last."""
+    """Return what comes back: of what stood in the same place one after the other, only the last; values are merged."""
     oldest_first = sorted(gone, key=lambda item: (gone[item].revision, gone[item].record.number))
     places = {(item.kind, item.place or item.sha): item for item in oldest_first}
-    return {item: each for item, each in gone.items() if item in places.values()}
+    return {item: each for item, each in gone.items() if item in places.values() or item.kind in {ENTRY, KEY}}
+
+
+def _contested(task: _Task, wanted: Wanted) -> Wanted:
+    """Return what has something new in its place, such as no command has left: that stays, and is no loss."""
+    known = next((each.known for each in wanted.values()), ())
+    here = [unit for unit in units_of(state_of(task.read(task.path))) if unit.item not in known]
+    places = {(each.item.kind, each.item.place) for each in here if not isinstance(each.value, dict)}
+    kinds = {TEXT, KEY, ENTRY}
+    return {i: each for i, each in wanted.items() if i.kind in kinds and (i.kind, i.place) in places}
+
+
+def _give_way(task: _Task, loss: Loss) -> None:
+    """Let go of what gives way to something new in its place, after its words are kept aside."""
+    for source in _sources(task, loss.items):
+        _keep_aside(task, source.data)
+    let_go(task.workspace, loss)
 
 
 def standing_twice(workspace: Workspace, path: Path) -> Sequence[Session]:

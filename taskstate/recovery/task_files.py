@@ -22,11 +22,11 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.units.items import (
     CRITERION,
     ENTRY,
-    FILES,
     SESSION,
     WORDS,
     Item,
     entry_item,
+    is_check,
     items_in,
     require_conserved,
     session_item,
@@ -125,8 +125,9 @@ def needed_items(owed: Wanted, now: TaskFiles, after: TaskFiles, wanted: Wanted,
     In a damaged file a session of which the new text has more, under the same number, is no other session.
     """
     standing = now.standing - (_remnants(now, after) if is_damaged else Counter())
-    comes_back = {item: each.number for item, each in wanted.items() if item.kind not in FILES}
-    replaced = {(item.kind, item.place) for item in comes_back if item.place}
+    # What has a place of its own may be merged into what stands there.
+    comes_back = {item: each.number for item, each in wanted.items() if item.kind in WORDS or is_check(item)}
+    replaced = {(item.kind, item.place) for item in wanted if item.place}
     new = [session for session in after.sessions if not standing[entry_item(session.entry)]]
     old = older_forms(owed, now.sessions, new)
     known = next((each.known for each in owed.values()), ()) if is_damaged else ()

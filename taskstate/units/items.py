@@ -149,7 +149,7 @@ def _in_part(state: TaskState, key: tuple[PartKey, PartKey], span: Span) -> Iter
         yield from _in_json(root.value(), place, title, fence.content)
         rest = _without(rest, [fence.content])
     prose = _prose(document, rest)
-    if prose:
+    if prose and (state.summary is None or state.summary.section.span.start != span.start):  # it stands for sessions
         yield Unit(_item(TEXT, place, "\n".join(prose)), title, prose, spans=tuple(rest))
 
 
@@ -203,6 +203,11 @@ def _criterion(number: int, text: str, span: Span, *, checked: bool) -> Unit:
     return Unit(_item(CRITERION, place_of(text), "x" if checked else ""), name, checked, spans=(span,))
 
 
+def is_check(item: Item) -> bool:
+    """Return whether an item is the check of a criterion."""
+    return item.kind == CRITERION and item.sha == sha256("x")[:_DIGITS]
+
+
 def place_of(criterion: str) -> str:
     """Return the place of a criterion, given its text."""
     return sha256(" ".join(criterion.split()))[:_DIGITS]
@@ -224,21 +229,21 @@ def _in_json(value: object, part: str, title: str, span: Span) -> Iterator[Unit]
 
 
 def place_in_json(value: object, unit: Unit) -> object:
-    """Return a JSON value of a part with the value of a unit in its place: in the place of what has it, or added."""
+    """Return a JSON value of a part with the value of a unit in its place: merged into what has it, or added."""
     if not isinstance(value, dict):
         return unit.value
     key = unit.rule.removesuffix("[]")
     if not unit.rule.endswith("[]"):
         return {**value, key: unit.value}
-    entries = value.get(key) if isinstance(value.get(key), list) else []
-    known = [item_key(each) for each in entries]
+    listed = value.get(key)
+    entries = {item_key(each): each for each in listed} if isinstance(listed, list) else {}
     own = item_key(unit.value)
-    if own in known:
-        return {
-            **value,
-            key: [unit.value if each == own else entry for each, entry in zip(known, entries, strict=True)],
-        }
-    return {**value, key: [*entries, unit.value]}
+    return {**value, key: [*(entries | {own: merged_into(entries.get(own, NOTHING), unit)}).values()]}
+
+
+def merged_into(value: object, unit: Unit) -> object:
+    """Return a value with that of a unit merged in, which holds where both have something else."""
+    return merge_value(Versions(NOTHING, value, unit.value), unit.rule, "theirs")
 
 
 # The front matter
@@ -274,7 +279,7 @@ def _values(path: tuple[str, ...], value: object) -> Iterator[Unit]:
 def _name_of(path: tuple[str, ...]) -> str:
     if path[0] == "acks":
         return f"the ack of {path[-1]}"
-    return "the open turn" if path == ("delta", "turn") else f"the value {' '.join(path)}"
+    return "the open turn" if path == ("delta", "turn") else f"the value of {'.'.join(path)}"
 
 
 def _map(value: object) -> Mapping[str, object]:
@@ -290,12 +295,7 @@ def holds(others: Iterable[Unit], unit: Unit) -> bool:
         return any(each.value or not unit.value for each in others)
     if unit.item.kind == TEXT:
         return any(not Counter(unit.value) - Counter(each.value) for each in others)
-    if not unit.rule:
-        return False
-    merged = (
-        (each.value, merge_value(Versions(NOTHING, each.value, unit.value), unit.rule, "theirs")) for each in others
-    )
-    return any(same(*pair) for pair in merged)
+    return bool(unit.rule) and any(same(each.value, merged_into(each.value, unit)) for each in others)
 
 
 def overwrites(before: Unit | None, after: Unit, lost: Unit) -> bool:

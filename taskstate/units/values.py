@@ -56,9 +56,9 @@ ADVANCING = frozenset({"revision", "update_count", "count", "handoff_count", "ha
 # Recomputed after the merge.
 _DERIVED = frozenset({"sessions", "file_size_kb", "overall_progress", "seal", "version_seal"})
 # What each write sets anew, or no write ever changes: it says nothing of what a text holds.
-WRITTEN = (
-    _DERIVED | {"taskstate", "task_id", "updated_at", "last_updated", "version", "audit"} | ADVANCING - {"handoffs"}
-)
+WRITTEN = (_DERIVED | ADVANCING).difference({"handoffs"}) | {
+    *("taskstate", "task_id", "updated_at", "last_updated", "version", "audit", "archive_path"),
+}
 # The lists of an Impact Map, in an order that does not depend on which side is ours.
 _UNORDERED = frozenset({"modules", "interfaces", "ripple_paths", "paths"})
 

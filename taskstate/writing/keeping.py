@@ -17,8 +17,10 @@ from taskstate.units.items import (
     FILES,
     HANDOFF,
     SESSION,
+    TEXT,
     Item,
     described,
+    is_check,
     items_in,
     lost_between,
     overwrites,
@@ -58,12 +60,17 @@ def carry_out(workspace: Workspace, plan: Plan, now: datetime, read: Mapping[str
     quiet = {task_id: each.sha for task_id, each in entries.items() if notices.is_quiet(workspace, task_id, records)}
     listed = {"tasks": {task_id: entry.as_json() for task_id, entry in entries.items()}}
     name = kept_records.name_for(tuple(entries), batch=any(entry.moved for entry in entries.values()))
-    # What is withdrawn would be missed after a kill that comes before the record.
-    first = any(entry.withdrawn for entry in entries.values())
+    first = any(map(_would_be_missed, entries.values()))
     journal.write(workspace.root, workspace.private, plan, journal.Keeping(listed, name, first) if entries else None)
     for task_id in entries:
         _prune(workspace, records, task_id, now)
     notices.remember_quiet(workspace, quiet, plan)
+
+
+def _would_be_missed(entry: Entry) -> bool:
+    """Return whether something that a write takes away would be missed after a kill that comes before its record."""
+    places = {(item.kind, item.place) for item in entry.items}
+    return any(item.kind == TEXT or is_check(item) or (item.kind, item.place) not in places for item in entry.withdrawn)
 
 
 def _require_readable(workspace: Workspace, plan: Plan) -> None:

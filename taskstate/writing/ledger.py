@@ -21,7 +21,7 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files, journal, kept_records
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.units.items import EVENT, FILES, SESSION, Item, Unit, holds, state_items, units_of
+from taskstate.units.items import EVENT, FILES, SESSION, Item, Unit, holds, is_check, state_items, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -70,7 +70,7 @@ class Owed(NamedTuple):
     """An item that commands acknowledged: how many of it, and the newest record whose files held it.
 
     `revision` is the lowest whose state file held it; `known` are all items that any record of the task lists, `since`
-    the number of the newest record that left each; `left` has by each stamp what all writes with it left: after a stale
+    the lowest revision that left each; `left` has by each stamp what all writes with it left: after a stale
     save, two in the same second may have the same one.
     """
 
@@ -131,7 +131,8 @@ def owed_items(entries: Iterable[tuple[KeptRecord, Entry]]) -> dict[Item, Owed]:
     left: dict[str, Collection[Item]] = {}
     for record, entry in entries:
         left[entry.stamp] = entry.items.keys() & left.get(entry.stamp, entry.items)
-        since.update(dict.fromkeys(entry.items, record.number))
+        for item in entry.items:
+            since[item] = min(since.get(item, entry.revision), entry.revision)
         known.update(entry.items, entry.moved, entry.withdrawn)
         for item, count in entry.withdrawn.items():
             if item in owed:
@@ -227,11 +228,18 @@ class View:
                 found |= {item} if edit else set()
             elif item.kind not in FILES and others and (unit := unit_in(owed.record, owed.entry.path, item)):
                 found |= {item} if holds(others, unit) else set()
-        return found
+        return found | self._unticked({item: owed for item, owed in missing.items() if item not in found})
+
+    def _unticked(self, missing: Mapping[Item, Owed]) -> set[Item]:
+        """Return the missing checks that somebody has taken back: nothing else that this write left is missing."""
+        stamp = self._stamp
+        if all(is_check(i) and stamp == owed.entry.stamp and i in owed.left[stamp] for i, owed in missing.items()):
+            return {item for item in missing if (item.kind, item.place) in self._places}
+        return set()
 
     def _is_newer(self, others: Iterable[Unit], owed: Owed) -> bool:
         """Return whether a later write than that of the missing unit has left what stands in its place."""
-        return any(owed.since.get(each.item, 0) > owed.record.number for each in others if each.item.place)
+        return any(owed.since.get(each.item, 0) > owed.revision for each in others if each.item.place)
 
     def _edit_of(self, item: Item, owed: Owed, others: Iterable[Unit]) -> Unit | None:
         if item not in owed.left[self._stamp]:

@@ -18,7 +18,7 @@ from taskstate.storage import files, folders, kept_records
 from taskstate.storage.git import history
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.units.items import FILES, MAP, Item, described, entry_item, items_in, named_items
+from taskstate.units.items import FILES, KEY, MAP, Item, described, entry_item, items_in, named_items
 from taskstate.writing.damage import damage_at
 from taskstate.writing.ledger import Entry, Owed, View, entries_of, owed_items, written
 
@@ -216,22 +216,30 @@ def _without(
 
 
 def names_of(items: dict[Item, Owed]) -> str:
-    """Return the names of items for a message, with the verb: "session 4 and session 5 are"."""
-    found = {name for record in {owed.record for owed in items.values()} for name in _names_in(record, items)}
-    listed = sorted(found, key=names.id_key) or [described(items)]  # no record of them can be read
-    return f"{first_of(listed, _MOST_NAMES)} {'is' if len(found or items) == 1 else 'are'}"
+    """Return the names of items for a message, with the verb: "session 4 and session 5 are".
+
+    Values of the front matter are named only where nothing else is gone.
+    """
+    found = {pair for record in {owed.record for owed in items.values()} for pair in _names_in(record, items)}
+    shown = [name for item, name in found if item.kind != KEY or item.place.startswith("acks ")]
+    listed = sorted(set(shown or [name for _, name in found]), key=names.id_key)
+    are_many = len(listed or items) > 1
+    listed = listed or [described(items)]  # no record of them can be read
+    return f"{first_of(listed, _MOST_NAMES)} {'are' if are_many else 'is'}"
 
 
-def _names_in(record: KeptRecord, items: dict[Item, Owed]) -> Iterator[str]:
+def _names_in(record: KeptRecord, items: dict[Item, Owed]) -> Iterator[tuple[Item, str]]:
     with suppress(TaskstateError, ValueError):
         for path, _, data in written(record.plan()):
             own = names.own_file(path)
             text = data.decode("utf-8", "replace")
             named = named_items(read_state(parse(text))) if own and own.type == "state" else named_archived(text)
-            yield from (name for item, name in named if item in items)
+            yield from (each for each in named if each[0] in items)
             if own and own.type in {"handoff", "impact-map"}:
                 word = "Impact Map" if own.type == "impact-map" else "handoff"
-                yield from (f"the {word} {item.place}" for item in items_in(own.type, path, data) if item in items)
+                yield from (
+                    (item, f"the {word} {item.place}") for item in items_in(own.type, path, data) if item in items
+                )
 
 
 def named_archived(text: str) -> Iterator[tuple[Item, str]]:
