@@ -18,10 +18,10 @@ from taskstate.handoff.input import merge_handoffs, read_input
 from taskstate.handoff.prompt import Prompt, prompt
 from taskstate.lint.runner import check_files
 from taskstate.merge.merge_files import merge_files
-from taskstate.units.three_way import Versions
 from taskstate.syntax.document import parse
 from taskstate.tasks import renumber
 from taskstate.turn.hand_over import hand_over, handoff_errors
+from taskstate.units.three_way import Versions
 from tests.support.place import Place, changes, refusal, tree
 
 if TYPE_CHECKING:

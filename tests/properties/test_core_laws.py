@@ -9,12 +9,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from taskstate.context.normalization import normalize
-from taskstate.units.items import named_items, state_items
 from taskstate.model.task_state import read_state
 from taskstate.syntax import markdown_blocks, markdown_fast_scanner
 from taskstate.syntax.document import forget_parsed, parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span, line_starts, position, with_newlines
+from taskstate.units.items import named_items, state_items
 from taskstate.writing.ledger import section_names
 from tests.support.markdown_strategies import LINE_END, any_text, markdown, outside
 

@@ -16,10 +16,10 @@ from benchmarks.branches import STEPS, Branch, Step
 from taskstate.lint.engine import findings
 from taskstate.merge.lines import lines_of
 from taskstate.merge.merge_files import merge_files
-from taskstate.units.three_way import Versions
-from taskstate.units.values import merge_value, same
 from taskstate.model.config_reader import read_config
 from taskstate.model.write_metadata import check_seal
+from taskstate.units.three_way import Versions
+from taskstate.units.values import merge_value, same
 from tests.properties.test_lint_laws import CORPUS, SNIPPETS
 from tests.support.merging import STATE, merge_copies, said
 

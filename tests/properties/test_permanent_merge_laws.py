@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from taskstate.lint import engine
 from taskstate.merge.merge_files import merge_files
-from taskstate.units.three_way import Versions
 from taskstate.model.config import Config
 from taskstate.model.permanent import change_log, decisions, edited_sections, version_of
 from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
+from taskstate.units.three_way import Versions
 from tests.support.permanent_text import PERMANENT_TEXT, sealed_version
 
 BASE = sealed_version(PERMANENT_TEXT)

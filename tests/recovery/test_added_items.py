@@ -4,11 +4,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.units.items import ACK, CHECK, EVENT, SESSION, state_items
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import blocks_of, with_events
 from taskstate.recovery.added_items import with_items
 from taskstate.syntax.document import parse
+from taskstate.units.items import CRITERION, EVENT, KEY, SESSION, state_items
 from tests.support.place import Place
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def test_ack_is_added_beside_others(place: Place) -> None:
     """An agent's ack comes back, and the one that another agent made since stays."""
     ours = place.text.replace("audit:", "acks: {mine: 2}\naudit:", 1)
     theirs = place.text.replace("audit:", "acks: {mine: 1, yours: 1}\naudit:", 1)
-    wanted = {item for item in missing(ours, theirs, ACK) if item.place == "yours"}
+    wanted = {item for item in missing(ours, theirs, KEY) if item.place == "acks yours"}
     text = with_items(ours.encode(), theirs.encode(), wanted, NAME, ()).decode()
     assert "acks: {mine: 2, yours: 1}" in text
 
@@ -80,5 +80,5 @@ def test_nothing_else_of_the_other_text_is_taken_over(place: Place) -> None:
     place.check(1)
     place.prove()
     theirs = place.text.replace("Issue tokens.", "Issue other tokens.").replace("title: ", "title: Other ")
-    text = added(ours, theirs, CHECK)
+    text = added(ours, theirs, CRITERION)
     assert text.replace("- [x] Tokens verify", "- [ ] Tokens verify") == ours

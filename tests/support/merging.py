@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.branches import TASK
 from taskstate.merge.merge_files import Merged, merge_files
-from taskstate.units.three_way import Versions
 from taskstate.model.archive_format import ENTRY_LEVEL, find_batches
 from taskstate.model.progress_log import session_number
 from taskstate.model.session_references import identity
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.syntax.document import parse
+from taskstate.units.three_way import Versions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

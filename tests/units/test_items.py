@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.handoff import phases
+from taskstate.model.task_state import read_state
+from taskstate.syntax.document import parse
 from taskstate.units.items import (
-    CHECK,
+    CRITERION,
+    ENTRY,
     EVENT,
     HANDOFF,
+    KEY,
     MAP,
-    PROOF,
     SESSION,
     Item,
     archive_items,
@@ -21,15 +26,13 @@ from taskstate.units.items import (
     require_conserved,
     state_items,
 )
-from taskstate.model.task_state import read_state
-from taskstate.syntax.document import parse
 from tests.support.place import Place, refusal
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 ONE, OTHER = Item(SESSION, "", "1" * 16), Item(SESSION, "", "2" * 16)
-TICK = Item(CHECK, "c", "3" * 16)
+TICK = Item(CRITERION, "c", "3" * 16)
 
 
 @pytest.fixture
@@ -54,9 +57,19 @@ def kinds(found: Counter[Item]) -> dict[str, int]:
 
 
 def test_items_are_named_for_messages(place: Place) -> None:
-    """Sessions and criteria are named by number, proofs by their feature."""
-    names = [name for _, name in named_items(place.state)]
-    assert names == ["session 1", "session 2", "the proof of jwt-1", "the check of criterion 2"]
+    """Sessions and criteria are named by number, proofs by their feature, prose by its heading."""
+    names = [name for item, name in named_items(place.state) if item.kind != KEY]
+    features = [name for name in names if name.startswith("feature")]
+    assert [name for name in names if name not in features] == [
+        *(
+            "Task Description",
+            "criterion 1",
+            "the check of criterion 2",
+            "the proof of jwt-1",
+            "session 1",
+            "session 2",
+        ),
+    ]
 
 
 def test_session_is_known_without_its_number(place: Place) -> None:
@@ -86,8 +99,8 @@ def test_proof_is_another_with_other_evidence(place: Place) -> None:
     before = items(place.text)
     after = items(place.text.replace('"seen"', '"seen twice"'))
     (gone,) = lost_between(before, after)
-    assert (gone.kind, gone.place) == (PROOF, "jwt-1")
-    assert [item.place for item in after if item.kind == PROOF] == ["jwt-1"]
+    assert gone.kind == ENTRY
+    assert {item.place for item in after - before} == {gone.place} == {'feature checklist features "jwt-1"'}
 
 
 def test_check_is_the_same_wherever_the_criterion_stands(place: Place) -> None:
@@ -96,7 +109,7 @@ def test_check_is_the_same_wherever_the_criterion_stands(place: Place) -> None:
     first, second = "- [ ] Tokens verify\n", "- [x] Tokens expire\n"
     assert first + second in place.text
     assert items(place.text.replace(first + second, second + first)) == before
-    assert kinds(before - items(place.text.replace("[x]", "[ ]"))) == {CHECK: 1}
+    assert kinds(before - items(place.text.replace("[x]", "[ ]"))) == {CRITERION: 1}
 
 
 def test_events_and_acks_are_items(place: Place) -> None:
@@ -104,8 +117,8 @@ def test_events_and_acks_are_items(place: Place) -> None:
     block = 'acks: {"agent-2": 3}\naudit:\n  events: [{event: resealed, note: meant}]\n'
     text = place.text.replace("audit:\n", block, 1)
     added = items(text) - items(place.text)
-    assert kinds(added) == {EVENT: 1, "ack": 1}
-    assert ("ack", "agent-2") in {(item.kind, item.place) for item in added}
+    assert kinds(added) == {EVENT: 1, KEY: 1}
+    assert (KEY, "acks agent-2") in {(item.kind, item.place) for item in added}
 
 
 def test_files_hold_items_by_their_kind(place: Place) -> None:
@@ -123,7 +136,7 @@ def test_files_hold_items_by_their_kind(place: Place) -> None:
 def test_bytes_that_are_no_text_hold_no_items() -> None:
     """A damaged file is read as far as it goes, and never fails."""
     for data in (b"\0" * 100, b"\xff\xfe---\n", b"---\n", b"### Session 1"):
-        assert kinds(items_in("state", "", data)) == {}
+        assert set(kinds(items_in("state", "", data))) <= {"text"}
         assert kinds(items_in("archive", "", data)) == {}
 
 
@@ -155,4 +168,88 @@ def test_items_that_are_lost_or_doubled_are_refused(wanted: list[Item], after: l
 
 def test_items_are_described_by_kind() -> None:
     """Each item counts once, however often it is named."""
-    assert described([ONE, ONE, OTHER, TICK]) == "2 sessions, 1 check"
+    assert described([ONE, ONE, OTHER, TICK]) == "2 sessions, 1 criterion"
+
+
+SHARED = """---
+taskstate: 1
+kind: permanent
+task_id: "900"
+title: Shared
+status: in_progress
+version: 2
+---
+
+# [PERMANENT] Shared - State
+
+## 1. User Intent
+
+Users want tokens.
+
+## 2. Codebase Impact Map
+
+```json
+{
+  "modules": [
+    {"id": "api", "path": "src/api"}
+  ]
+}
+```
+
+## 3. Architecture Decisions
+
+### AD-1: Files
+
+**Status:** accepted
+
+**Decision:** Files, no server.
+
+## 4. Phase Status
+
+| Phase | Status |
+| --- | --- |
+| 1 | done |
+
+## 5. Constraints
+
+- **Net**: none
+
+## 6. Change Log
+
+- v2 - 2026-01-31T12:02:00Z - ann - Architecture Decisions: AD-1: Files (accepted) [architecture change]
+- v1 - 2026-01-31T12:01:00Z - ann - all: created
+
+## 7. Whatever a project adds
+
+Its words.
+
+### And below
+
+1. More.
+"""
+
+
+@pytest.mark.parametrize("which", ["task", "permanent"])
+def test_every_line_of_a_body_is_counted(place: Place, which: str) -> None:
+    """Whatever line of a body is changed, an item is gone: a section that nobody thought of is counted, too."""
+    phases.add_phase(place.workspace, "101", ("1", "Tokens"), ("Issue them",), place.request())
+    text = place.text if which == "task" else SHARED
+    head, body = text.split("\n---\n", 1)
+    lines = body.split("\n")
+    layout = re.compile(
+        r"#|\s*$|```|[|\s-]*$|\*To be completed|None\.|\s*[\]{}\[],?$|.*\[$|.*(overall_progress|last_updated|handoff_count)"
+    )
+    before = items(text)
+    counted = [number for number, line in enumerate(lines) if not layout.match(line)]
+    for number in counted:
+        changed = [*lines[:number], re.sub(r"(\w)(?=\W*$)", r"\1q", lines[number]), *lines[number + 1 :]]
+        assert lost_between(before, items("\n".join([head, "---", *changed]))), lines[number]
+    assert len(counted) > 10
+
+
+@pytest.mark.parametrize("key", ["title", "priority", "depends_on", "delta", "x-ours"])
+def test_every_key_of_a_front_matter_is_counted(place: Place, key: str) -> None:
+    """All but what each write sets anew: a key that nobody thought of, too."""
+    values = {"delta": "{turn: {agent: ann}}", "depends_on": '["7"]'}
+    text = re.sub(rf"(?m)^{key}: .*\n", "", place.text).replace("audit:\n", f"{key}: {values.get(key, 'v')}\naudit:\n")
+    assert {item.kind for item in items(text) - items(re.sub(rf"(?m)^{key}: .*\n", "", text))} == {KEY}
