@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from contextlib import closing, suppress
+
 from taskstate.doctor.examine import own_folders
 from taskstate.errors import TaskstateError
+from taskstate.lint.fixer import fix_file
+from taskstate.lint.runner import LintRequest, open_run
 from taskstate.model import archive_format, names
 from taskstate.model.derived_values import derived_edits
 from taskstate.model.task_state import read_state
@@ -113,22 +118,41 @@ def _sessions_location(workspace: Workspace, done: journal.Plan, open_: journal.
 
 def _bring_back(workspace: Workspace, request: Request) -> list[str]:
     """Bring back what is gone, and mend the state files that are damaged."""
-    tasks = {loss.task: None for loss in losses.find_losses(workspace) if loss.items}
+    messages: list[str] = []
+    tasks: dict[str, None] = {}
     for path in workspace.state_files():
         own = names.own_file(path.name)
         try:
-            found = bool(damage.damage_of(workspace, workspace.load(path)) or standing_twice(workspace, path))
+            loaded = workspace.load(path)
+            is_mended = bool(damage.damage_of(workspace, loaded)) and _mended(workspace, loaded, request)
+            messages += [f"{loaded.relative}: its fault is mended"] if is_mended else []
+            loaded = workspace.load(path) if is_mended else loaded
+            found = bool(damage.damage_of(workspace, loaded) or standing_twice(workspace, path))
         except TaskstateError as error:
             found = error.code in damage.CODES
         if own and own.id and found:
             tasks[own.id.casefold()] = None
-    messages = []
+    tasks = {loss.task: None for loss in losses.find_losses(workspace) if loss.items} | tasks
     for task_id in tasks:
         try:
             messages.append(bring_back(workspace, task_id, request))
         except TaskstateError as error:
             messages.append(str(error))
     return messages
+
+
+def _mended(workspace: Workspace, loaded: Loaded, request: Request) -> bool:
+    """Mend a damaged file by the fixes of its faults, if these make it whole and take no word away."""
+    asked = LintRequest(now=timestamp(request.metadata.now), against=None, remember=False)
+    run, _ = open_run(workspace, workspace.config, asked)
+    path = workspace.root / loaded.relative
+    with closing(run.repository):
+        for unsafe in (False, True):
+            with suppress(TaskstateError):
+                planned = fix_file(run, path, request._replace(dry_run=True), unsafe=unsafe)
+                if planned.changed and not Counter(loaded.document.text.split()) - Counter(planned.text.split()):
+                    return fix_file(run, path, request, unsafe=unsafe).changed
+    return False
 
 
 def let_go(workspace: Workspace, task_id: str, request: Request) -> str:

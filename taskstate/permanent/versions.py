@@ -5,11 +5,12 @@ from __future__ import annotations
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import permanent
-from taskstate.model.permanent import CHANGE_LOG, KEPT_VERSIONS, LoggedVersion
+from taskstate.model.permanent import CHANGE_LOG, COSMETIC, KEPT_VERSIONS, LoggedVersion
 from taskstate.model.statuses import CREATED, IN_PROGRESS
 from taskstate.model.write_metadata import set_front_matter, timestamp
 from taskstate.syntax.edits import Edit, apply
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.writing import keeping
 from taskstate.writing.change import Change
 from taskstate.writing.event_log import append_to_archive, with_oldest_moved
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from taskstate.writing.change import Request
 
 _BY_HAND = "edited by hand"
+_LET_GO = "let go after it was lost; its number is not given again"
 
 
 class Revision(NamedTuple):
@@ -40,6 +42,9 @@ def raised(workspace: Workspace, loaded: Loaded, text: str, revision: Revision, 
     require_sound_log(loaded)
     at, actor = timestamp(request.metadata.now), actor_in_log(request)
     number, lines = permanent.version_of(loaded.state), []
+    for gone in range(number + 1, keeping.highest_version(workspace, loaded) + 1):
+        lines.append(LoggedVersion(gone, at, actor, ("none",), _LET_GO, COSMETIC))
+        number = gone
     by_hand = permanent.edited_sections(loaded.state)
     if by_hand:
         number += 1
@@ -48,7 +53,7 @@ def raised(workspace: Workspace, loaded: Loaded, text: str, revision: Revision, 
     if text != loaded.document.text:
         number += 1
         lines.append(LoggedVersion(number, at, actor, revision.sections, revision.summary, revision.level))
-    if not lines:
+    if not (by_hand or text != loaded.document.text):
         return Change(text=text)
     text, before = _logged(workspace, loaded.with_text(text), lines)
     return stamped(workspace, loaded.with_text(text), number, before)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from taskstate.errors import TaskstateError
 from taskstate.merge.merge_files import merge_files
 from taskstate.model.derived_values import derived_edits
+from taskstate.model.permanent import PERMANENT, VERSION_SEAL, edited_sections, version_of, version_seal
 from taskstate.model.statuses import CREATED
 from taskstate.model.task_state import TaskState, json_fence, read_state
 from taskstate.model.write_metadata import blocks_of, front_matter_values, sealed, set_front_matter, with_events
@@ -65,7 +66,7 @@ def with_items(ours: bytes, theirs: bytes, wanted: Collection[Item], name: str, 
     text = _with_criteria(read_state(parse(text, kinds)), before, kept, wanted)
     after = read_state(parse(apply(text, derived_edits(parse(text, kinds))), kinds))
     base, target = _sections(before, after, kept, wanted)
-    merged = merge_files(Versions(base.encode(), ours, target.encode()), name)
+    merged = merge_files(Versions(base.encode(), ours, _as_version(before, target).encode()), name)
     if merged.conflicts:
         raise TaskstateError("what is kept of it conflicts with what stands there", code="unsafe")
     return merged.data
@@ -216,6 +217,15 @@ def _sections(before: TaskState, after: TaskState, kept: TaskState, wanted: Coll
                 changed = document.with_text(apply(document.text, [Edit(*section.span, text)] if section else []))
                 base, target = (base, changed) if which else (changed, target)
     return base.text, target.text
+
+
+def _as_version(before: TaskState, target: str) -> str:
+    """Return the text of a permanent task that has the content of its version, where ours had it: no hand edited it."""
+    state = read_state(before.document.with_text(target))
+    if before.kind != PERMANENT or not before.text(VERSION_SEAL) or edited_sections(before):
+        return target
+    seal = version_seal(state, version_of(state))
+    return apply(target, set_front_matter(state.document, VERSION_SEAL, seal))
 
 
 def _section(before: TaskState, kept: TaskState, key: str, wanted: Collection[Item]) -> str:

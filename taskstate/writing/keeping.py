@@ -8,6 +8,7 @@ from functools import cache, partial
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
+from taskstate.model.permanent import version_of
 from taskstate.model.task_state import read_state
 from taskstate.storage import files, folders, journal, kept_records, transaction
 from taskstate.syntax.document import parse
@@ -18,6 +19,7 @@ from taskstate.units.items import (
     HANDOFF,
     SESSION,
     TEXT,
+    VERSION,
     Item,
     described,
     is_check,
@@ -27,7 +29,17 @@ from taskstate.units.items import (
     units_of,
 )
 from taskstate.writing import notices
-from taskstate.writing.ledger import NOTHING, Entry, View, entries_of, entry_for, newest_entry, owed_items, unit_in
+from taskstate.writing.ledger import (
+    NOTHING,
+    Entry,
+    View,
+    entries_of,
+    entry_for,
+    kept_texts,
+    newest_entry,
+    owed_items,
+    unit_in,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -111,6 +123,25 @@ def lost_revision(workspace: Workspace, loaded: Loaded) -> int:
     loss = losses.find_loss(workspace, task_id, records)
     let_go = (entry.revision for _, entry in entries_of(records, task_id) if not entry.path)
     return max(loss.revision if loss else 0, *let_go, 0)
+
+
+def highest_version(workspace: Workspace, loaded: Loaded) -> int:
+    """Return the highest version that commands here have given a permanent task, if some of it is gone or was let go.
+
+    Raises:
+        TaskstateError: code "lost": a version is gone, and the next one would get its number.
+    """
+    if not lost_revision(workspace, loaded):
+        return 0
+    from taskstate.writing import losses
+
+    loss = losses.find_loss(workspace, loaded.state.id.casefold())
+    if loss and any(item.kind == VERSION for item in loss.items):
+        raise TaskstateError(
+            f"the next version would get the number of one that is gone: {loss.message()}", code="lost"
+        )
+    texts = kept_texts(workspace, loaded.relative)
+    return max((version_of(read_state(parse(each.decode("utf-8", "replace")))) for each in texts), default=0)
 
 
 def require_nothing_lost(workspace: Workspace, relative: str) -> None:
