@@ -86,13 +86,13 @@ def state_items(state: TaskState) -> Counter[Item]:
 
 
 def units_of(state: TaskState) -> tuple[Unit, ...]:
-    """Return the units of a state file, those of its body first."""
+    """Return the units of a state file, those of its body first; a session with conflict markers has no hash."""
     return state.document.derived(_units, None)
 
 
 def named_items(state: TaskState) -> Iterator[tuple[Item, str]]:
     """Yield the items of a state file, each with its name for a message."""
-    yield from ((unit.item, unit.name) for unit in units_of(state))
+    yield from ((unit.item, unit.name) for unit in units_of(state) if unit.item.sha)
 
 
 def _units(document: Document, _given: None) -> tuple[Unit, ...]:
@@ -100,7 +100,7 @@ def _units(document: Document, _given: None) -> tuple[Unit, ...]:
 
 
 def _items_of_body(document: Document, _given: None) -> Counter[Item]:
-    return Counter(unit.item for unit in _in_body(read_state(document)))
+    return Counter(unit.item for unit in _in_body(read_state(document)) if unit.item.sha)
 
 
 # The body
@@ -112,7 +112,7 @@ def _in_body(state: TaskState) -> Iterator[Unit]:
     for section, span in parts.sections(document).items():
         for part, own in parts.subsections(document, section.title, span).items():
             if own.start in alone and part != parts.TOP:
-                yield from [each for each in [alone[own.start]] if each.item.sha]
+                yield alone[own.start]
             else:
                 yield from _in_part(state, (section, part), own)
 
@@ -218,7 +218,7 @@ def _in_json(value: object, part: str, title: str, span: Span) -> Iterator[Unit]
     for key, each in (value if isinstance(value, dict) else {"": value}).items():
         if isinstance(each, list) and all(isinstance(entry, dict) for entry in each):
             for entry in each:
-                place, name = f"{part} {key}", _SINGULAR.get(key, key)
+                place, name = f"{part} {key}", _SINGULAR.get(key, key or "entry")
                 if "id" in entry:
                     place, name = f"{place} {item_key(entry)}", f"{name} {entry['id']}"
                 name = f"the proof of {entry['id']}" if "id" in entry and entry.get("passes") is True else name
@@ -230,15 +230,16 @@ def _in_json(value: object, part: str, title: str, span: Span) -> Iterator[Unit]
 
 def place_in_json(value: object, unit: Unit) -> object:
     """Return a JSON value of a part with the value of a unit in its place: merged into what has it, or added."""
-    if not isinstance(value, dict):
-        return unit.value
     key = unit.rule.removesuffix("[]")
-    if not unit.rule.endswith("[]"):
-        return {**value, key: unit.value}
-    listed = value.get(key)
-    entries = {item_key(each): each for each in listed} if isinstance(listed, list) else {}
-    own = item_key(unit.value)
-    return {**value, key: [*(entries | {own: merged_into(entries.get(own, NOTHING), unit)}).values()]}
+    values = value if isinstance(value, dict) else {"": value}
+    if unit.rule.endswith("[]"):
+        listed = values.get(key)
+        entries = {item_key(each): each for each in listed} if isinstance(listed, list) else {}
+        own = item_key(unit.value)
+        new: object = [*(entries | {own: merged_into(entries.get(own, NOTHING), unit)}).values()]
+    else:
+        new = unit.value
+    return {**values, key: new} if key else new
 
 
 def merged_into(value: object, unit: Unit) -> object:
