@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from taskstate.errors import TaskstateError
+from taskstate.messages import counted
 from taskstate.operations.call import usage_error
 from taskstate.operations.operation import Operation, option, positional, switch
 from taskstate.operations.result import Result, changed
@@ -140,10 +141,7 @@ def kept_list(call: Call, asked: KeptList) -> Result:  # noqa: ARG001 - the inte
     from taskstate.storage import replaced_texts
 
     found = replaced_texts.texts(call.workspace.private)
-    lines = [
-        f"{each.id}  {each.at or 'unknown time'}  {each.size:,} bytes  {each.by or 'unknown'}  {_shown_path(each)}"
-        for each in found
-    ]
+    lines = [_kept_line(each) for each in found]
     return Result({"texts": [_kept_shape(each) for each in found]}, "\n".join(lines) or "nothing is kept")
 
 
@@ -166,6 +164,11 @@ def kept_discard(call: Call, asked: KeptDiscard) -> Result:
     found = replaced_texts.discard(call.workspace.private, asked.ids)
     lines = [f"discarded {each.id}: {_shown_path(each)}" for each in found]
     return Result({"discarded": [each.id for each in found]}, "\n".join(lines))
+
+
+def _kept_line(text: KeptText) -> str:
+    size = counted(text.size, "byte")
+    return f"{text.id}  {text.at or 'unknown time'}  {size}  {text.by or 'unknown command'}  {_shown_path(text)}"
 
 
 def _kept_shape(text: KeptText) -> dict[str, object]:

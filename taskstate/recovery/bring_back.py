@@ -127,7 +127,7 @@ def bring_back(workspace: Workspace, task_id: str, request: Request) -> str:
     back = {item: each for item, each in wanted.items() if item not in gone}
     problem = problem or (f"{names_of(gone)} not" if gone else "")
     done = f"{names_of(back)} back" if back else "" if problem else whole
-    said = (done, replaced_texts.named(task.aside) if done else "", problem, _write_proposal(task) if problem else "")
+    said = (done, replaced_texts.named(task.aside) if whole else "", problem, _write_proposal(task) if problem else "")
     return f"{task.path}: {'; '.join(filter(None, said))}"
 
 

@@ -78,6 +78,16 @@ def test_a_hand_edit_in_a_damaged_file_outlives_every_command(tmp_path: Path, da
     assert "that commands replaced" not in repo.run("doctor").out
 
 
+def test_a_file_that_is_no_text_is_kept_byte_for_byte(tmp_path: Path) -> None:
+    """So is one that another program wrote in another encoding."""
+    repo = story(tmp_path / "repository")
+    typed = repo.text.replace("Issue tokens.", "Prüfe Tokens.").encode("latin-1")
+    repo.state.write_bytes(typed)
+    assert SHOWN.search(repo.ok("doctor", "--fix"))
+    (kept,) = repo.common.glob("replaced/*")
+    assert kept.read_bytes().partition(b"\n")[2] == typed
+
+
 def test_a_kept_text_is_a_note(tmp_path: Path) -> None:
     """It is nothing wrong: `doctor` ends with 0, `list` and `lint` say nothing of it."""
     repo = story(tmp_path / "repository")
