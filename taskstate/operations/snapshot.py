@@ -104,10 +104,10 @@ def verify(call: Call, asked: Verify) -> Result:
 
 def _restore(call: Call, task: str, asked: Verify) -> Mapping[str, str]:
     """Restore what is asked for; return the names, each with the id under which what stood there is kept or ""."""
-    from taskstate.snapshots.restore import restore
-
     if not asked.restore:
         return {}
+    from taskstate.snapshots.restore import restore
+
     kept, notes = restore(call.workspace, task, asked.role, asked.restore, call.request())
     call.notes(notes)
     return kept
