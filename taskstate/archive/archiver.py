@@ -124,7 +124,7 @@ def plan_archive(  # noqa: PLR0913 - what, where, when, how much, why, by which 
         return Change(text=text, notes=(nothing_to_archive(state, workspace.config, keep),))
     archive = read_archive(workspace, state.id)
     _require_order(state, archive)
-    link = posixpath.relpath(archive.path, posixpath.dirname(relative)).replace(" ", "%20")
+    link = link_to(archive.path, relative)
     now = timestamp(request.metadata.now)
     entries = _entries(state, archived)
     newline = state.document.newline
@@ -156,6 +156,11 @@ def plan_archive(  # noqa: PLR0913 - what, where, when, how much, why, by which 
         before=(operation,),
         notes=(note, *warnings, *_still_over(read_state(parse(remaining, workspace.kinds)), workspace.config)),
     )
+
+
+def link_to(archive: str, relative: str) -> str:
+    """Return the link by which the state file at a path names its archive."""
+    return posixpath.relpath(archive, posixpath.dirname(relative)).replace(" ", "%20")
 
 
 def named_sessions(first: int, last: int) -> str:

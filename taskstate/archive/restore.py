@@ -6,7 +6,8 @@ that after a crash a session may be in both files but never in neither.
 
 from __future__ import annotations
 
-from taskstate.archive.archiver import named_sessions
+from taskstate.archive.archiver import link_to, named_sessions
+from taskstate.archive.summary import summarise
 from taskstate.archive.verify import archive_text, examine
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
@@ -22,21 +23,25 @@ from taskstate.model.derived_values import is_too_large, shown_kb
 from taskstate.model.progress_log import session_number
 from taskstate.model.task_state import read_state
 from taskstate.storage import files, journal
+from taskstate.storage.replaced_texts import ReplacedText
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
-from taskstate.syntax.spans import size_in_bytes
+from taskstate.syntax.spans import size_in_bytes, with_newlines
 from taskstate.syntax.yaml_edit import remove_key
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.writing.change import Change
 from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from taskstate.model.archive_format import Batch
     from taskstate.model.task_state import TaskState
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
 
 _PATH = "archive_path"
+_COMMAND = "archive restore"
 
 
 class StateAndArchive(NamedTuple):
@@ -66,7 +71,9 @@ def restore(workspace: Workspace, task_id: str, request: Request, *, everything:
             raise TaskstateError(what, help=advice, code="archive-mismatch")
         if text is None or not verdict.batches:
             return Change(text=loaded.document.text, notes=(f"task {loaded.state.id} has no session in an archive",))
-        return _restoring_change(workspace, plan_restore(loaded.document.text, text, everything=everything), text, path)
+        pair = plan_restore(loaded.document.text, text, everything=everything)
+        replaced = tuple(_typed(loaded, text, pair, path))
+        return _restoring_change(workspace, pair, text, path)._replace(replaced=replaced)
 
     return change(workspace, task_id, job, request._replace(even_dropped=True))
 
@@ -84,6 +91,26 @@ def _restoring_change(workspace: Workspace, pair: StateAndArchive, before: str, 
         size = shown_kb(size_in_bytes(state))
         notes.append(f"the file is now {size}, over the limit: the next session archives again")
     return Change(text=state, after=(operation,), notes=tuple(notes))
+
+
+def _typed(loaded: Loaded, archive: str, pair: StateAndArchive, path: str) -> Iterator[ReplacedText]:
+    """Yield the texts that go and that no archiving wrote: a summary that was edited, words between the sessions."""
+    summary = loaded.state.summary
+    if summary:
+        first = read_state(parse(_without_last_batch(StateAndArchive(loaded.document.text, archive)).state))
+        again = [session for session in first.sessions if session.number <= summary.last]
+        written = summarise(first, again, link_to(path, loaded.relative)) if again else ""
+        stood = summary.section.span.of(loaded.document.text)
+        if with_newlines(stood, "\n").strip() != written.strip():
+            yield ReplacedText(loaded.relative, stood.encode(), _COMMAND)
+    taken = [batch for batch in find_batches(archive) if batch.trailer and batch.text not in pair.archive]
+    if any(_between_sessions(batch.entries) for batch in taken):
+        yield ReplacedText(path, archive.encode(), _COMMAND)
+
+
+def _between_sessions(entries: str) -> str:
+    sections = [section for section in parse(entries).sections if section.level == ENTRY_LEVEL]
+    return apply(entries, [Edit(*section.span, "") for section in sections]).strip()
 
 
 def _without_path(text: str) -> str:

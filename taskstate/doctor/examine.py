@@ -28,7 +28,7 @@ from taskstate.permanent.impact import storage as impact_storage
 from taskstate.permanent.readers import standings
 from taskstate.recovery.bring_back import standing_twice
 from taskstate.setup.repository import HOOK_TYPES, INSTALL_HOOKS, PRE_COMMIT, merge_driver_state, set_up
-from taskstate.storage import files, folders, journal, kept_records, lock
+from taskstate.storage import files, folders, journal, kept_records, lock, replaced_texts
 from taskstate.storage.git import client as git
 from taskstate.storage.private import FALLBACK
 from taskstate.storage.transaction import paths_of
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 OLDEST_GIT = git.MINIMUM_VERSION
 _LARGE_CACHE = 256 * 1024**2
+_PRIVATE = ("", journal.JOURNAL, kept_records.FOLDER, replaced_texts.FOLDER, "cache")
 _BY_HAND = "compare it with the file, mend that by hand, then delete the record"
 
 
@@ -250,8 +251,8 @@ def _check_orphans(workspace: Workspace) -> Iterable[RepositoryProblem]:
         if task_id.casefold() in told:
             continue
         away = f"`taskstate purge {task_id}` deletes it" if folder == artifacts.FOLDER else "delete this"
-        if folder == artifacts.FOLDER and artifacts.refused_sessions(workspace, task_id):
-            away = "delete this: it holds a session that was refused and is recorded nowhere"
+        if folder == artifacts.FOLDER and artifacts.has_lasting(workspace, task_id):
+            away = "delete this: it holds words that are recorded nowhere"
         help_ = f"bring task {files.shown(task_id)} back, for example from git, or {away}"
         place = workspace.state_root / folder / name
         if folders.is_folder(place) and not any(each.names for each in folders.walk(place)):
@@ -267,13 +268,12 @@ def _check_purged(workspace: Workspace) -> Iterable[RepositoryProblem]:
         if own is None or own.id is None or not artifacts.has_any(workspace, own.id):
             continue
         relative = f"{workspace.config.root}/{artifacts.relative_path(own.id)}"
-        refused = artifacts.unrecorded(workspace, own.id)
-        for line in refused:
+        for line in artifacts.unrecorded(workspace, own.id):
             message, _, help_ = line.partition(": ")
             yield RepositoryProblem("artifacts", relative, message, help_, note=True)
         with suppress(TaskstateError):  # reported with the files
             state = workspace.load(path).state
-            if state.status in CLOSED and not refused:
+            if state.status in CLOSED and not artifacts.has_lasting(workspace, own.id):
                 message = f"artifacts of task {own.id}, which is {state.status}, are left"
                 yield RepositoryProblem("artifacts", relative, message, f"`taskstate purge {own.id}` deletes them")
 
@@ -320,6 +320,11 @@ def _check_kept(workspace: Workspace) -> Iterable[RepositoryProblem]:
             yield RepositoryProblem("kept", workspace.shown(record.path), message, "delete it", note=True)
     for other in strange:
         yield RepositoryProblem("kept", workspace.shown(other), "it is no kept copy", "delete it", note=True)
+    replaced = len(replaced_texts.texts(workspace.private))
+    if replaced:
+        message = f"{counted(replaced, 'text')} that commands replaced {'is' if replaced == 1 else 'are'} kept"
+        help_ = "`taskstate doctor kept list` names them; take what you want, then `taskstate doctor kept discard ID`"
+        yield RepositoryProblem("kept", "", message, help_, note=True)
 
 
 def _check_temporary_files(workspace: Workspace) -> Iterable[RepositoryProblem]:
@@ -335,7 +340,7 @@ def _check_temporary_files(workspace: Workspace) -> Iterable[RepositoryProblem]:
 def own_folders(workspace: Workspace) -> tuple[Path, ...]:
     """Return the folders in which our writes may leave temporary files."""
     places = {workspace.root, *(path.parent for path in workspace.own_files())}
-    places.update(folder / kind for folder in workspace.private.read for kind in ("", "journal", "kept", "cache"))
+    places.update(folder / kind for folder in workspace.private.read for kind in _PRIVATE)
     places.update(Path(each.path) for each in folders.walk(workspace.state_root))
     return tuple(sorted(places))
 

@@ -11,6 +11,7 @@ from taskstate.model.older_sections import METADATA, NOTES, is_older
 from taskstate.model.task_state import is_json_fence, read_state
 from taskstate.model.write_metadata import set_front_matter, timestamp
 from taskstate.storage import files, folders, journal
+from taskstate.storage.replaced_texts import ReplacedText
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
@@ -27,13 +28,16 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
 
+_COMMAND = "migrate"
+
 
 class _Archive(NamedTuple):
-    """The operations that bring a task's archive along, before and after its state file, and a note about them."""
+    """The operations that bring a task's archive along, before and after its state file; a note; what they replace."""
 
     before: journal.Plan = ()
     after: journal.Plan = ()
     notes: tuple[str, ...] = ()
+    replaced: tuple[ReplacedText, ...] = ()
 
 
 def migrate_state_file(workspace: Workspace, path: Path, request: Request) -> Outcome:
@@ -59,7 +63,8 @@ def migrate_state_file(workspace: Workspace, path: Path, request: Request) -> Ou
         if archive.before or archive.notes:
             name = workspace.archive_path(loaded.state.id)
             text = apply(text, set_front_matter(parse(text), "archive_path", name))
-        return Change(text=text, before=archive.before, after=archive.after, notes=archive.notes)
+        replaced = (ReplacedText(loaded.relative, loaded.data, _COMMAND), *archive.replaced)
+        return Change(text=text, before=archive.before, after=archive.after, notes=archive.notes, replaced=replaced)
 
     return change_at(workspace, path, job, request)
 
@@ -99,15 +104,19 @@ def _archive(workspace: Workspace, path: Path, text: str, now: str) -> _Archive:
     if files.size(target) is not None:
         data = files.read(target)
         new = migrated_archive(decoded(data, relative), relative, now).encode()
-        replaced = (journal.Replace(relative, files.digest(data), new),) if new != data else ()
-        return _Archive(before=replaced, notes=(f"its archive is {relative}",))
+        note = f"its archive is {relative}"
+        if new == data:
+            return _Archive(notes=(note,))
+        operation = journal.Replace(relative, files.digest(data), new)
+        return _Archive((operation,), notes=(note,), replaced=(ReplacedText(relative, data, _COMMAND),))
     source = next((each for each in _places(workspace, path, text) if _is_file(workspace, each)), None)
     if source is None:
         return _Archive()
     data, old = files.read(source), workspace.relative(source)
     new = migrated_archive(decoded(data, old), old, now).encode()
     deleted = (journal.Delete(old, files.digest(data)),)
-    return _Archive((journal.Create(relative, new),), deleted, (f"its archive {old} is now {relative}",))
+    replaced = (ReplacedText(old, data, _COMMAND),)
+    return _Archive((journal.Create(relative, new),), deleted, (f"its archive {old} is now {relative}",), replaced)
 
 
 def _is_file(workspace: Workspace, path: Path) -> bool:

@@ -1,8 +1,9 @@
-"""`doctor`: checks the set-up and repairs it; reseals a task; gives a task another id."""
+"""`doctor`: checks the set-up and repairs it; reseals a task; gives a task another id; shows what was replaced."""
 
 from __future__ import annotations
 
 from taskstate.errors import TaskstateError
+from taskstate.messages import counted
 from taskstate.operations.call import usage_error
 from taskstate.operations.operation import Operation, option, positional, switch
 from taskstate.operations.result import Result, changed
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from taskstate.doctor.examine import RepositoryProblem
     from taskstate.operations.call import Call
     from taskstate.operations.operation import Name, Text
+    from taskstate.storage.replaced_texts import KeptText
 
 
 class Doctor(NamedTuple):
@@ -29,6 +31,22 @@ class Renumber(NamedTuple):
 
     old: str = positional("OLD", "task whose id changes in all files: its id, or a path where two files have that id")
     new: str = positional("NEW", "new id")
+
+
+class KeptList(NamedTuple):
+    """The arguments of `doctor kept list`: none."""
+
+
+class KeptShow(NamedTuple):
+    """The arguments of `doctor kept show`."""
+
+    id: str = positional("ID", "id of the text, as `taskstate doctor kept list` says it")
+
+
+class KeptDiscard(NamedTuple):
+    """The arguments of `doctor kept discard`."""
+
+    ids: tuple[Name, ...] = positional("ID", "ids of the texts, as `taskstate doctor kept list` says them")
 
 
 def doctor(call: Call, asked: Doctor) -> Result:
@@ -118,7 +136,55 @@ def renumber(call: Call, asked: Renumber) -> Result:
     return changed(call, change_id(call.workspace, path, parse_task_id(asked.new), call.request()), "renumbered")
 
 
+def kept_list(call: Call, asked: KeptList) -> Result:  # noqa: ARG001 - the interface of an operation
+    """List the texts that cures, restores and migrations replaced by others and that nobody has discarded yet."""
+    from taskstate.storage import replaced_texts
+
+    found = replaced_texts.texts(call.workspace.private)
+    lines = [_kept_line(each) for each in found]
+    return Result({"texts": [_kept_shape(each) for each in found]}, "\n".join(lines) or "nothing is kept")
+
+
+def kept_show(call: Call, asked: KeptShow) -> Result:
+    """Print a text that was replaced, byte for byte."""
+    from taskstate.storage import replaced_texts
+
+    found = replaced_texts.find(call.workspace.private, asked.id)
+    content = found.data()
+    data = {**_kept_shape(found), "text": content.decode("utf-8", "replace")}
+    return Result(data, "", raw=content, is_verbatim=True)
+
+
+def kept_discard(call: Call, asked: KeptDiscard) -> Result:
+    """Delete texts that were replaced, for good: exactly those that are named."""
+    from taskstate.storage import replaced_texts
+
+    if not asked.ids:
+        raise usage_error("no ID is given", help="`taskstate doctor kept list` says which there are")
+    found = replaced_texts.discard(call.workspace.private, asked.ids)
+    lines = [f"discarded {each.id}: {_shown_path(each)}" for each in found]
+    return Result({"discarded": [each.id for each in found]}, "\n".join(lines))
+
+
+def _kept_line(text: KeptText) -> str:
+    size = counted(text.size, "byte")
+    return f"{text.id}  {text.at or 'unknown time'}  {size}  {text.by or 'unknown command'}  {_shown_path(text)}"
+
+
+def _kept_shape(text: KeptText) -> dict[str, object]:
+    return {"id": text.id, "path": _shown_path(text), "at": text.at, "bytes": text.size, "command": text.by}
+
+
+def _shown_path(text: KeptText) -> str:
+    from taskstate.storage.files import shown
+
+    return shown(text.path) or "a path that is not known"
+
+
 OPERATIONS = (
     Operation("doctor", "check the set-up and repair it; reseal a task", doctor, Doctor, writes=True),
     Operation("doctor renumber", "give a task another id", renumber, Renumber, writes=True),
+    Operation("doctor kept list", "list the texts that were replaced", kept_list, KeptList),
+    Operation("doctor kept show", "print a text that was replaced", kept_show, KeptShow),
+    Operation("doctor kept discard", "delete texts that were replaced", kept_discard, KeptDiscard),
 )

@@ -7,6 +7,8 @@ from taskstate.operations.result import Result, changed
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from taskstate.operations.call import Call
     from taskstate.operations.operation import TaskId, Text
     from taskstate.snapshots.drift import Difference, DriftReport
@@ -77,7 +79,7 @@ def verify(call: Call, asked: Verify) -> Result:
     task = call.load_parsed(asked.id).state.id
     require_role(asked.role, workspace.config.roles)
     restored = _restore(call, task, asked)
-    back = [f"{'would put back' if call.dry_run else 'put back'} {printable_path(name)}" for name in restored]
+    back = [_put_back(call, printable_path(name), own_id) for name, own_id in restored.items()]
     try:
         report = compare(workspace, workspace.load(workspace.locate(task)), asked.role)
     except TaskstateError:
@@ -95,19 +97,28 @@ def verify(call: Call, asked: Verify) -> Result:
         "committed": list(report.committed),
         "commits": list(report.commits),
         "at_work": report.at_work,
-        **({"restored": list(restored)} if asked.restore else {}),
+        **({"restored": list(restored), "kept": [*filter(None, restored.values())]} if asked.restore else {}),
     }
     return Result(data, "\n".join([*back, *_report(report, asked.role)]), status=1 if report.drift else 0)
 
 
-def _restore(call: Call, task: str, asked: Verify) -> tuple[str, ...]:
+def _restore(call: Call, task: str, asked: Verify) -> Mapping[str, str]:
+    """Restore what is asked for; return the names, each with the id under which what stood there is kept or ""."""
+    if not asked.restore:
+        return {}
     from taskstate.snapshots.restore import restore
 
-    if not asked.restore:
-        return ()
-    restored, notes = restore(call.workspace, task, asked.role, asked.restore, dry_run=call.dry_run)
+    kept, notes = restore(call.workspace, task, asked.role, asked.restore, call.request())
     call.notes(notes)
-    return restored
+    return kept
+
+
+def _put_back(call: Call, name: str, own_id: str) -> str:
+    from taskstate.storage.replaced_texts import named
+
+    if call.dry_run:
+        return f"would put back {name}"
+    return f"put back {name}; {named([own_id])}" if own_id else f"put back {name}"
 
 
 def _report(report: DriftReport, role: str) -> list[str]:

@@ -15,7 +15,7 @@ from itertools import product
 from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.names import ACCEPTED_FOLDER, own_file
-from taskstate.model.write_metadata import blocks_of
+from taskstate.model.write_metadata import blocks_of, timestamp
 from taskstate.recovery.added_items import with_items
 from taskstate.recovery.conflicted import merged_again, require_both_sides, undecided
 from taskstate.recovery.task_files import (
@@ -27,8 +27,9 @@ from taskstate.recovery.task_files import (
     state_of,
     without_archived,
 )
-from taskstate.storage import files, folders, journal, kept_records
+from taskstate.storage import files, folders, journal, kept_records, replaced_texts
 from taskstate.storage.git import history
+from taskstate.storage.replaced_texts import ReplacedText
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.edits import Edit, apply
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -71,7 +72,8 @@ class _Source(NamedTuple):
 class _Task(NamedTuple):
     """A task that is mended: the paths of its state file and its archive, its kept records of writes, and what is owed.
 
-    The records are the oldest first; `texts` are those of the state file that they hold, newest first.
+    The records are the oldest first; `texts` are those of the state file that they hold, newest first. `aside` gets the
+    ids under which what is replaced at this time is kept.
     """
 
     workspace: Workspace
@@ -81,6 +83,8 @@ class _Task(NamedTuple):
     records: list[tuple[KeptRecord, Entry]]
     texts: list[tuple[Entry, bytes]]
     owed: Wanted
+    at: str
+    aside: list[str]
 
     def committed(self, path: str) -> list[bytes]:
         """Return the versions of a file in the commits that a reference reaches, newest first."""
@@ -105,7 +109,7 @@ class _Gap(NamedTuple):
 def bring_back(workspace: Workspace, task_id: str, request: Request) -> str:
     """Bring back what is gone of a task, and mend its files where they are damaged; return a message about that."""
     loss = find_loss(workspace, task_id)
-    task = _open(workspace, task_id, loss)
+    task = _open(workspace, task_id, loss, timestamp(request.metadata.now))
     wanted = _newest_in_place(loss.items) if loss else {}
     contested = _contested(task, wanted)
     if loss and contested:
@@ -122,8 +126,10 @@ def bring_back(workspace: Workspace, task_id: str, request: Request) -> str:
     back = {item: each for item, each in wanted.items() if item not in gone}
     problem = problem or (f"{names_of(gone)} not" if gone else "")
     done = f"{names_of(back)} back" if back else "" if problem else whole
-    done = "; ".join(filter(None, (done, f"{names_of(contested)} as somebody has edited it" if contested else "")))
-    return f"{task.path}: {'; '.join(filter(None, (done, problem, _write_proposal(task) if problem else '')))}"
+    stays = f"{names_of(contested)} as somebody has edited it" if contested else ""
+    kept = replaced_texts.named(task.aside) if whole or contested else ""
+    said = (done, stays, kept, problem, _write_proposal(task) if problem else "")
+    return f"{task.path}: {'; '.join(filter(None, said))}"
 
 
 def _newest_in_place(gone: Wanted) -> Wanted:
@@ -145,7 +151,7 @@ def _contested(task: _Task, wanted: Wanted) -> Wanted:
 def _give_way(task: _Task, loss: Loss) -> None:
     """Let go of what gives way to something new in its place, after its words are kept aside."""
     for source in _sources(task, loss.items):
-        _keep_aside(task, source.data)
+        _keep_aside(task, task.path, source.data)
     let_go(task.workspace, loss)
 
 
@@ -157,7 +163,7 @@ def standing_twice(workspace: Workspace, path: Path) -> Sequence[Session]:
     return ()
 
 
-def _open(workspace: Workspace, task_id: str, loss: Loss | None) -> _Task:
+def _open(workspace: Workspace, task_id: str, loss: Loss | None, at: str) -> _Task:
     path = loss.path if loss else workspace.relative(workspace.locate(task_id))
     own = own_file(path)
     archive = workspace.relative(workspace.state_root / workspace.archive_path((own and own.id) or task_id))
@@ -167,7 +173,7 @@ def _open(workspace: Workspace, task_id: str, loss: Loss | None) -> _Task:
     for record, entry in reversed(records):
         with suppress(TaskstateError, ValueError):
             texts += [(entry, data) for name, _, data in written(record.plan()) if name == entry.path and data]
-    return _Task(workspace, task_id, path, archive, records, texts, owed_items(entries))
+    return _Task(workspace, task_id, path, archive, records, texts, owed_items(entries), at, [])
 
 
 def _mend(task: _Task, wanted: Wanted, request: Request) -> str:
@@ -194,7 +200,7 @@ def _write_anew(task: _Task, wanted: Wanted, at: datetime) -> None:
     after = _mended(_Gap(task, now, wanted, _sources(task, wanted), is_damaged=True), _good_texts(task))
     operation: journal.Operation = journal.Create(task.path, after.state)
     if files.size(task.workspace.root / task.path) is not None:
-        _keep_aside(task, standing)
+        _keep_aside(task, task.path, standing)
         operation = journal.Replace(task.path, files.digest(standing), after.state)
     plan = (*_handoffs(task, wanted), *_archive_plan(task, now.archive, after.archive), operation)
     carry_out(task.workspace, plan, at)
@@ -225,7 +231,7 @@ def _with_all(task: _Task, loaded: Loaded, wanted: Wanted) -> Change[str]:
     if damage.conflict_line(loaded):
         require_both_sides(loaded.document.text, after.state.decode("utf-8", "replace"))
     if is_damaged and not set(after.state.splitlines()).issuperset(loaded.data.splitlines()):
-        _keep_aside(task, loaded.data)
+        _keep_aside(task, task.path, loaded.data)
     return Change(
         result=_GOOD_TEXT,
         text=after.state.decode("utf-8"),
@@ -341,7 +347,7 @@ def _archive_plan(task: _Task, now: bytes, after: bytes) -> journal.Plan:
         return (journal.Create(path, after),)
     if now and after.startswith(now):
         return (journal.Append(path, len(now), after[len(now) :]),)
-    _keep_aside(task, now)
+    _keep_aside(task, path, now)
     if not after:
         return (journal.Delete(path, files.digest(now)),)
     return (journal.Replace(path, files.digest(now), after),)
@@ -369,10 +375,13 @@ def _places_of(task: _Task, handoff: str) -> tuple[Path, Path]:
 # Texts beside the task
 
 
-def _keep_aside(task: _Task, data: bytes) -> None:
-    """Keep a text that is replaced, as an artifact."""
-    if data.strip(b"\0\r\n\t "):
-        artifacts.write(task.workspace, task.id, f"replaced-{files.digest(data)[:8]}.md", data)
+def _keep_aside(task: _Task, path: str, data: bytes) -> None:
+    """Keep a text that is replaced, and note its id.
+
+    Raises:
+        TaskstateError: it cannot be kept; nothing is replaced.
+    """
+    task.aside.append(replaced_texts.keep(task.workspace.private, ReplacedText(path, data, "doctor --fix"), task.at))
 
 
 def _write_proposal(task: _Task) -> str:

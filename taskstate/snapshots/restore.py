@@ -9,13 +9,15 @@ from contextlib import closing
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
+from taskstate.model.write_metadata import timestamp
 from taskstate.snapshots import base as snapshot_base
 from taskstate.snapshots import drift, packs
 from taskstate.snapshots.base import require_open, require_snapshot
 from taskstate.snapshots.changed_files import recorded_files
-from taskstate.storage import files, folders
+from taskstate.storage import files, folders, replaced_texts
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import GITLINK, LINK, TREE, Store
+from taskstate.storage.replaced_texts import ReplacedText
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from taskstate.model.delta_block import Snapshot
     from taskstate.workspace.workspace import Workspace
+    from taskstate.writing.change import Request
 
 
 class _SnapshotFile(NamedTuple):
@@ -45,19 +48,17 @@ class _SnapshotFile(NamedTuple):
 
 
 class RestoreResult(NamedTuple):
-    """The restored paths, and notes on them."""
+    """The restored paths, each with the id under which what stood there is kept or "", and notes on them."""
 
-    paths: tuple[str, ...]
+    kept: Mapping[str, str]
     notes: tuple[str, ...]
 
 
-def restore(
-    workspace: Workspace, task_id: str, role: str, names: Sequence[str], *, dry_run: bool = False
-) -> RestoreResult:
+def restore(workspace: Workspace, task_id: str, role: str, names: Sequence[str], request: Request) -> RestoreResult:
     """Restore the snapshot's version of files in the working tree; `names` are paths as a report prints them.
 
-    All files and their target folders are checked before the first is written. Files with git attributes come first,
-    since the others are checked out according to them.
+    All files and their target folders are checked, and what they replace is kept, before the first is written. Files
+    with git attributes come first, since the others are checked out according to them.
 
     Raises:
         TaskstateError: code "task-complete"; code "not-found": the snapshot has no such file; code "objects-lost"; or a
@@ -76,11 +77,37 @@ def restore(
         contents = {each: _content(scratch, store, each) for each in ordered}
         for each in ordered:
             _require_writable_path(workspace.root, each)
-        for each in () if dry_run else ordered:
+        kept = {} if request.dry_run else _keep_replaced(workspace, contents, timestamp(request.metadata.now))
+        for each in () if request.dry_run else ordered:
             if ordered[0].has_attributes:  # read again: the attributes just restored may change the content
                 contents[each] = _content(scratch, store, each)
             _put(workspace.root / each.path, each.mode, contents[each])
-    return RestoreResult(tuple(each.name for each in by_path.values()), _filter_note(workspace, snapshot, contents))
+    restored = {each.name: kept.get(each, "") for each in by_path.values()}
+    return RestoreResult(restored, _filter_note(workspace, snapshot, contents))
+
+
+def _keep_replaced(workspace: Workspace, contents: Mapping[_SnapshotFile, bytes], at: str) -> dict[_SnapshotFile, str]:
+    """Keep what stands where other bytes will be written, and return its id by the file.
+
+    Raises:
+        TaskstateError: it cannot be kept.
+    """
+    ids = {}
+    for each, content in contents.items():
+        present = _present(workspace.root / each.path)
+        if present != content:
+            text = ReplacedText(each.path, present, "snapshot verify --restore")
+            ids[each] = replaced_texts.keep(workspace.private, text, at)
+    return ids
+
+
+def _present(target: Path) -> bytes:
+    """Return the bytes of a file, or where a link leads; empty where there is neither."""
+    with files.os_errors("read", target):
+        if folders.is_link(target):
+            return folders.link_text(target)
+        size = files.size(target) if folders.is_file(target) else None
+    return b"" if size is None else files.read(target, max(size, files.MAX_BYTES))
 
 
 def _require_allowed(scratch: worktree.Scratch, paths: Mapping[str, _SnapshotFile]) -> None:

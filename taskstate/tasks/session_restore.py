@@ -1,7 +1,7 @@
 """Brings single sessions back into the Progress Log, as a revision of git holds them.
 
 A session that was removed comes back at its place. One that was reworded makes way for what was committed, and its
-words are kept as an artifact. Whole files come back by `recovery.bring_back`, archived sessions by `archive.restore`.
+words are kept. Whole files come back by `recovery.bring_back`, archived sessions by `archive.restore`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from taskstate.storage import files
 from taskstate.storage.git import bases
 from taskstate.storage.git import client as git
 from taskstate.storage.git.index import blobs_in_commit
+from taskstate.storage.replaced_texts import ReplacedText
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
@@ -26,7 +27,6 @@ from taskstate.syntax.spans import with_newlines
 from taskstate.tasks.sessions import require_none_misplaced
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.units.items import require_conserved, session_item, state_items
-from taskstate.workspace import artifacts
 from taskstate.workspace.archive_file import read_archive
 from taskstate.writing import damage, preconditions
 from taskstate.writing.change import Change
@@ -80,9 +80,8 @@ def restore(workspace: Workspace, task_id: str, numbers: Sequence[int], revision
         named = " and ".join(f"session {each.number}" for each in sessions)
         notes = [f"{named} {'is' if len(sessions) == 1 else 'are'} back as in {earlier.name}"]
         notes += _renumbered(text, sessions)
-        kept = tuple(_kept(loaded, each) for each in replaced)
-        notes += [f"what stood there is kept as {workspace.config.root}/{each.path}" for each in kept]
-        return Change(text=text, notes=tuple(notes), artifacts=kept)
+        kept = tuple(ReplacedText(loaded.relative, each.entry.encode(), "session restore") for each in replaced)
+        return Change(text=text, notes=tuple(notes), replaced=kept)
 
     # Not `change`: a file that holds fewer sessions than it counts is what this mends.
     return change_at(workspace, path, job, request)
@@ -250,10 +249,3 @@ def _renumbered(text: str, sessions: Sequence[Session]) -> Iterator[str]:
     for each in sessions:
         if placed[session_item(each)] != each.number:
             yield f"session {each.number} is now session {placed[session_item(each)]}: another one has its number"
-
-
-def _kept(loaded: Loaded, session: Session) -> artifacts.Artifact:
-    """Return the words that are replaced, as an artifact."""
-    data = session.entry.encode()
-    name = f"replaced-{files.digest(data)[:8]}.md"
-    return artifacts.Artifact(artifacts.relative_path(loaded.state.id, name), data)

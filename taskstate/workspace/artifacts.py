@@ -141,7 +141,7 @@ def has_any(workspace: Workspace, task_id: str) -> bool:
 
 
 def remove_all(workspace: Workspace, task_id: str) -> bool:
-    """Delete all artifacts of a task but refused sessions, and return whether there were any.
+    """Delete all artifacts of a task but what is nowhere else, and return whether there were any.
 
     Raises:
         TaskstateError: the system refuses.
@@ -150,13 +150,24 @@ def remove_all(workspace: Workspace, task_id: str) -> bool:
         return False
     folder = absolute_path(workspace, relative_path(task_id))
     with files.os_errors("delete", folder):
-        if not refused_sessions(workspace, task_id):
+        entries = folders.entries(folder)
+        found = [each for each in entries if not _is_lasting(each[0])]
+        if found == entries:
             folders.remove_all(folder)
             return True
-        found = [each for each in folders.entries(folder) if not _is_refused_session(each[0])]
         for name, is_folder in found:
             (folders.remove_all if is_folder else folders.remove)(folder / name)
     return bool(found)
+
+
+def has_lasting(workspace: Workspace, task_id: str) -> bool:
+    """Return whether there is something of a task that `remove_all` leaves."""
+    return any(map(_is_lasting, files.names(absolute_path(workspace, relative_path(task_id)))))
+
+
+def _is_lasting(name: str) -> bool:
+    """Return whether an artifact is never deleted: a refused session, or a text that an earlier version replaced."""
+    return _is_refused_session(name) or (name.startswith("replaced-") and name.endswith(".md"))
 
 
 # Sessions that could not be recorded: each is the only copy of somebody's words until it is

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState
     from taskstate.model.write_metadata import WriteMetadata
     from taskstate.storage import journal
+    from taskstate.storage.replaced_texts import ReplacedText
     from taskstate.workspace.artifacts import Artifact
     from taskstate.workspace.workspace import Loaded
 
@@ -48,7 +49,8 @@ class Change(NamedTuple, Generic[T_co]):
     `text` is the file's new text without the write metadata. `before` and `after` are the operations on other files
     that are carried out before and after it: a file that receives text comes before the one that loses it. `artifacts`
     are written if the change is made and it is not a dry run; `obsolete_artifacts` are the paths of those that the
-    state file no longer names, deleted after it is written.
+    state file no longer names, deleted after it is written. `replaced` are texts that go although somebody may have
+    typed in them: they are kept, and a note says where.
 
     A job that has parsed `text` already passes its `state`, and one that has set the metadata itself the text with it
     as `final_text`: neither is then computed again. With `only_text` a file that has no write metadata gets none. With
@@ -66,6 +68,7 @@ class Change(NamedTuple, Generic[T_co]):
     after: journal.Plan = ()
     artifacts: tuple[Artifact, ...] = ()
     obsolete_artifacts: tuple[str, ...] = ()
+    replaced: tuple[ReplacedText, ...] = ()
     must_write: bool = False
     only_text: bool = False
     result: T_co = None  # type: ignore[assignment]  # most jobs have no result, and it is not read then

@@ -37,7 +37,8 @@ class Loss(NamedTuple):
     """Items of a task that are gone: those that are told, and those that only the reflog still reaches (a note).
 
     `path` is that of the state file, `revision` the highest that held one of them, `since` the time of the oldest
-    record of one; `stashed` says whether the stash holds them, `commit` is one that only the reflog reaches.
+    record of one; `stashed` says whether the stash holds them, `commit` is one that only the reflog reaches, `is_there`
+    whether the state file is.
     """
 
     task: str
@@ -48,12 +49,14 @@ class Loss(NamedTuple):
     since: str
     stashed: bool
     commit: str
+    is_there: bool
 
     def message(self) -> str:
         """Return the loss in one line: what, since when, and both ways."""
         stash = "`git stash pop` has it; else " if self.stashed else ""
+        also = "" if self.is_there else "the file itself"
         return (
-            f"{files.shown(self.path)}: {names_of(self.items)} gone, acknowledged {self.since}: {stash}"
+            f"{files.shown(self.path)}: {names_of(self.items, also)} gone, acknowledged {self.since}: {stash}"
             f"`taskstate doctor --fix` brings back what is missing, and `taskstate doctor --let-go {self.task}` says "
             f"that it was meant"
         )
@@ -197,6 +200,7 @@ def _loss(workspace: Workspace, task_id: str, missing: dict[Item, Owed], paths: 
         since=min(each.entry.at for each in left.values()),
         stashed=len(unstashed) < len(left),
         commit=commit,
+        is_there=folders.is_file(workspace.root / paths[0]),
     )
 
 
@@ -215,16 +219,16 @@ def _without(
     return left, found
 
 
-def names_of(items: dict[Item, Owed]) -> str:
-    """Return the names of items for a message, with the verb: "session 4 and session 5 are".
+def names_of(items: dict[Item, Owed], also: str = "") -> str:
+    """Return the names of items for a message, with the verb: "session 4 and session 5 are"; first what is gone, too.
 
     Values of the front matter are named only where nothing else is gone.
     """
     found = {pair for record in {owed.record for owed in items.values()} for pair in _names_in(record, items)}
     shown = [name for item, name in found if item.kind != KEY or item.place.startswith("acks ")]
     listed = sorted(set(shown or [name for _, name in found]), key=names.id_key)
-    are_many = len(listed or items) > 1
-    listed = listed or [described(items)]  # no record of them can be read
+    are_many = len(listed or items) > 1 or bool(also)
+    listed = [*filter(None, [also]), *(listed or [described(items)])]  # no record of them can be read
     return f"{first_of(listed, _MOST_NAMES)} {'are' if are_many else 'is'}"
 
 

@@ -35,10 +35,11 @@ def recover(workspace: Workspace) -> tuple[str, ...]:
             except TaskstateError as error:
                 messages = (*messages, f"an interrupted change waits: {error}")
     if private.removed and private.write:
-        from taskstate.storage import kept_records
+        from taskstate.storage import kept_records, replaced_texts
 
         with suppress(TaskstateError), workspace.locked():
-            if kept_records.adopt(private):
+            adopted = (kept_records.adopt(private), replaced_texts.adopt(private))
+            if any(adopted):
                 messages = (*messages, "took over what was kept for a worktree that is gone")
     return messages
 

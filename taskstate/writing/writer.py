@@ -12,7 +12,7 @@ from taskstate.errors import StaleFile, TaskstateError
 from taskstate.model import names
 from taskstate.model.derived_values import exceeded, largest_parts
 from taskstate.model.task_state import TaskState, read_state
-from taskstate.model.write_metadata import check_seal, has_write_metadata, with_event, with_write_metadata
+from taskstate.model.write_metadata import check_seal, has_write_metadata, timestamp, with_event, with_write_metadata
 from taskstate.secrets.mask import masked
 from taskstate.storage import files, journal
 from taskstate.storage.signals import Held
@@ -113,7 +113,8 @@ def _write(
         event = secret_check.audit_event(secrets_found, request.metadata)
         planned = _plan_write(loaded, _with_audit_event(workspace, change, event), request)
     if not request.dry_run:
-        _carry_out(workspace, change, planned, request.metadata.now)
+        where = _carry_out(workspace, change, planned, request.metadata.now)
+        notes += (where,) if where else ()
     secret_check.remember_said(workspace, secrets_found, request)
     diff = "".join(_diff(workspace, operation) for operation in planned.plan) if request.dry_run else ""
     return Outcome(
@@ -141,11 +142,13 @@ def _size_warning(workspace: Workspace, before: TaskState, after: TaskState) -> 
     return (f"the file of task {after.id} is {over}, and there is no session to archive: {largest}",)
 
 
-def _carry_out(workspace: Workspace, change: Change, planned: _PlannedWrite, now: datetime) -> None:
-    """Write a change's artifacts and then its plan, and remove the artifacts again if the plan is not carried out.
+def _carry_out(workspace: Workspace, change: Change, planned: _PlannedWrite, now: datetime) -> str:
+    """Write a change's artifacts and then its plan; return where what it replaces is kept.
 
-    Artifacts come first, so that after a crash a state file never names one that does not exist.
+    Artifacts come first, so that after a crash a state file never names one that does not exist; they are removed
+    again if the plan is not carried out.
     """
+    where = _keep_replaced(workspace, change, now)
     with Held():  # a signal that comes between them is obeyed afterwards
         before = artifacts.write_all(workspace, change.artifacts)
         try:
@@ -156,6 +159,21 @@ def _carry_out(workspace: Workspace, change: Change, planned: _PlannedWrite, now
             raise
         new = {each.path for each in change.artifacts}
         artifacts.delete(workspace, planned.state.id, {*change.obsolete_artifacts} - new)
+    return where
+
+
+def _keep_replaced(workspace: Workspace, change: Change, now: datetime) -> str:
+    """Keep what a change replaces, and return where; empty where it replaces nothing.
+
+    It stays kept where the plan is not carried out after all: it may be half done, and somebody may have saved since.
+    """
+    if not change.replaced:
+        return ""
+    from taskstate.storage import replaced_texts  # few changes do
+
+    return replaced_texts.named(
+        [replaced_texts.keep(workspace.private, each, timestamp(now)) for each in change.replaced]
+    )
 
 
 class _PlannedWrite(NamedTuple):

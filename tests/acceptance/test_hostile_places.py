@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.storage.private import Private
+from taskstate.storage.replaced_texts import ReplacedText, keep
 from tests.acceptance.test_kept_hostile import SECRET, SWEEP, attacker, contents, held, victim
 from tests.support.kept_place import ARCHIVE, LAST, STATE, TASK, Repo, story
 from tests.support.terminal import seen
@@ -162,6 +164,18 @@ def test_diff_is_raw_in_a_pipe_and_printable_on_a_terminal(tmp_path: Path) -> No
     command = (sys.executable, "-m", "taskstate", "snapshot", "diff", TASK, "--role", "implementer")
     piped = subprocess.run(command, cwd=repo.root, capture_output=True, check=True).stdout
     assert b"\x1b]0;owned\x07" in piped
+    _, shown = seen(command, cwd=repo.root, env={"NO_COLOR": "1"})
+    assert "owned" in shown
+    assert {char for char in shown if not char.isprintable() and char != "\n"} == set()
+
+
+def test_a_replaced_text_is_raw_in_a_pipe_and_printable_on_a_terminal(tmp_path: Path) -> None:
+    """`doctor kept show` gives programs the exact bytes, and people what a terminal may show."""
+    repo = story(tmp_path / "repository")
+    typed = b"mine \x1b]0;owned\x07\r\n\xff\n"
+    own_id = keep(Private((repo.common,), repo.common), ReplacedText("a.md", typed, "migrate"), "")
+    command = (sys.executable, "-m", "taskstate", "doctor", "kept", "show", own_id)
+    assert subprocess.run(command, cwd=repo.root, capture_output=True, check=True).stdout == typed
     _, shown = seen(command, cwd=repo.root, env={"NO_COLOR": "1"})
     assert "owned" in shown
     assert {char for char in shown if not char.isprintable() and char != "\n"} == set()

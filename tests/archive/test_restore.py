@@ -10,6 +10,7 @@ import pytest
 from taskstate.archive import restore as archive_restore
 from taskstate.archive import verify as archive_verify
 from taskstate.model.archive_format import find_batches, is_rolled_list, rolled_items
+from taskstate.storage import replaced_texts
 from tests.archive.test_archiver import entries_of, forged
 from tests.support.git_place import GitPlace
 from tests.support.place import TASK, Place, refusal, said, tree
@@ -306,3 +307,45 @@ def test_entry_without_any_label_is_kept(place: Place) -> None:
     place.archive(keep=1)
     restore(place)
     assert log_of(place) == before
+
+
+def kept(place: Place) -> list[bytes]:
+    """Return the texts that are kept."""
+    return [each.data() for each in replaced_texts.texts(place.workspace.private)]
+
+
+@pytest.mark.parametrize("everything", [False, True])
+def test_what_archiving_wrote_is_not_kept(place: Place, *, everything: bool) -> None:
+    """The summaries of two batches go, and can be written again."""
+    place.fill(1, 2, 3, 4, 5)
+    place.archive(keep=3)
+    place.archive(keep=1)
+    assert "what it replaced" not in "".join(restore(place, everything=everything).notes)
+    assert kept(place) == []
+
+
+def test_words_in_a_summary_are_kept(place: Place) -> None:
+    """Somebody typed a line into the summary that the sessions take the place of: it is kept, and the note says so."""
+    place.fill(1, 2, 3)
+    place.archive()
+    place.text = place.text.replace("**Duration:**", "Mine.\n\n**Duration:**")
+    summary = place.state.summary
+    assert summary
+    stood = summary.section.span.of(place.text)
+    restore(place, dry_run=True)
+    assert kept(place) == []
+    outcome = restore(place)
+    assert outcome.notes[-1].startswith("what it replaced: `taskstate doctor kept show ")
+    assert "Mine." not in place.text
+    assert kept(place) == [stood.encode()]
+
+
+def test_words_in_an_archive_are_kept(place: Place) -> None:
+    """So is the archive, where words stand before a session that goes back."""
+    place.fill(1, 2, 3)
+    place.archive()
+    data = place.archive_path.read_text(encoding="utf-8").replace("## Session 1", "Mine.\n\n## Session 1", 1)
+    place.archive_path.write_text(data, encoding="utf-8")
+    restore(place)
+    assert not place.archive_path.exists()
+    assert kept(place) == [data.encode()]

@@ -14,6 +14,9 @@ from taskstate.__main__ import main
 from taskstate.lint.reporters import FORMATS
 from taskstate.operations.index import COMMANDS, operations_of
 from taskstate.operations.masking import masked_data
+from taskstate.storage.files import digest
+from taskstate.storage.private import find_private
+from taskstate.storage.replaced_texts import ReplacedText, keep
 
 BODY = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 TOKEN = "ghp_" + BODY
@@ -21,8 +24,10 @@ OPERATIONS = {each.name: each for command in COMMANDS for each in operations_of(
 # What gives texts of files as they are; `docs/security.md` names them.
 VERBATIM = {
     *("show", "session show", "brief", "start", "handoff show", "handoff successor", "handoff new"),
-    *("chain output", "context export", "phase export", "snapshot diff", "trust"),
+    *("chain output", "context export", "phase export", "snapshot diff", "trust", "doctor kept show"),
 }
+REPLACED = ReplacedText("notes.md", f"It had {TOKEN}.".encode(), "migrate")
+KEPT = digest(f"{REPLACED.path}\0".encode() + REPLACED.data)[:8]
 _WORDS = ("--did", f"Used {TOKEN}.", "--state", f"Works with {TOKEN}.", "--next", f"Rotate {TOKEN}.")
 _HANDOFF = ("--file", "code.py", "--location", f"at {TOKEN}", "--goal", f"No {TOKEN}.", "--context", f"It is {TOKEN}.")
 # Each operation once at least, those that write with a credential in every text that they take. The order matters.
@@ -104,6 +109,8 @@ READS: tuple[tuple[str, ...], ...] = (
     ("rule", "TS951"),
     ("decompose", "101"),
     ("doctor",),
+    ("doctor", "kept", "list"),
+    ("doctor", "kept", "show", KEPT),
     ("lint",),
     ("fmt", "--check"),
     ("migrate", "--dry-run"),
@@ -125,6 +132,7 @@ REST: tuple[tuple[str, ...], ...] = (
     ("criterion", "uncheck", "101", "1"),
     ("finish", "101", "--pause", *_WORDS),
     ("doctor", "renumber", "102", "104"),
+    ("doctor", "kept", "discard", KEPT),
     ("complete", "101", "--force", f"--note={TOKEN}"),
     ("reopen", "101", f"--note={TOKEN}"),
     ("purge", "101"),
@@ -183,6 +191,7 @@ def run(repository: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capture
     with (repository / "taskstate.toml").open("a", encoding="utf-8") as file:
         file.write(f'\n[validation]\ncommands = ["make {TOKEN}"]\n')
     commands.commit()
+    assert keep(find_private(repository, repository / ".taskstate"), REPLACED, "2026-01-01T00:00:00Z") == KEPT
     return commands
 
 

@@ -321,7 +321,7 @@ class Worked(RuleBasedStateMachine):
         for path in (*differing, *(differing & wanted.keys())):  # the second time it may be an empty folder
             self.tree.delete(path)
         names = [drift.quoted(os.fsencode(path)) for path in sorted(differing & wanted.keys())]
-        snapshot_restore.restore(self.place.workspace, TASK, role, names)
+        snapshot_restore.restore(self.place.workspace, TASK, role, names, self.place.request())
         self.tree.git("add", "-Af", ".")  # a file that git ignores was in the snapshot because git knew it
         assert not self.differing(role) & wanted.keys()
         self.tree.git("reset", "-q")

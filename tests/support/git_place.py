@@ -100,7 +100,7 @@ class GitPlace(Place):
 
     def restore(self, *names: str, role: str = ROLE) -> snapshot_restore.RestoreResult:
         """Put files of a role's snapshot back."""
-        return snapshot_restore.restore(self.workspace, TASK, role, names)
+        return snapshot_restore.restore(self.workspace, TASK, role, names, self.request())
 
     @property
     def values(self) -> Any:  # noqa: ANN401 - a front matter

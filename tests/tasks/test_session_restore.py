@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.lint.runner import LintRequest, check_files, open_run
+from taskstate.storage import replaced_texts
 from taskstate.tasks.renumber import renumber
 from taskstate.tasks.session_restore import restore
 from tests.support.git_place import GitPlace
@@ -98,8 +99,9 @@ def test_a_reworded_session_makes_way(place: GitPlace, change: Callable[[str], s
     outcome = back(place, *wanted)
     assert body(place.text) == body(committed)
     assert codes(place) == []
-    path = outcome.notes[1].removeprefix("what stood there is kept as ")
-    assert "did " in (place.root / path).read_text() or "### Session 2" in (place.root / path).read_text()
+    (kept,) = replaced_texts.texts(place.workspace.private)
+    assert outcome.notes[1] == f"what it replaced: `taskstate doctor kept show {kept.id}`"
+    assert b"did " in kept.data() or b"### Session 2" in kept.data()
 
 
 def test_a_rewritten_session_that_was_committed_comes_back(place: GitPlace) -> None:

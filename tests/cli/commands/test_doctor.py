@@ -11,6 +11,7 @@ import pytest
 
 from taskstate.doctor.examine import CHECKS
 from taskstate.storage import files, folders, journal, kept_records
+from taskstate.storage.replaced_texts import ReplacedText, keep
 from tests.support.crashing import leave_plan
 from tests.support.place import TASK, Place, tree
 
@@ -211,6 +212,30 @@ def test_artifacts_that_completing_could_not_delete_are_named(git: Place, cli: C
     assert (ailment["path"], "is dropped" in ailment["message"]) == (".taskstate/artifacts/task-101", True)
     cli.ok("purge", "101")
     assert [each for each in found(cli, status=0) if each["check"] == "artifacts"] == []
+
+
+def test_replaced_texts_are_listed_and_discarded(git: Place, cli: Cli) -> None:
+    """One line each, the oldest first, and the same as JSON; what is discarded is named."""
+    assert cli.ok("doctor", "kept", "list") == "nothing is kept\n"
+    private = git.workspace.private
+    texts = (ReplacedText("b\n\x1b[2J", b"x" * 1234, "migrate"), ReplacedText("a.md", b"\xff", "doctor --fix"))
+    second, first = (keep(private, text, f"2026-01-0{2 - n}T00:00:00Z") for n, text in enumerate(texts))
+    assert cli.ok("doctor", "kept", "list").splitlines() == [
+        f"{first}  2026-01-01T00:00:00Z  1 byte  doctor --fix  a.md",
+        f"{second}  2026-01-02T00:00:00Z  1234 bytes  migrate  b\\n\\x1b[2J",
+    ]
+    row = {"id": first, "path": "a.md", "at": "2026-01-01T00:00:00Z", "bytes": 1, "command": "doctor --fix"}
+    assert cli.json("doctor", "kept", "list")["texts"][0] == row
+    assert cli.json("doctor", "kept", "show", first) == {**row, "text": "\N{REPLACEMENT CHARACTER}"}
+    (note,) = cli.json("doctor")["ailments"]
+    assert (note["check"], note["note"]) == ("kept", True)
+    assert note["message"] == "2 texts that commands replaced are kept"
+    assert cli.ok("doctor", "kept", "discard", second, first).splitlines() == [
+        f"discarded {second}: b\\n\\x1b[2J",
+        f"discarded {first}: a.md",
+    ]
+    assert cli.json("doctor", "kept", "list") == {"texts": []}
+    assert cli.json("doctor")["ailments"] == []
 
 
 def test_temporary_files_are_swept(git: Place, cli: Cli) -> None:

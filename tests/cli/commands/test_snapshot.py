@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -162,11 +163,14 @@ def test_strange_names_are_shown_and_taken_back(cli: Cli, place: GitPlace) -> No
     assert "\x1b" not in output
     assert [each["path"] for each in cli.json(*VERIFY, status=1)["files"]] == ['"caf\\351"', "line\nbreak\x1b[2J"]
     back = cli(*VERIFY, "--restore", '"caf\\351"', '"line\\nbreak\\033[2J"').out
-    assert back.startswith('put back "caf\\351"\nput back "line\\nbreak\\033[2J"\nthe working tree is as')
+    kept = "; what it replaced: `taskstate doctor kept show ID`"
+    shown = re.sub("show [0-9a-f]{8}", "show ID", back)
+    assert shown.startswith(f'put back "caf\\351"{kept}\nput back "line\\nbreak\\033[2J"{kept}\nthe working tree is as')
+    assert cli.json("doctor", "kept", "list")["texts"][0]["path"] == "caf\\udce9"
     place.write("-dash", "x\n")
     cli.ok("snapshot", "resolve", "101", "--note", "one more")
     place.write("-dash", "y\n")
-    assert cli.ok(*VERIFY, "--restore=-dash").startswith("put back -dash\n")
+    assert cli.ok(*VERIFY, "--restore=-dash").startswith("put back -dash; what it")
     assert cli.ok(*VERIFY, "--restore", "./-dash").startswith("put back -dash\n")
 
 
