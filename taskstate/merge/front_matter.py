@@ -12,8 +12,9 @@ from taskstate.syntax.document import Document, parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.nodes import is_pinned
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.units.keys import ADVANCING
 from taskstate.units.three_way import Versions, interleave, trivial_merge
-from taskstate.units.values import ADVANCING, NOTHING, merge_value, same
+from taskstate.units.values import NOTHING, merge_value, same
 from taskstate.validation import schema
 
 if TYPE_CHECKING:

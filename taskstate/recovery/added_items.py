@@ -30,12 +30,11 @@ from taskstate.units.items import (
     TEXT,
     VERSION,
     event_item,
-    merged_into,
-    place_in_json,
     place_of,
     place_of_part,
     units_of,
 )
+from taskstate.units.presence import merged_into, place_in_json
 from taskstate.units.three_way import Versions
 from taskstate.units.values import NOTHING
 

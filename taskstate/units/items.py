@@ -16,8 +16,7 @@ from functools import lru_cache
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted, one_line
 from taskstate.model.canonical_json import sha256
-from taskstate.model.document_kinds import kind_of
-from taskstate.model.permanent import CHANGE_LOG, PERMANENT, decisions, read_version_line
+from taskstate.model.document_kinds import PERMANENT, kind_of
 from taskstate.model.session_references import identity
 from taskstate.model.task_state import TaskState, json_fence, read_state
 from taskstate.model.write_metadata import blocks_of, front_matter_values
@@ -27,8 +26,7 @@ from taskstate.syntax.nodes import Node
 from taskstate.syntax.spans import Span, with_newlines, without_comments
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.units import parts
-from taskstate.units.three_way import Versions
-from taskstate.units.values import BY_NAME, NOTHING, WHOLE, WRITTEN, item_key, merge_value, same
+from taskstate.units.keys import BY_NAME, WHOLE, WRITTEN, item_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -49,6 +47,7 @@ _ONCE = frozenset({SESSION, EVENT, HANDOFF})  # kinds of which nothing may be th
 _DIGITS = 16
 _CRITERIA = ("static context", "acceptance criteria")
 _SINGULAR = {"features": "feature", "objectives": "objective", "approaches_tried": "approach"}
+_ENCODER = json.JSONEncoder(sort_keys=True)
 _NUMBER = r"\bAD-\d{1,9}\b"
 
 
@@ -124,7 +123,11 @@ def _sessions(state: TaskState) -> Iterator[Unit]:
 
 
 def _decisions(state: TaskState) -> Iterator[Unit]:
-    for each in decisions(state) if state.kind == PERMANENT else ():
+    if state.kind != PERMANENT:
+        return
+    from taskstate.model.permanent import decisions
+
+    for each in decisions(state):
         text = each.section.span.of(state.document.text)
         item = _item(DECISION, "", "\n".join(_lines(re.sub(_NUMBER, "AD-#", text))))
         yield Unit(item, f"AD-{each.number}", text, spans=(each.section.span,))
@@ -185,6 +188,8 @@ def _lines(text: str) -> list[str]:
 
 
 def _versions(document: Document, span: Span) -> Iterator[Unit]:
+    from taskstate.model.permanent import read_version_line
+
     at = span.start
     for line in span.of(document.text).splitlines(keepends=True):
         version = read_version_line(line)
@@ -228,25 +233,6 @@ def _in_json(value: object, part: str, title: str, span: Span) -> Iterator[Unit]
             yield Unit(_item(ENTRY, f"{part} {key}", event_line(each)), f"{key} of {title}", each, key, spans=(span,))
 
 
-def place_in_json(value: object, unit: Unit) -> object:
-    """Return a JSON value of a part with the value of a unit in its place: merged into what has it, or added."""
-    key = unit.rule.removesuffix("[]")
-    values = value if isinstance(value, dict) else {"": value}
-    if unit.rule.endswith("[]"):
-        listed = values.get(key)
-        entries = {item_key(each): each for each in listed} if isinstance(listed, list) else {}
-        own = item_key(unit.value)
-        new: object = [*(entries | {own: merged_into(entries.get(own, NOTHING), unit)}).values()]
-    else:
-        new = unit.value
-    return {**values, key: new} if key else new
-
-
-def merged_into(value: object, unit: Unit) -> object:
-    """Return a value with that of a unit merged in, which holds where both have something else."""
-    return merge_value(Versions(NOTHING, value, unit.value), unit.rule, "theirs")
-
-
 # The front matter
 
 
@@ -287,28 +273,6 @@ def _map(value: object) -> Mapping[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-# What holds a unit, and what takes its place
-
-
-def holds(others: Iterable[Unit], unit: Unit) -> bool:
-    """Return whether to merge a unit into a text, which has these others in its place, would change nothing."""
-    if unit.item.kind == CRITERION:
-        return any(each.value or not unit.value for each in others)
-    if unit.item.kind == TEXT:
-        return any(not Counter(unit.value) - Counter(each.value) for each in others)
-    return bool(unit.rule) and any(same(each.value, merged_into(each.value, unit)) for each in others)
-
-
-def overwrites(before: Unit | None, after: Unit, lost: Unit) -> bool:
-    """Return whether a write, which made `after` out of `before`, has put something newer for all that was lost."""
-    old, new, gone = before.value if before else None, after.value, lost.value
-    if isinstance(old, dict) and isinstance(new, dict) and isinstance(gone, dict):
-        return all(old.get(key) != new.get(key) for key in gone if old.get(key) != gone[key] != new.get(key))
-    if lost.rule and isinstance(old, list) and isinstance(new, list) and isinstance(gone, list):
-        return all(each in old or each in new for each in gone)
-    return True
-
-
 # What is known by its words
 
 
@@ -336,6 +300,7 @@ def event_item(entry: object) -> Item:
 def archive_items(text: str) -> Counter[Item]:
     """Return the items in an archive file, or in a part that is appended to one."""
     from taskstate.model.archive_format import batch_contents, rolled_items  # most writes archive nothing
+    from taskstate.model.permanent import CHANGE_LOG, read_version_line
 
     items = Counter(
         entry_item(text[entry.start : entry.end]) for batch in batch_contents(text) for entry in batch.entries
@@ -348,7 +313,7 @@ def archive_items(text: str) -> Counter[Item]:
 
 def event_line(event: object) -> str:
     """Return an event as JSON on one line; `<` is escaped, since it could start HTML or a comment in Markdown."""
-    return json.dumps(event, sort_keys=True).replace("<", "\\u003c")
+    return _ENCODER.encode(event).replace("<", "\\u003c")
 
 
 def items_in(kind: OwnType, name: str, data: bytes) -> Counter[Item]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
-
 from taskstate.typed import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
+    from typing import Any, Literal, TypeAlias
+
+    Prefer: TypeAlias = Literal["ours", "theirs"]
 
 T = TypeVar("T")
 S = TypeVar("S")
 H = TypeVar("H", bound="Hashable")
 
-Prefer: TypeAlias = Literal["ours", "theirs"]
 PREFERENCES: tuple[Prefer, Prefer] = ("ours", "theirs")
 
 

@@ -12,6 +12,7 @@ from taskstate.model.names import id_key, time_of_handoff
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DONE, DROPPED, IN_PROGRESS, NOT_STARTED, PENDING
 from taskstate.typed import TYPE_CHECKING
 from taskstate.units.findings import has_open, with_numbers_apart
+from taskstate.units.keys import ADVANCING, BY_NAME, DERIVED, WHOLE, item_key
 from taskstate.units.three_way import Versions, interleave, trivial_merge
 
 if TYPE_CHECKING:
@@ -45,20 +46,7 @@ _TOGETHER: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "audit": (("updated_by", "updated_at", "git_head"), ("updated_at",)),
     "delta": (("base_commit", "base_tree"), ()),
 }
-BY_NAME = frozenset({"coordination", "snapshots", "last_seen", "acks", "qa", "results"})  # maps whose keys are names
-# Values that are taken whole from one side: a mixture would be wrong.
-WHOLE = frozenset(
-    {"context", "baseline", "output", "path", "between", "turn", "left", "qa[]", "results[]", "evidence[]"}
-)
 _APPEND_ONLY = frozenset({"features", "objectives", "approaches_tried"})  # lists from which no item is removed
-# Counters: equal new numbers on both sides stand for two different writes or handoffs.
-ADVANCING = frozenset({"revision", "update_count", "count", "handoff_count", "handoffs"})
-# Recomputed after the merge.
-_DERIVED = frozenset({"sessions", "file_size_kb", "overall_progress", "seal", "version_seal"})
-# What each write sets anew, or no write ever changes: it says nothing of what a text holds.
-WRITTEN = (_DERIVED | ADVANCING).difference({"handoffs"}) | {
-    *("taskstate", "task_id", "updated_at", "last_updated", "version", "audit", "archive_path"),
-}
 # The lists of an Impact Map, in an order that does not depend on which side is ours.
 _UNORDERED = frozenset({"modules", "interfaces", "ripple_paths", "paths"})
 
@@ -70,7 +58,7 @@ def merge_value(versions: Versions[Any], key: str, prefer: Prefer) -> Any:  # no
         return next(value for value in versions if _identity(value) == unconflicted[0])
     if same(versions.base, versions.ours):
         return versions.ours
-    if key in _DERIVED:
+    if key in DERIVED:
         return versions.ours if versions.ours is not NOTHING else versions.theirs
     value = _RULES[key](versions) if key in _RULES else NOTHING
     if value is not NOTHING:
@@ -183,16 +171,6 @@ def _merge_list(versions: Versions[list[Any]], key: str, prefer: Prefer) -> list
         if value is not NOTHING:
             merged.append(value)
     return sorted(merged, key=_ORDERS[key]) if key in _ORDERS else merged
-
-
-def item_key(item: object) -> str:
-    """Return the key of a list item: its id, its citation, or its whole value."""
-    if isinstance(item, dict):
-        if "id" in item:
-            return _identity(item["id"])
-        if {"file", "section"} <= item.keys():
-            return _identity([item["file"], item["section"]])
-    return _identity(item)
 
 
 def _citation(item: object) -> tuple[str, str]:

@@ -25,7 +25,6 @@ from taskstate.units.items import (
     is_check,
     items_in,
     lost_between,
-    overwrites,
     units_of,
 )
 from taskstate.writing import notices
@@ -239,6 +238,8 @@ def _superseded(
     gone = {i: each for i, each in (loss.items if loss else {}).items() if not balance.after[i]}
     if not gone:
         return Counter()
+    from taskstate.units.presence import overwrites
+
     before, after = ({(u.item.kind, u.item.place): u for u in _units(text)} for text in (balance.old(), balance.new))
     found: Counter[Item] = Counter()
     for item, owed in gone.items():

@@ -21,7 +21,7 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files, journal, kept_records
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.units.items import EVENT, FILES, SESSION, Item, Unit, holds, is_check, state_items, units_of
+from taskstate.units.items import EVENT, FILES, SESSION, Item, Unit, is_check, state_items, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -218,6 +218,8 @@ class View:
         has left or found. A text with another stamp was merged: it holds what would change nothing in it. One text is
         the edit of one unit only, the newest that it may be.
         """
+        from taskstate.units.presence import holds  # most commands miss nothing
+
         taken: list[Unit] = []
         found: set[Item] = set()
         for item, owed in sorted(missing.items(), key=lambda each: each[1].record.number, reverse=True):
