@@ -175,5 +175,5 @@ def _files(root: Path) -> Iterable[str]:
             output = b""
         yield from (os.fsdecode(name) for name in output.split(b"\0") if name)
         return
-    for folder, inside, _ in folders.walk(root, lambda _, name: name not in IGNORED_FOLDERS):
-        yield from (os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/") for name in inside)
+    for each in folders.walk(root, lambda _, name: name not in IGNORED_FOLDERS):
+        yield from (os.path.relpath(os.path.join(each.path, name), root).replace(os.sep, "/") for name in each.names)

@@ -255,7 +255,7 @@ def _check_orphans(workspace: Workspace) -> Iterable[RepositoryProblem]:
             away = "delete this: it holds words that are recorded nowhere"
         help_ = f"bring task {files.shown(task_id)} back, for example from git, or {away}"
         place = workspace.state_root / folder / name
-        if folders.is_folder(place) and not any(each.names for each in folders.walk(place)):
+        if folders.is_folder(place) and not any(each.names or each.error for each in folders.walk(place)):
             continue  # left by a command that was killed, without anything in it
         relative = workspace.relative(place)
         yield RepositoryProblem("orphans", relative, "it belongs to a task that is not there", help_)

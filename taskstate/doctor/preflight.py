@@ -16,6 +16,7 @@ from taskstate.views.status import active_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from taskstate.workspace.workspace import Loaded, Workspace
 
@@ -56,10 +57,17 @@ def preflight(workspace: Workspace) -> Iterator[Passing]:
             yield Passing(path, first, message, "name that command: it prints what the agent needs, and checks it")
 
 
+def _names_in(folder: Path) -> tuple[str, ...]:
+    try:
+        return files.names(folder)
+    except TaskstateError:
+        return ()  # a link, or a file of that name, holds no prompt of the repository's own
+
+
 def _prompts(workspace: Workspace) -> Iterator[tuple[str, str]]:
     names = [*PAGES]
     for folder, ending in PROMPTS:
-        for name in files.names(workspace.root / folder):
+        for name in _names_in(workspace.root / folder):
             deeper = ending.startswith("/")
             if deeper or name.endswith(ending):
                 names.append(f"{folder}/{name}{ending if deeper else ''}")

@@ -139,8 +139,12 @@ class Publisher:
         if workspace is None:
             self._clear(root, frozenset())
             return
+        paths = self._service.neutral(workspace.state_root, checker.own_files, None, workspace)
+        if paths is None:
+            self._clear(root, frozenset())
+            return
         with checker.run(root, remember=True) as run:
-            gone, paths = checker.removed(run), checker.own_files(workspace)
+            gone = checker.removed(run)
             for path in paths:
                 self._send(self._uri(path), self._located(path, self._findings(run, path)))
                 await asyncio.sleep(0)

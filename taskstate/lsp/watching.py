@@ -6,7 +6,9 @@ The server watches by itself, since many editors do not, and none of them looks 
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
+from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.storage import folders as disk
 from taskstate.storage.git import client as git
@@ -54,5 +56,7 @@ def _folders(workspaces: tuple[Workspace, ...]) -> frozenset[str]:
     folders: set[Path] = set()
     for each in workspaces:
         folders |= {each.root, each.state_root, each.tasks, each.state_root / "archives", each.state_root / "handoffs"}
-        folders |= {path.parent for path in each.own_files()} | {*(git.folders(each.root) or ())}
+        folders |= {*(git.folders(each.root) or ())}
+        with suppress(TaskstateError):  # the check tells what cannot be listed
+            folders |= {path.parent for path in each.own_files()}
     return frozenset(str(folder) for folder in folders if disk.is_folder(folder))

@@ -148,8 +148,10 @@ def _check(call: Call, asked: Archive, keep: int) -> Result:
     call.problems(unreadable)
     if asked.fix:
         return _fix(call, asked, over, keep)._replace(status=2 if unreadable else 0)
+    if unreadable and not over:
+        return Result({"over": over}, "", status=2)
     text = "\n".join(f"task {task} is over the limit: run `taskstate archive {task}`" for task in over)
-    return Result({"over": over}, text or _none_over(call, paths), status=1 if over else 2 if unreadable else 0)
+    return Result({"over": over}, text or _none_over(call, paths), status=1 if over else 0)
 
 
 def _none_over(call: Call, paths: list[Path]) -> str:

@@ -38,7 +38,7 @@ _REFUSALS: dict[int, tuple[ErrorCode, str, str]] = {
     errno.ENOSPC: ("disk-full", "no space is left on the disk", "free some space, then run the command again"),
     errno.EDQUOT: ("disk-full", "the disk quota is used up", "free some space, then run the command again"),
     errno.EISDIR: ("not-a-file", "it is a folder", "name a file"),
-    errno.ENOTDIR: ("not-a-file", "a part of its path is no folder", "check the path"),
+    errno.ENOTDIR: ("not-a-file", "it, or a part of its path, is no folder", "move it away, and put the folder there"),
     errno.ELOOP: ("is-link", "it is a symbolic link, or lies behind one", "put the real file or folder there"),
     errno.EINVAL: ("bad-name", "no file can have such a name", "choose another one"),
     errno.ENAMETOOLONG: ("bad-name", "the name is too long", "choose a shorter one"),
@@ -110,6 +110,10 @@ def os_errors(doing: str, path: Path | str) -> Iterator[None]:
 def _refused(doing: str, path: Path | str, error: OSError) -> TaskstateError:
     unknown: tuple[ErrorCode, str, str] = ("os-error", error.strerror or type(error).__name__, "")
     code, why, help_ = _REFUSALS.get(error.errno or 0, unknown)
+    if code in {"no-permission", "not-a-file", "is-link"}:  # a folder above may be what is in the way
+        from taskstate.storage.paths import hindrance
+
+        help_ = shown(hindrance(path)) or help_
     return TaskstateError(f"cannot {doing} {shown(path)}: {why}", code=code, help=help_)
 
 
@@ -117,15 +121,12 @@ def _require_file(status: os.stat_result, path: Path | str) -> None:
     """Refuse anything but a plain file: reading a device or a FIFO may hang or have side effects."""
     if stat.S_ISREG(status.st_mode):
         return
-    kinds = {
-        stat.S_IFDIR: "a folder",
-        stat.S_IFIFO: "a FIFO",
-        stat.S_IFSOCK: "a socket",
-        stat.S_IFLNK: "a symbolic link",
-    }
-    kind = kinds.get(stat.S_IFMT(status.st_mode), "a device")
-    code: ErrorCode = "is-link" if stat.S_ISLNK(status.st_mode) else "not-a-file"
-    raise TaskstateError(f"{shown(path)} is {kind}, not a plain file", code=code, help="name the real file")
+    is_link = stat.S_ISLNK(status.st_mode)
+    kinds = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket"}
+    kind = "a symbolic link" if is_link else kinds.get(stat.S_IFMT(status.st_mode), "a device")
+    code: ErrorCode = "is-link" if is_link else "not-a-file"
+    message, help_ = f"{shown(path)} is {kind}, not a plain file", "move it away, or name the real file"
+    raise TaskstateError(message, code=code, help=help_)
 
 
 def _open(path: Path | str, flags: int, lookout: folders.Lookout | None = None) -> tuple[int, os.stat_result]:
@@ -368,17 +369,17 @@ def delete(path: Path) -> None:
 
 
 def names(folder: Path) -> tuple[str, ...]:
-    """Return the names in `folder`, sorted; none if there is no such folder."""
+    """Return the names in `folder`, sorted; none if nothing is there. What cannot be listed is not empty: an error."""
     with os_errors("list", folder):
         try:
             return tuple(sorted(folders.names(folder)))
-        except (FileNotFoundError, NotADirectoryError):
+        except FileNotFoundError:
             return ()
 
 
 def children(folder: Path) -> list[Path]:
-    """Return the paths of what is in `folder`, sorted; none if there is no such folder."""
-    return [folder / name for name in names(folder)]
+    """Return the paths of what is in `folder`, sorted; none if nothing can be there."""
+    return [folder / name for name in names(folder)] if folders.exists(folder) else []
 
 
 def is_temporary(name: str) -> bool:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -214,15 +214,10 @@ class Lookout:
 
 def statuses(paths: Iterable[str]) -> Iterator[tuple[str, os.stat_result]]:
     """Yield each of these absolute paths at which something is, with its status."""
-    lookout = Lookout()
-    try:
+    with closing(Lookout()) as lookout:
         for path in paths:
-            try:
+            with suppress(OSError):  # deleted since it was listed
                 yield path, lookout.status(path)
-            except OSError:  # deleted since it was listed
-                continue
-    finally:
-        lookout.close()
 
 
 def link_text(path: Path | str) -> bytes:
@@ -247,42 +242,46 @@ def entries(folder: Path | str) -> list[tuple[str, bool]]:
 
 
 class Walked(NamedTuple):
-    """A folder on a walk, with the names in it that are no folders'; it is open until the next one is asked for."""
+    """A folder on a walk, open until the next is asked for: the names that are no folders', and links among them."""
 
     path: str
     names: list[str]
+    links: list[str]
     descriptor: int
+    error: OSError | None = None  # why it cannot be listed
 
 
 def walk(top: Path | str, enters: Callable[[str, str], bool] = lambda _path, _name: True) -> Iterator[Walked]:
-    """Yield `top` and each folder below it.
-
-    `enters` decides by path and name about each folder. What does not exist, or may not be listed, holds nothing.
-    """
+    """Yield `top` and each folder below it for which `enters`, given path and name, is true, if they exist."""
     pending = [os.fspath(top)]
     while pending:
-        folder = pending.pop()
-        with suppress(OSError), held(folder, _LIST) as descriptor, os.scandir(descriptor) as found:
-            others = []
-            for each in found:
-                if not each.is_dir(follow_symlinks=False):
-                    others.append(each.name)
-                elif enters(path := f"{folder}{os.sep}{each.name}", each.name):
-                    pending.append(path)
-            yield Walked(folder, others, descriptor)
+        folder, others, links = pending.pop(), list[str](), list[str]()
+        try:
+            with held(folder, _LIST) as descriptor, os.scandir(descriptor) as found:
+                for each in found:
+                    if not each.is_dir(follow_symlinks=False):
+                        others.append(each.name)
+                        links += [each.name] if each.is_symlink() else []
+                    elif enters(path := f"{folder}{os.sep}{each.name}", each.name):
+                        pending.append(path)
+                yield Walked(folder, others, links, descriptor)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            yield Walked(folder, [], [], -1, error)
 
 
 def walked_statuses(walked: Iterable[Walked], start: int = 0) -> Iterator[tuple[str, os.stat_result]]:
     """Yield path, from its character `start` on, and status of what is in the folders of a walk: of a link, its own."""
-    for folder, names_inside, descriptor in walked:
-        inside = f"{folder}{os.sep}"[start:]
-        for name in names_inside:
+    for folder in walked:
+        inside = f"{folder.path}{os.sep}"[start:]
+        for name in folder.names:
             try:
-                status = os.stat(name, dir_fd=descriptor, follow_symlinks=False)  # faster than an entry's own
+                status = os.stat(name, dir_fd=folder.descriptor, follow_symlinks=False)  # faster than an entry's own
             except FileNotFoundError:  # deleted since it was listed
                 continue
             except OSError as error:  # with the whole path
-                raise OSError(error.errno, error.strerror, f"{folder}{os.sep}{name}") from error
+                raise OSError(error.errno, error.strerror, f"{folder.path}{os.sep}{name}") from error
             yield inside + name, status
 
 

@@ -1,4 +1,4 @@
-"""Conversion of paths typed by the user, and for display."""
+"""Conversion of paths typed by the user, and for display; and what is in the way of one."""
 
 from __future__ import annotations
 
@@ -25,3 +25,20 @@ def shown(path: Path) -> str:
     """Return a path for display: relative to the working folder where it lies inside."""
     here = os.getcwd()
     return os.path.relpath(path, here).replace(os.sep, "/") if path.is_relative_to(here) else str(path)
+
+
+def hindrance(path: Path | str) -> str:
+    """Return what to do about a folder that keeps `path` from being reached or listed; empty where none does."""
+    import shlex
+
+    from taskstate.storage import folders
+
+    way = (*reversed(Path(path).parents), Path(path))
+    place = next((each for each in way if not folders.is_folder(each) or not folders.may(each, os.X_OK)), way[-1])
+    named = shlex.quote(str(place))
+    if folders.is_link(place):
+        return f"no link is followed; put the real file or folder in the place of {named}"
+    if folders.is_folder(place):
+        return "" if folders.may(place, os.R_OK | os.X_OK) else f"`chmod u+rwx {named}`, as its owner, opens it"
+    is_above = place != way[-1] and folders.exists(place)
+    return f"move {named} away, and put the folder in its place" if is_above else ""

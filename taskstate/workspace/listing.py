@@ -1,8 +1,15 @@
-"""Lists taskstate's own files: all under the state folder, and elsewhere those that git does not ignore."""
+"""Lists taskstate's own files: all under the state folder, and elsewhere those that git does not ignore.
+
+This is the one hand for listing them. What cannot be listed is not empty: a folder that may not be read, a link (none
+is followed) or a file in its place is an error. Whatever else bears the name of an own file, be it a folder, is listed
+as one, so that whoever reads it says what it is. A folder that is not there is empty.
+"""
 
 from __future__ import annotations
 
 import os
+from contextlib import closing
+from itertools import chain
 from pathlib import Path
 
 from taskstate.model import names
@@ -15,6 +22,7 @@ if TYPE_CHECKING:
 
 IGNORED_FOLDERS = frozenset({".git", "node_modules", ".venv"})  # where git does not say what is ignored
 DERIVED_FOLDERS = frozenset({"artifacts", "private"})  # in the state folder
+_FILE_FOLDERS = ("tasks", "archives", "handoffs")  # in the state folder: nothing else may stand in their place
 
 
 def is_own(name: str) -> bool:
@@ -70,27 +78,67 @@ def _own_files(
     folder: Path, state_root: Path, is_wanted: Callable[[str], bool], patterns: Sequence[str], *, deep: bool
 ) -> tuple[Iterator[folders.Walked], Callable[[], Iterable[tuple[str, os.stat_result]]]]:
     """Return the files in the state folder, to be looked at first, and those elsewhere, which git lists meanwhile."""
-    derived = {f"{state_root}{os.sep}{name}" for name in DERIVED_FOLDERS}
     if folder.is_relative_to(state_root):
-        return _walk(folder, is_wanted, derived), lambda: ()
+        return _walk_state(folder, state_root, is_wanted), lambda: ()
     holds_state = state_root.is_relative_to(folder)
     without = state_root.relative_to(folder).as_posix() if holds_state else ""
     from_git = git.start_listing(folder, patterns, without)
 
     def elsewhere() -> Iterable[tuple[str, os.stat_result]]:
         names = from_git()
-        if names is None:
+        if names is None:  # the folder may be the root of the disk: what others own there is not told
             return folders.walked_statuses(_walk(folder, is_wanted, {str(state_root)}, deep=deep))
-        # git also lists deleted files, which have no status
-        return folders.statuses(os.path.join(folder, name) for name in names if is_wanted(name))
+        return _statuses(os.path.join(folder, name) for name in names if is_wanted(name))
 
-    return _walk(state_root, is_wanted, derived) if holds_state else iter(()), elsewhere
+    return _walk_state(state_root, state_root, is_wanted) if holds_state else iter(()), elsewhere
+
+
+def _statuses(paths: Iterable[str]) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield the files that git lists with the status of each; it also lists deleted ones."""
+    with closing(folders.Lookout()) as lookout:
+        for path in paths:
+            try:
+                yield path, lookout.status(path)
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except OSError as error:
+                with files.os_errors("look at", path):
+                    raise error from None
+
+
+def _walk_state(folder: Path, state_root: Path, is_wanted: Callable[[str], bool]) -> Iterator[folders.Walked]:
+    """Yield each folder under `folder`, which lies in the state folder, with the wanted files.
+
+    Raises:
+        TaskstateError: one cannot be listed, or is a link.
+    """
+    excluded = {f"{state_root}{os.sep}{name}" for name in DERIVED_FOLDERS}
+    # Opened by their names: a link to nowhere or a file in their place would not be taken for a folder.
+    own = [f"{state_root}{os.sep}{name}" for name in _FILE_FOLDERS] if folder == state_root else []
+    for found in chain.from_iterable(_walk(top, is_wanted, {*excluded, *own}) for top in (str(folder), *own)):
+        with files.os_errors("list", found.path):
+            if found.error:
+                raise found.error
+        links = found.links if found.path != str(state_root) else ()  # those beside our folders are not ours
+        for path in (f"{found.path}{os.sep}{name}" for name in links):
+            if not is_own(path) and folders.is_folder(os.path.realpath(path)):
+                files.names(Path(path))  # refuses it
+        yield found
 
 
 def _walk(
-    top: Path, is_wanted: Callable[[str], bool], excluded: Collection[str], *, deep: bool = True
+    top: Path | str, is_wanted: Callable[[str], bool], excluded: Collection[str], *, deep: bool = True
 ) -> Iterator[folders.Walked]:
     """Yield each folder under `top` with the wanted files, without the `excluded` ones; no link to one is followed."""
-    for found in folders.walk(top, lambda path, name: deep and name not in IGNORED_FOLDERS and path not in excluded):
+    misplaced: list[str] = []  # folders with names of own files, in the folder that is listed
+
+    def enters(path: str, name: str) -> bool:
+        if "." in name and is_own(path):
+            misplaced.append(name)
+            return False
+        return deep and name not in IGNORED_FOLDERS and path not in excluded
+
+    for found in folders.walk(top, enters):
         folder = os.path.basename(found.path)
-        yield found._replace(names=[name for name in found.names if is_wanted(f"{folder}/{name}")])
+        yield found._replace(names=[name for name in (*found.names, *misplaced) if is_wanted(f"{folder}/{name}")])
+        misplaced.clear()

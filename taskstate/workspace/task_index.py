@@ -101,8 +101,6 @@ def all_tasks(workspace: Workspace, listed: StateFiles | None = None) -> tuple[I
         tasks.append(task)
     if read_anew or len(tasks) != len(known):
         cache.keep(task.path for task in tasks)
-    if folders.is_link(workspace.tasks):
-        files.names(workspace.tasks)  # refuses it each time, whatever is cached
     if folders.is_folder(workspace.state_root):
         cache.save()
     return tuple(tasks)

@@ -94,7 +94,14 @@ class Workspace(_Workspace):
     @cached_property
     def state_root(self) -> Path:
         """The state folder, which contains all that is taskstate's, as a rule `.taskstate`."""
-        return files.inside(self.root, self.config.root)
+        try:
+            return files.inside(self.root, self.config.root)
+        except TaskstateError as error:
+            if not folders.is_link(self.root / self.config.root):
+                raise
+            message = f"{files.shown(self.config.root)} is a symbolic link that leads out of the repository"
+            help_ = "no such link is followed: put the real folder in its place"
+            raise TaskstateError(message, help=help_, code=error.code) from error
 
     @property
     def tasks(self) -> Path:
@@ -289,6 +296,7 @@ def require_set_up(workspace: Workspace) -> None:
         TaskstateError: code "not-set-up".
     """
     if not folders.is_folder(workspace.state_root):
+        files.names(workspace.state_root)  # says so where a link or a file is in its place
         raise TaskstateError(
             f"{files.shown(workspace.root)} is not set up for taskstate",
             help="run `taskstate init` there",

@@ -65,6 +65,13 @@ def copied(place: GitPlace) -> None:
     place.write(".git", f"gitdir: {other / '.git'}\n")
 
 
+def linked(place: GitPlace) -> None:
+    """Let the folder of the tasks be a link."""
+    tasks = place.workspace.tasks
+    tasks.rename(place.root.parent / "away")
+    tasks.symlink_to(place.root.parent / "away")
+
+
 def large(place: GitPlace) -> None:
     """Write more sessions by hand than fit."""
     place.configure("[size]\nmax-kb = 3\nwarn-kb = 1\nkeep-sessions = 1\n")
@@ -116,6 +123,7 @@ SYMPTOMS = {
     '"drift: …"': Symptom(drifted, ("snapshot", "verify", "101", "--role", "implementer"), "drift: "),
     '"the context is not as it was sealed"': Symptom(unsealed, ("context", "check", "101"), "not as it was sealed"),
     '"`.git` leads to …, which is another folder\'s"': Symptom(copied, ("list",), "another folder's"),
+    '"cannot list …"': Symptom(linked, ("list",), "no link is followed"),
     '"a turn is open"': Symptom(begun, ("start", "101"), "other"),
     '"artifacts … are left"': Symptom(left_over, ("doctor",), "are left"),
     "Is that diff really what the role did?": Symptom(

@@ -329,6 +329,21 @@ def test_a_broken_configuration_is_told_once(place: GitPlace) -> None:
         assert client.pull(STATE) != []
 
 
+def test_a_folder_that_cannot_be_listed_is_told(place: GitPlace) -> None:
+    """One message says what is in the folder's place, nothing is said of its files, and the server goes on."""
+    tasks = (place.root / STATE).parent
+    tasks.rename(place.root.parent / "away")
+    tasks.symlink_to(place.root.parent / "away")
+    with LanguageClient(place.root) as client:
+        client.until(lambda: client.messages != [])
+        assert "cannot list" in client.messages[0]["message"]
+        tasks.unlink()
+        (place.root.parent / "away").rename(tasks)
+        client.open(STATE, text_of(place).replace("status: created", "status: creatd"))
+        client.until(lambda: client.diagnostics.get(client.uri(STATE), []) != [])
+        assert len(client.messages) == 1
+
+
 def test_files_that_cannot_be_checked_are_neutral(place: GitPlace) -> None:
     """Not UTF-8 is a finding; 20 MB, a file deleted while it is open and one outside of any repository are no fault."""
     with LanguageClient(place.root, PULLED) as client:

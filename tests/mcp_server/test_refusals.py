@@ -2,6 +2,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+from mcp import MCPError
+
 from tests.mcp_server.conftest import texts
 from tests.support.place import tree
 
@@ -100,6 +103,26 @@ def test_a_repository_that_is_not_set_up_is_refused(agent: Agent, place: Place) 
         assert refused.structured_content["code"] == "not-set-up"
         gone.rename(state)
         assert not (await client.call_tool("brief", {"id": "101"})).is_error
+
+    agent.talk(say)
+
+
+def test_a_tasks_folder_that_cannot_be_listed_is_refused(agent: Agent, place: Place) -> None:
+    """A link in its place is an error of each call that lists, and never an empty answer; no resource is behind it."""
+    tasks, away = place.workspace.tasks, place.root.parent / "away"
+
+    async def say(client: Client) -> None:
+        tasks.rename(away)
+        tasks.symlink_to(away)
+        for tool, fields in (("search", {"do": "list"}), ("search", {"do": "next"}), ("brief", {"id": "101"})):
+            refused = await client.call_tool(tool, fields)
+            assert refused.structured_content["code"] == "is-link", tool
+            assert "no link is followed" in refused.structured_content["cure"]
+        with pytest.raises(MCPError, match="cannot list"):
+            await client.list_resources()
+        tasks.unlink()
+        away.rename(tasks)
+        assert not (await client.call_tool("search", {"do": "list"})).is_error
 
     agent.talk(say)
 

@@ -146,7 +146,7 @@ def test_folder_that_becomes_a_link_in_the_middle_is_not_followed(
 
 
 def test_listing_enters_no_link(tmp_path: Path) -> None:
-    """A walk yields a link as a name and nothing behind it; what is gone or closed holds nothing."""
+    """A walk yields a link as a name and nothing behind it; what is gone holds nothing, what is closed says why."""
     outside = fresh(tmp_path)
     top = tmp_path / "top"
     (top / "real").mkdir(parents=True)
@@ -159,7 +159,11 @@ def test_listing_enters_no_link(tmp_path: Path) -> None:
     assert walked() == [(str(top), "link"), (str(top / "real"), "x")]
     assert walked(lambda _path, name: name != "real") == [(str(top), "link")]
     assert list(folders.walk(top / "none")) == []
-    assert list(folders.walk(top / "link")) == []
+    (refused,) = folders.walk(top / "link")
+    assert refused.names == []
+    assert refused.error is not None
+    assert refused.error.errno == errno.ELOOP
+    assert [each.links for each in folders.walk(top)] == [["link"], []]
 
 
 def test_looking_is_no_error(tmp_path: Path) -> None:

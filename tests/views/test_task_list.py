@@ -73,11 +73,13 @@ def test_unreadable_file_hides_no_other(place: Place) -> None:
     path.write_text("no front matter at all\n", encoding="utf-8")
     tasks, problems, _ = list_tasks(place.workspace)
     assert [each.id for each in tasks] == ["9", "101"]
-    unreadable, damaged = sorted(problems)
+    unreadable, folder, damaged = sorted(problems)
+    assert "task-8-state.md is a folder, not a plain file" in problems[folder]
     assert "task-7-state.md is not UTF-8: byte 4 is 0xff, so it is damaged" in problems[unreadable]
     assert "task-9-state.md is damaged: line 1" in problems[damaged]
     assert "cannot be read fully" in listing(tasks, 20)
     assert [row.endswith("(damaged)") for row in listing(tasks, 20, problems).split("\n")[1:4]] == [True, False, True]
+    assert listing(tasks, 20, problems).count("(damaged)") == 3
 
 
 def test_listing_is_a_table(place: Place) -> None:
