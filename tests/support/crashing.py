@@ -16,7 +16,7 @@ from taskstate.storage import journal
 from taskstate.storage.signals import end
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from taskstate.storage.private import Private
     from taskstate.storage.transaction import Plan
@@ -116,6 +116,6 @@ def told_to_end(work: Callable[[], int], number: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def leave_plan(private: Private, plan: Plan) -> None:
+def leave_plan(private: Private, plan: Plan, before: Mapping[str, bytes] | None = None) -> None:
     """Leave a recorded plan of which nothing was carried out, as a killed writer does."""
-    journal._record(private, plan, None)  # noqa: SLF001 - what a killed writer leaves
+    journal._record(private, plan, None, before)  # noqa: SLF001 - what a killed writer leaves
