@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -96,6 +97,25 @@ def killed(work: Callable[[], object], number: int, *, torn: bool = False) -> bo
     _, ended = os.waitpid(child, 0)
     assert os.WIFSIGNALED(ended) or os.WEXITSTATUS(ended) == 0
     return os.WIFSIGNALED(ended)
+
+
+def killed_at_step(work: Callable[[], object], number: int) -> bool:
+    """Do `work` in a child process that dies before the `number`-th step of its plan, or when all of them are done."""
+
+    def work_until_then() -> None:
+        carry_out, end, steps = journal._carry_out, journal._end, 0  # noqa: SLF001 - the steps that a kill comes between
+
+        def counted(really: Callable[..., None], *args: Any, **options: Any) -> None:  # noqa: ANN401 - handed on
+            nonlocal steps
+            steps += 1
+            if steps == number:
+                os.kill(os.getpid(), signal.SIGKILL)
+            really(*args, **options)
+
+        journal._carry_out, journal._end = partial(counted, carry_out), partial(counted, end)  # noqa: SLF001
+        work()
+
+    return killed(work_until_then, 0)
 
 
 def told_to_end(work: Callable[[], int], number: int) -> int:
