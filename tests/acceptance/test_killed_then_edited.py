@@ -11,7 +11,7 @@ import pytest
 from taskstate.storage import journal
 from taskstate.storage.transaction import Move, paths_of
 from taskstate.workspace.workspace import find_workspace
-from tests.acceptance.test_crashes import JOBS, _make, at, run
+from tests.acceptance.test_crashes import JOBS, at, make, run
 from tests.support.crashing import KILL_EVERY, forks, killed_at_step
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_an_edit_after_the_kill_is_kept(prepared: Path, tmp_path: Path, name: str) -> None:
     """Between whichever steps, and whichever file is edited then: all stays, one line tells, and doctor is content."""
     origin = tmp_path / "origin"
-    _make(origin, prepared, JOBS[name])
+    make(origin, prepared, JOBS[name])
     tried, step = sorted(JOBS).index(name), 0
     while step := step + 1:
         killed = tmp_path / f"killed-{step}"
