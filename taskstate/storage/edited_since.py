@@ -13,7 +13,7 @@ from taskstate.errors import TaskstateError
 from taskstate.storage import files, folders
 from taskstate.storage.plan_progress import PERMANENT_ERRORS, Progress
 from taskstate.storage.transaction import Append, Create, Delete, Move, Replace, paths_of
-from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,33 +22,29 @@ if TYPE_CHECKING:
     from taskstate.storage.transaction import Operation, Plan
 
 
-class Interrupted(NamedTuple):
-    """A plan, how far each of its operations got, and the bytes that it replaces or deletes, by path."""
-
-    plan: Plan
-    states: tuple[Progress, ...]
-    before: Mapping[str, bytes]
-
-
 class _InTheWayError(Exception):
     """What stands here was edited on the side of the step that is to be left."""
 
 
-def steps(root: Path, interrupted: Interrupted, *, back: bool) -> tuple[Plan, tuple[str, ...]]:
+def steps(
+    root: Path, plan: Plan, states: tuple[Progress, ...], before: Mapping[str, bytes], *, back: bool
+) -> tuple[Plan, tuple[str, ...]]:
     """Return the operations that finish a plan from what is there now, or take it back, and the paths in the way.
+
+    `states` says how far each operation got, and `before` has the bytes that they replace or delete, by path.
 
     Raises:
         TaskstateError: a file cannot be read.
     """
     found: list[Operation] = []
     in_the_way: list[str] = []
-    operations = list(zip(interrupted.plan, interrupted.states, strict=True))
+    operations = list(zip(plan, states, strict=True))
     for operation, state in operations[::-1] if back else operations:
         try:
             if isinstance(operation, Move):
                 found += _moved(root, *(paths_of(operation)[::-1] if back else paths_of(operation)))
             else:
-                found += _changed(root, operation, state, interrupted.before, back=back)
+                found += _changed(root, operation, state, before, back=back)
         except _InTheWayError as error:
             in_the_way.append(str(error))
     return tuple(found), tuple(in_the_way)

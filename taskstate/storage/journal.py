@@ -16,7 +16,7 @@ from contextlib import suppress
 from itertools import count
 
 from taskstate.errors import StaleFile, TaskstateError
-from taskstate.storage import edited_since, files, folders, kept_records, transaction
+from taskstate.storage import files, folders, kept_records, transaction
 from taskstate.storage.plan_progress import PERMANENT_ERRORS, Progress, progress, progress_or_other
 from taskstate.storage.private import make_folder
 from taskstate.storage.signals import Held
@@ -212,9 +212,10 @@ def texts_before(root: Path, plan: Plan) -> dict[str, bytes]:
 
 def _take_back(root: Path, plan: Plan, before: Mapping[str, bytes]) -> bool:
     """Undo a plan because somebody changed a file of the next operation meanwhile; return whether it was possible."""
+    from taskstate.storage import edited_since
+
     with suppress(TaskstateError):
-        interrupted = _interrupted(root, plan, before)
-        steps, in_the_way = edited_since.steps(root, interrupted, back=True)
+        steps, in_the_way = edited_since.steps(root, plan, _states(root, plan), before, back=True)
         if not in_the_way:
             for operation in steps:
                 _carry_out(root, operation)
@@ -222,9 +223,8 @@ def _take_back(root: Path, plan: Plan, before: Mapping[str, bytes]) -> bool:
     return False
 
 
-def _interrupted(root: Path, plan: Plan, before: Mapping[str, bytes]) -> edited_since.Interrupted:
-    states = tuple(progress_or_other(root, operation) for operation in plan)
-    return edited_since.Interrupted(plan, states, before)
+def _states(root: Path, plan: Plan) -> tuple[Progress, ...]:
+    return tuple(progress_or_other(root, operation) for operation in plan)
 
 
 def _drop(record: Path | None) -> None:
@@ -235,10 +235,9 @@ def _drop(record: Path | None) -> None:
 def _is_begun(root: Path, plan: Plan) -> bool:
     """Return whether anything of the plan was carried out; if that cannot be read, assume that it was."""
     try:
-        states = {progress_or_other(root, operation) for operation in plan}
+        return not {Progress.HALF, Progress.AFTER}.isdisjoint(_states(root, plan))
     except TaskstateError:
         return True
-    return not states.isdisjoint({Progress.HALF, Progress.AFTER})
 
 
 def _recover(root: Path, private: Private, record: Path, may_write: Callable[[str], bool]) -> str:
@@ -255,12 +254,12 @@ def _recover(root: Path, private: Private, record: Path, may_write: Callable[[st
     change = f"an interrupted change of {touched}"
     try:
         _sweep_beside(root, plan)
-        interrupted = _interrupted(root, plan, before)
-        if Progress.OTHER in interrupted.states:
-            how, is_finished = _end_edited(root, interrupted)
+        states = _states(root, plan)
+        if Progress.OTHER in states:
+            how, is_finished = _end_edited(root, plan, states, before)
             _end(private, record, is_kept=is_finished and bool(entry))
             return f"{change} is {how}"
-        for operation, state in zip(plan, interrupted.states, strict=True):
+        for operation, state in zip(plan, states, strict=True):
             if state is not Progress.AFTER:
                 _carry_out(root, operation, half=state is Progress.HALF)
         _end(private, record, is_kept=bool(entry))
@@ -273,17 +272,19 @@ def _shown(paths: Iterable[str]) -> str:
     return ", ".join(map(files.shown, paths))
 
 
-def _end_edited(root: Path, interrupted: edited_since.Interrupted) -> tuple[str, bool]:
+def _end_edited(root: Path, plan: Plan, states: tuple[Progress, ...], before: Mapping[str, bytes]) -> tuple[str, bool]:
     """End a plan of which somebody edited a file since; return what became of it, and whether it was finished.
 
     Raises:
         TaskstateError: it waits, since it can neither be finished nor taken back; or the system refuses.
     """
-    operations = zip(interrupted.plan, interrupted.states, strict=True)
+    from taskstate.storage import edited_since
+
+    operations = zip(plan, states, strict=True)
     others = (path for operation, state in operations if state is Progress.OTHER for path in paths_of(operation))
     edited = _shown(path for path in others if folders.exists(root / path))
-    back, against_back = edited_since.steps(root, interrupted, back=True)
-    on, against_on = edited_since.steps(root, interrupted, back=False)
+    back, against_back = edited_since.steps(root, plan, states, before, back=True)
+    on, against_on = edited_since.steps(root, plan, states, before, back=False)
     if against_back and against_on:
         raise _in_both_ways(root, against_on)
     is_begun = bool(back or against_back)
