@@ -63,13 +63,13 @@ def test_an_edit_after_the_kill_is_kept(prepared: Path, tmp_path: Path, name: st
             if tried % min(KILL_EVERY, 4) == 0:
                 root = tmp_path / "edited"
                 shutil.copytree(killed, root)
-                _edit_and_go_on(root, paths, done=step - 1)
+                _edit_and_go_on(root, JOBS[name].command, paths, done=step - 1)
                 shutil.rmtree(root)
         if step > len(plan):
             return
 
 
-def _edit_and_go_on(root: Path, paths: list[str], *, done: int) -> None:
+def _edit_and_go_on(root: Path, command: tuple[str, ...], paths: list[str], *, done: int) -> None:
     """Add a line to each of the files, and see what the next commands make of it."""
     for path in paths:
         with (root / path).open("a") as stream:
@@ -90,3 +90,6 @@ def _edit_and_go_on(root: Path, paths: list[str], *, done: int) -> None:
     assert status == 0
     ids = {path.name for path in (root / ".taskstate/tasks").glob("*-state.md")}
     assert len(ids & {"task-101-state.md", "task-7-state.md"}) == 1
+    if "run the command again" in message:
+        with at(root):
+            assert run(*command) == (0, "")
