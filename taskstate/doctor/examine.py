@@ -281,7 +281,7 @@ def _check_journal(workspace: Workspace) -> Iterable[RepositoryProblem]:
     """Report what interrupted commands left in the journal."""
     for path in workspace.private.files(journal.JOURNAL):
         if not (path.name.startswith(journal.PENDING) or files.is_temporary(path.name)):
-            message = "it is a plan that cannot be read"
+            message = "it is a plan that cannot be carried out"
             yield RepositoryProblem("unfinished", workspace.shown(path), message, "delete it")
     for path, plan in journal.waiting(workspace.private):
         touched = ", ".join(files.shown(each) for operation in plan for each in paths_of(operation))

@@ -241,7 +241,7 @@ def _is_begun(root: Path, plan: Plan) -> bool:
 
 
 def _recover(root: Path, private: Private, record: Path, may_write: Callable[[str], bool]) -> str:
-    """End one recorded plan and return a line about it; a record that cannot be read is renamed, not deleted."""
+    """End one recorded plan and return a line about it; one that can never be carried out is renamed, not deleted."""
     try:
         plan, entry, before = transaction.decode(files.read(record, files.MAX_BYTES))
         _require_ours(root, plan, may_write)
@@ -249,7 +249,8 @@ def _recover(root: Path, private: Private, record: Path, may_write: Callable[[st
         if isinstance(error, TaskstateError) and error.code not in _HOPELESS:
             return f"{files.shown(record.name)} waits: {error}"
         name = _set_aside(record)
-        return f"{files.shown(record.name)} is not a plan that can be read; nothing was done, and it is kept as {name}"
+        shown = files.shown(record.name)
+        return f"{shown} is not a plan that can be carried out: nothing more of it is done, and it is kept as {name}"
     touched = _shown(path for operation in plan for path in paths_of(operation))
     change = f"an interrupted change of {touched}"
     try:

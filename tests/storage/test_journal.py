@@ -618,7 +618,7 @@ def test_a_record_cannot_reach_out_of_the_root(place: Place, tmp_path: Path, pat
     (place.root / "out").symlink_to(tmp_path)
     record = HEAD + json.dumps([{"operation": "create", "path": path, "data": "x"}]).encode()
     files.create(place.journal / "pending-x.json", record)
-    assert "is not a plan that can be read" in place.recover()[0]
+    assert "is not a plan that can be carried out: nothing more" in place.recover()[0]
     assert place.left() == ("unreadable-x.json",)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["private", "root"]
     assert list((place.root / ".git").iterdir()) == []
