@@ -575,6 +575,7 @@ BAD_RECORDS = [
     HEAD + b"[" * 100_000,
     *(HEAD + json.dumps([bad]).encode() for bad in BAD_OPERATIONS),
     HEAD + json.dumps([GOOD, GOOD]).encode(),
+    *(HEAD + json.dumps([GOOD]).encode() + before for before in (b"\n[]\n", b'\n{"gone.md": 1}\n', b"\n{")),
     b'{\n "taskstate_journal": 1\n}\n',
     b'{\n "taskstate_journal": 0,\n "operations": []\n}\n',
     b'{\n "taskstate_journal": 1, "oper',
