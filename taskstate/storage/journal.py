@@ -293,9 +293,9 @@ def _end_edited(root: Path, plan: Plan, states: tuple[Progress, ...], before: Ma
     for operation in on if is_finished else back:
         _carry_out(root, operation)
     if is_finished:
-        return f"finished; what was edited since stays in {edited}", True
-    how = "taken back" if is_begun else "dropped, as nothing of it was done"
-    return f"{how}, since {edited} was edited, which stays as it is; run the command again", False
+        return f"finished; what was changed since stays in {edited}", True
+    how = "taken back" if is_begun else "dropped, as nothing of it is there"
+    return f"{how}, since {edited} was changed meanwhile, which stays as it is; run the command again", False
 
 
 def _in_both_ways(root: Path, paths: tuple[str, ...]) -> TaskstateError:
@@ -303,7 +303,7 @@ def _in_both_ways(root: Path, paths: tuple[str, ...]) -> TaskstateError:
     from shlex import quote
 
     moves = " && ".join(f"mv {quote(str(root / path))} {quote(str(_aside(root, path)))}" for path in paths)
-    message = f"{_shown(paths)} {'were' if len(paths) > 1 else 'was'} edited since, and so was what it had written"
+    message = f"{_shown(paths)} {'were' if len(paths) > 1 else 'was'} changed since, and so was what it had written"
     help_ = f"`{moves}` lets the next command finish it; put back from there what is yours"
     return TaskstateError(message, help=help_, code="recover-conflict")
 

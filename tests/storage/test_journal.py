@@ -433,7 +433,7 @@ def test_recovery_keeps_an_edit(place: Place, after: int, names: tuple[str, ...]
     assert {name.removesuffix(".mine") for name, data in left.items() if MINE in data} == edited
     whole = {name: data.replace(MINE, b"") for name, data in left.items() if not name.endswith(".mine")}
     if "run the command again" in message:
-        assert (whole, "dropped, as nothing of it was done" in message) == (OLD, after == 0)
+        assert (whole, "dropped, as nothing of it is there" in message) == (OLD, after == 0)
     elif after < len(PLAN) or edited:
         assert whole == NEW
     assert (place.left(), place.recover()) == ((), ())

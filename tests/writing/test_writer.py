@@ -345,7 +345,7 @@ def test_a_plan_that_an_edit_stopped_is_told_once(place: Place) -> None:
     other = ".taskstate/archives/task-102-archive.md"
     plan = (journal.Create(other, b"a"), journal.Replace(at.relative(place.path), "0" * 64, b"x"))
     leave_plan(at.private, plan, {at.relative(place.path): place.path.read_bytes() + b"more\n"})
-    assert "is dropped, as nothing of it was done" in place.add().notes[0]
+    assert "is dropped, as nothing of it is there" in place.add().notes[0]
     assert place.add().notes == ("session 2 recorded",)
 
 

@@ -266,7 +266,7 @@ def _interrupt(place: Place, *, appended: bool) -> None:
     leave_plan(place.workspace.private, plan, {relative: before.encode()})
 
 
-@pytest.mark.parametrize(("appended", "how"), [(True, "is taken back"), (False, "nothing of it was done")])
+@pytest.mark.parametrize(("appended", "how"), [(True, "is taken back"), (False, "nothing of it is there")])
 def test_interrupted_archiving_of_an_edited_file_is_settled(git: Place, cli: Cli, *, appended: bool, how: str) -> None:
     """The hand edit stays, each session appears once, and what was added is taken back, which is told truthfully."""
     _interrupt(git, appended=appended)
