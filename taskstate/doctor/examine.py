@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 OLDEST_GIT = git.MINIMUM_VERSION
 _LARGE_CACHE = 256 * 1024**2
 _PRIVATE = ("", journal.JOURNAL, kept_records.FOLDER, replaced_texts.FOLDER, "cache")
-_BY_HAND = "compare it with the file, mend that by hand, then delete the record"
 
 
 class RepositoryProblem(NamedTuple):
@@ -281,15 +280,12 @@ def _check_purged(workspace: Workspace) -> Iterable[RepositoryProblem]:
 def _check_journal(workspace: Workspace) -> Iterable[RepositoryProblem]:
     """Report what interrupted commands left in the journal."""
     for path in workspace.private.files(journal.JOURNAL):
-        shown = workspace.shown(path)
-        if path.name.startswith(journal.CONFLICT):
-            message = "an interrupted change could not be finished: a file had been changed meanwhile"
-            yield RepositoryProblem("unfinished", shown, message, _BY_HAND, fixable=True)
-        elif path.name.startswith(journal.UNREADABLE):
-            yield RepositoryProblem("unfinished", shown, "it is a plan that cannot be read", "delete it")
+        if not (path.name.startswith(journal.PENDING) or files.is_temporary(path.name)):
+            message = "it is a plan that cannot be carried out"
+            yield RepositoryProblem("unfinished", workspace.shown(path), message, "delete it")
     for path, plan in journal.waiting(workspace.private):
         touched = ", ".join(files.shown(each) for operation in plan for each in paths_of(operation))
-        help_ = "make these files writable: the next command finishes it"
+        help_ = "every command says before all else what it waits for: once that is done, the next one finishes it"
         yield RepositoryProblem("unfinished", workspace.shown(path), f"a change of {touched} waits", help_)
 
 

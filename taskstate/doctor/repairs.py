@@ -9,15 +9,13 @@ from taskstate.doctor.examine import own_folders
 from taskstate.errors import TaskstateError
 from taskstate.lint.fixer import fix_file
 from taskstate.lint.runner import LintRequest, open_run
-from taskstate.model import archive_format, names
+from taskstate.model import names
 from taskstate.model.derived_values import derived_edits
-from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import set_front_matter, timestamp
 from taskstate.recovery.bring_back import bring_back, standing_twice
 from taskstate.setup.repository import set_up
-from taskstate.storage import files, journal, lock
+from taskstate.storage import files, lock
 from taskstate.syntax import escaping
-from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace.archive_file import read_archive
@@ -28,7 +26,6 @@ from taskstate.writing.writer import change, change_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from taskstate.doctor.examine import CheckName, RepositoryProblem
     from taskstate.workspace.workspace import Loaded, Workspace
@@ -50,9 +47,7 @@ def repair(workspace: Workspace, problems: Iterable[RepositoryProblem], request:
         messages += [f"set up {name}" for name in (*set_up_result.created, *set_up_result.changed)]
     if is_found("temporary"):
         messages += _sweep(workspace)
-    messages += _bring_back(workspace, request)  # first: afterwards a plan may have nothing left to take back
-    if is_found("unfinished"):
-        messages += _settle_conflicts(workspace)
+    messages += _bring_back(workspace, request)
     return tuple(messages)
 
 
@@ -60,60 +55,6 @@ def _sweep(workspace: Workspace) -> list[str]:
     with workspace.locked() as notes:
         swept = [workspace.shown(folder / name) for folder in own_folders(workspace) for name in files.sweep(folder)]
     return [*notes, *(f"removed {files.shown(name)}" for name in swept)]
-
-
-def _settle_conflicts(workspace: Workspace) -> list[str]:
-    """Settle the plans that were set aside, as far as it is certain that no text gets lost."""
-    messages = []
-    for record in workspace.private.files(journal.JOURNAL):
-        if record.name.startswith(journal.CONFLICT):
-            with workspace.locked():
-                message = _settle(workspace, record)
-            messages += [f"{workspace.shown(record)}: {message}"] if message else []
-    return messages
-
-
-def _settle(workspace: Workspace, record: Path) -> str:
-    """Settle one plan and return how, empty if a person has to decide."""
-    plans = journal.split_by_progress(workspace.root, record)
-    if plans is None:
-        return ""
-    done, open_ = plans
-    if done and open_:
-        location = _sessions_location(workspace, done, open_)
-        if location == "both" and journal.undo(workspace.root, done):
-            message = "what it had added stands in the state file still, so it was taken back"
-        elif location == "moved":
-            message = "what it moved stands in the archive alone, so it is finished"
-        else:
-            return ""
-    else:
-        message = "nothing of it was left to do" if done else "nothing of it had been done, so it was dropped"
-    files.delete(record)
-    return message
-
-
-def _sessions_location(workspace: Workspace, done: journal.Plan, open_: journal.Plan) -> str:
-    """Return where the sessions of an interrupted archiving are: in "both" files, "moved", or empty if unclear."""
-    added = [each for each in done if isinstance(each, journal.Append | journal.Create)]
-    changed = [each for each in open_ if isinstance(each, journal.Replace)]
-    if len(added) != len(done) or len(changed) != 1 or len(open_) != 1:
-        return ""
-    batch = "".join(each.data.decode("utf-8", "replace") for each in added)
-    archived = {
-        archive_format.entry_hash(section.span.of(entries).replace("##", "###", 1))
-        for entries in archive_format.read_batches(batch)
-        for section in parse(entries).sections
-        if section.level == archive_format.ENTRY_LEVEL and "session" in section.title.casefold()[:8]
-    }
-    text = files.read(files.inside(workspace.root, changed[0].path)).decode("utf-8", "replace")
-    in_state_file = {
-        archive_format.entry_hash(each.section.span.of(text))
-        for each in read_state(parse(text, workspace.kinds)).sessions
-    }
-    if not archived or not (archived <= in_state_file or archived.isdisjoint(in_state_file)):
-        return ""
-    return "both" if archived <= in_state_file else "moved"
 
 
 def _bring_back(workspace: Workspace, request: Request) -> list[str]:

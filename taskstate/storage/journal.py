@@ -2,9 +2,8 @@
 
 The plan is first written into the journal folder (a write-ahead log); after a crash the next command finds it there
 (`pending`) and finishes it (`recover`). The disk shows for each operation whether it was done already, so finishing
-twice changes nothing. If somebody else changes one of the files in the middle, what was done is undone where that is
-possible. A plan that cannot be finished now waits, and stops only plans that touch the same files. The caller holds the
-lock.
+twice changes nothing. If somebody else changed one of the files meanwhile, `edited_since` says how the plan ends all
+the same. A plan that cannot end now waits, and stops only plans that touch the same files. The caller holds the lock.
 
 A plan that comes with an entry is kept when it is done, as a copy of what it wrote: `workspace.kept` says for how long.
 """
@@ -14,6 +13,7 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import suppress
+from itertools import count
 
 from taskstate.errors import StaleFile, TaskstateError
 from taskstate.storage import files, folders, kept_records, transaction
@@ -25,7 +25,7 @@ from taskstate.storage.transaction import Append, Create, Delete, Move, Operatio
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
     from typing import Any
 
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from taskstate.storage.private import Private
 
 __all__ = ["Append", "Create", "Delete", "Move", "Operation", "Plan", "Replace"]
-__all__ += ["Keeping", "pending", "recover", "split_by_progress", "undo", "waiting", "write"]
+__all__ += ["Keeping", "pending", "recover", "waiting", "write"]
 
 JOURNAL = "journal"  # in the private folder
-_PENDING = "pending-"
-CONFLICT, UNREADABLE = "conflict-", "unreadable-"  # begin the names of plans that were set aside
+PENDING = "pending-"
+_UNREADABLE = "unreadable-"  # begins the names of plans that were set aside
 _HOPELESS: frozenset[ErrorCode] = PERMANENT_ERRORS | {"too-large"}  # of a record: it will never be read
 _SPARE_BYTES = 64 * 1024  # that must be free on the disk beside what a plan writes
 
@@ -48,13 +48,13 @@ def pending(private: Private) -> bool:
     Without the lock the plan may be that of a running command: take the lock and call `recover`, which then finds
     nothing to do.
     """
-    return any(path.name.startswith(_PENDING) or files.is_temporary(path.name) for path in private.files(JOURNAL))
+    return any(path.name.startswith(PENDING) or files.is_temporary(path.name) for path in private.files(JOURNAL))
 
 
 def waiting(private: Private) -> Iterator[tuple[Path, Plan]]:
     """Yield the unfinished plans that can be read, each with the path of its record."""
     for record in private.files(JOURNAL):
-        if record.name.startswith(_PENDING):
+        if record.name.startswith(PENDING):
             with suppress(TaskstateError, ValueError):
                 yield record, transaction.decode(files.read(record, files.MAX_BYTES)).plan
 
@@ -94,10 +94,10 @@ def write(root: Path, private: Private, plan: Plan, keeping: Keeping | None = No
 
 
 def recover(root: Path, private: Private, may_write: Callable[[str], bool]) -> tuple[str, ...]:
-    """Finish the plans that killed commands left, and return one line for each: finished, set aside, or waiting.
+    """End the plans that killed commands left, and return one line for each: how it ended, or what it waits for.
 
-    A plan that cannot be finished because somebody changed a file meanwhile is renamed, so that it blocks nothing. So
-    is one that names a file which no command `may_write`: where there is no git, somebody else may have put it there.
+    One that names a file which no command `may_write` is renamed, so that it blocks nothing: where there is no git,
+    somebody else may have put it there.
     """
     messages = []
     for folder in private.read:
@@ -105,27 +105,9 @@ def recover(root: Path, private: Private, may_write: Callable[[str], bool]) -> t
         if any(map(files.is_temporary, names)):
             with suppress(TaskstateError):  # one that may not be written in: nothing there can be finished
                 files.sweep(folder / JOURNAL)
-        messages += [
-            _recover(root, private, folder / JOURNAL / name, may_write) for name in names if name.startswith(_PENDING)
-        ]
+        records = [folder / JOURNAL / name for name in names if name.startswith(PENDING)]
+        messages += [_recover(root, private, record, may_write) for record in records]
     return tuple(messages)
-
-
-def split_by_progress(root: Path, record: Path) -> tuple[Plan, Plan] | None:
-    """Return the operations of a set-aside plan that are done, and those that are not; None if that is not clear.
-
-    Raises:
-        TaskstateError: the record cannot be read.
-    """
-    try:
-        plan = transaction.decode(files.read(record, files.MAX_BYTES)).plan
-    except ValueError:
-        return None
-    states = [progress_or_other(root, operation) for operation in plan]
-    if Progress.HALF in states:
-        return None
-    done = tuple(operation for operation, state in zip(plan, states, strict=True) if state is Progress.AFTER)
-    return done, tuple(operation for operation in plan if operation not in done)
 
 
 def _require_untouched(root: Path, plan: Plan) -> None:
@@ -173,12 +155,14 @@ def _require_writable_folder(path: Path) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 
 
-def _record(private: Private, plan: Plan, keeping: Keeping | None) -> Path | None:
+def _record(
+    private: Private, plan: Plan, keeping: Keeping | None, before: Mapping[str, bytes] | None = None
+) -> Path | None:
     """Write the plan into the journal folder, durably, and return the path of that record; None if there is no folder.
 
     The name of the record ends with that of the copy that is kept of it.
     """
-    data = transaction.encode(plan, keeping.entry if keeping else None)
+    data = transaction.encode(plan, keeping.entry if keeping else None, before)
     if len(data) > files.MAX_BYTES:
         limit = f"{files.MAX_BYTES // 1024**2} MiB"
         raise TaskstateError(
@@ -187,29 +171,60 @@ def _record(private: Private, plan: Plan, keeping: Keeping | None) -> Path | Non
     if private.write is None:
         return None
     make_folder(private.write / JOURNAL)
-    record = private.write / JOURNAL / f"{_PENDING}{files.digest(data)[:16]}-{keeping.name if keeping else ''}.json"
+    record = private.write / JOURNAL / f"{PENDING}{files.digest(data)[:16]}-{keeping.name if keeping else ''}.json"
     files.create(record, data, mode=0o600)
     return record
 
 
 def _carry_out_recorded(root: Path, private: Private, plan: Plan, keeping: Keeping | None) -> None:
-    record = _record(private, plan, keeping)
+    before = texts_before(root, plan)
+    record = _record(private, plan, keeping, before)
     try:
         _require_untouched(root, plan)  # again: syncing the record took milliseconds, in which an editor may have saved
     except TaskstateError:
         _drop(record)
         raise
+    done = 0
     try:
-        _finish(root, record, plan, (Progress.BEFORE,) * len(plan))
+        for done, operation in enumerate(plan):  # noqa: B007 - how many were done when one is refused
+            _carry_out(root, operation)
         _end(private, record, is_kept=keeping is not None)
     except TaskstateError as error:
-        if record is None or not folders.exists(record):  # it was set aside, and the error says where
+        if isinstance(error, StaleFile) and _take_back(root, plan[:done], before):
+            _drop(record)
             raise
         if not _is_begun(root, plan):
-            files.delete(record)
+            _drop(record)
             raise
-        message = f"{error.message}; the change was begun, and the next taskstate command finishes it"
+        rest = "the next taskstate command finishes it" if record else "nothing is recorded that could finish it"
+        message = f"{error.message}; the change was begun, and {rest}"
         raise TaskstateError(message, code=error.code, help=error.help) from error
+
+
+def texts_before(root: Path, plan: Plan) -> dict[str, bytes]:
+    """Return what the files hold that a plan replaces or deletes, by path."""
+    return {
+        operation.path: files.read(files.inside(root, operation.path), files.MAX_BYTES)
+        for operation in plan
+        if isinstance(operation, Replace | Delete)
+    }
+
+
+def _take_back(root: Path, plan: Plan, before: Mapping[str, bytes]) -> bool:
+    """Undo a plan because somebody changed a file of the next operation meanwhile; return whether it was possible."""
+    from taskstate.storage import edited_since
+
+    with suppress(TaskstateError):
+        steps, in_the_way = edited_since.steps(root, plan, _states(root, plan), before, back=True)
+        if not in_the_way:
+            for operation in steps:
+                _carry_out(root, operation)
+            return True
+    return False
+
+
+def _states(root: Path, plan: Plan) -> tuple[Progress, ...]:
+    return tuple(progress_or_other(root, operation) for operation in plan)
 
 
 def _drop(record: Path | None) -> None:
@@ -220,37 +235,90 @@ def _drop(record: Path | None) -> None:
 def _is_begun(root: Path, plan: Plan) -> bool:
     """Return whether anything of the plan was carried out; if that cannot be read, assume that it was."""
     try:
-        states = {progress_or_other(root, operation) for operation in plan}
+        return not {Progress.HALF, Progress.AFTER}.isdisjoint(_states(root, plan))
     except TaskstateError:
         return True
-    return not states.isdisjoint({Progress.HALF, Progress.AFTER})
 
 
 def _recover(root: Path, private: Private, record: Path, may_write: Callable[[str], bool]) -> str:
-    """Finish one recorded plan and return a line about it; a record that cannot be read is renamed, not deleted."""
+    """End one recorded plan and return a line about it; one that can never be carried out is renamed, not deleted."""
     try:
-        plan, entry = transaction.decode(files.read(record, files.MAX_BYTES))
-        _require_ours(plan, may_write)
+        plan, entry, before = transaction.decode(files.read(record, files.MAX_BYTES))
+        _require_ours(root, plan, may_write)
     except (ValueError, TaskstateError) as error:
         if isinstance(error, TaskstateError) and error.code not in _HOPELESS:
             return f"{files.shown(record.name)} waits: {error}"
-        name = _set_aside(record, UNREADABLE)
-        return f"{files.shown(record.name)} is not a plan that can be read; nothing was done, and it is kept as {name}"
-    touched = ", ".join(files.shown(path) for operation in plan for path in paths_of(operation))
+        name = _set_aside(record)
+        shown = files.shown(record.name)
+        return f"{shown} is not a plan that can be carried out: nothing more of it is done, and it is kept as {name}"
+    touched = _shown(path for operation in plan for path in paths_of(operation))
+    change = f"an interrupted change of {touched}"
     try:
         _sweep_beside(root, plan)
-        _finish(root, record, plan, tuple(progress_or_other(root, operation) for operation in plan))
+        states = _states(root, plan)
+        if Progress.OTHER in states:
+            how, is_finished = _end_edited(root, plan, states, before)
+            _end(private, record, is_kept=is_finished and bool(entry))
+            return f"{change} is {how}"
+        for operation, state in zip(plan, states, strict=True):
+            if state is not Progress.AFTER:
+                _carry_out(root, operation, half=state is Progress.HALF)
         _end(private, record, is_kept=bool(entry))
     except TaskstateError as error:
-        if not folders.exists(record):
-            return str(error)
-        return f"an interrupted change of {touched} waits until it can be finished: {error}"
-    return f"finished an interrupted change of {touched}"
+        return f"{change} waits until it can be finished: {error}"
+    return f"finished {change}"
 
 
-def _require_ours(plan: Plan, may_write: Callable[[str], bool]) -> None:
-    if not all(may_write(path) for operation in plan for path in paths_of(operation)):
-        raise ValueError("a plan for files that are not taskstate's")
+def _shown(paths: Iterable[str]) -> str:
+    return ", ".join(map(files.shown, paths))
+
+
+def _end_edited(root: Path, plan: Plan, states: tuple[Progress, ...], before: Mapping[str, bytes]) -> tuple[str, bool]:
+    """End a plan of which somebody edited a file since; return what became of it, and whether it was finished.
+
+    Raises:
+        TaskstateError: it waits, since it can neither be finished nor taken back; or the system refuses.
+    """
+    from taskstate.storage import edited_since
+
+    operations = zip(plan, states, strict=True)
+    others = (path for operation, state in operations if state is Progress.OTHER for path in paths_of(operation))
+    edited = _shown(path for path in others if folders.exists(root / path))
+    back, against_back = edited_since.steps(root, plan, states, before, back=True)
+    on, against_on = edited_since.steps(root, plan, states, before, back=False)
+    if against_back and against_on:
+        raise _in_both_ways(root, against_on)
+    is_begun = bool(back or against_back)
+    is_finished = is_begun and not against_on
+    for operation in on if is_finished else back:
+        _carry_out(root, operation)
+    if is_finished:
+        return f"finished; what was changed since stays in {edited}", True
+    how = "taken back" if is_begun else "dropped, as nothing of it is there"
+    return f"{how}, since {edited} was changed meanwhile, which stays as it is; run the command again", False
+
+
+def _in_both_ways(root: Path, paths: tuple[str, ...]) -> TaskstateError:
+    """Return the error for a plan with edits before and after its steps, with the command that lets it go on."""
+    from shlex import quote
+
+    moves = " && ".join(f"mv {quote(str(root / path))} {quote(str(_aside(root, path)))}" for path in paths)
+    message = f"{_shown(paths)} {'were' if len(paths) > 1 else 'was'} changed since, and so was what it had written"
+    help_ = f"`{moves}` lets the next command finish it; put back from there what is yours"
+    return TaskstateError(message, help=help_, code="recover-conflict")
+
+
+def _aside(root: Path, path: str) -> Path:
+    """Return a free place beside a file."""
+    places = (root / f"{path}.mine{number or ''}" for number in count())
+    return next(place for place in places if not folders.exists(place))
+
+
+def _require_ours(root: Path, plan: Plan, may_write: Callable[[str], bool]) -> None:
+    for path in (path for operation in plan for path in paths_of(operation)):
+        files.inside(root, path)
+        if not may_write(path):
+            raise ValueError("a plan for files that are not taskstate's")
 
 
 def _sweep_beside(root: Path, plan: Plan) -> None:
@@ -260,24 +328,8 @@ def _sweep_beside(root: Path, plan: Plan) -> None:
         try:
             folder = files.inside(root, path).parent
         except TaskstateError:
-            continue  # `_finish` reports it
+            continue  # it is reported where it is carried out
         files.sweep(folder)
-
-
-def _finish(root: Path, record: Path | None, plan: Plan, states: tuple[Progress, ...]) -> None:
-    """Carry out the operations of a recorded plan that are not done yet."""
-    if Progress.OTHER in states:
-        raise _conflict(record, plan, states)
-    for index, (operation, state) in enumerate(zip(plan, states, strict=True)):
-        if state is not Progress.AFTER:
-            try:
-                _carry_out(root, operation, half=state is Progress.HALF)
-            except StaleFile:
-                if not undo(root, plan[:index]):
-                    states = tuple(progress_or_other(root, each) for each in plan)
-                    raise _conflict(record, plan, states) from None
-                _drop(record)
-                raise
 
 
 def _end(private: Private, record: Path | None, *, is_kept: bool) -> None:
@@ -288,67 +340,20 @@ def _end(private: Private, record: Path | None, *, is_kept: bool) -> None:
     with suppress(TaskstateError, OSError):
         if record and is_kept:
             kept_records.keep_file(
-                private, record, record.name.removeprefix(_PENDING).partition("-")[2].removesuffix(".json")
+                private, record, record.name.removeprefix(PENDING).partition("-")[2].removesuffix(".json")
             )
         else:
             _drop(record)
 
 
-def undo(root: Path, done: Plan) -> bool:
-    """Undo the operations that were done, the last one first, and return whether all are undone.
-
-    Only operations that add can be undone: a plan does not hold the bytes that a `Replace` or a `Delete` removed.
-    """
-    if not all(isinstance(operation, Create | Append | Move) for operation in done):
-        return False
-    try:
-        return all(_undo_operation(root, operation) for operation in reversed(done))
-    except TaskstateError:
-        return False
-
-
-def _undo_operation(root: Path, operation: Operation) -> bool:
-    """Undo an operation that adds, and return whether that was possible: not where somebody appended more since."""
-    if progress(root, operation) is not Progress.AFTER:
-        return False
-    paths = [files.inside(root, path) for path in paths_of(operation)]
-    match operation:
-        case Append(expected_size=size, data=data):
-            if files.size(paths[0]) != size + len(data):
-                return False
-            files.truncate(paths[0], size)
-        case Create():
-            files.delete(paths[0])
-        case Move():
-            files.move(paths[1], paths[0])
-    return True
-
-
-def _conflict(record: Path | None, plan: Plan, states: tuple[Progress, ...]) -> TaskstateError:
-    """Set the record aside, and return the error that says which file was changed and how far the plan got."""
-    index = states.index(Progress.OTHER) if Progress.OTHER in states else len(states) - 1
-    path = files.shown(", ".join(paths_of(plan[index])))
-    done = sum(state is Progress.AFTER for state in states)
-    where = f"the plan in {_set_aside(record, CONFLICT)}" if record else "what the command was to write"
-    message = (
-        f"an interrupted change cannot be finished, because {path} is not what it was made for: "
-        f"{done} of {len(plan)} steps were done, nothing more was changed"
-    )
-    return TaskstateError(
-        message,
-        code="recover-conflict",
-        help=f"compare the files with {where}, mend them by hand, delete the plan",
-    )
-
-
-def _set_aside(record: Path, prefix: str) -> str:
+def _set_aside(record: Path) -> str:
     """Rename the record so that it no longer counts as pending, and return its new path for a message."""
-    stem = record.name.removeprefix(_PENDING).removesuffix(".json")
+    stem = record.name.removeprefix(PENDING).removesuffix(".json")
     number = 1
-    target = record.with_name(f"{prefix}{stem}.json")
+    target = record.with_name(f"{_UNREADABLE}{stem}.json")
     while folders.exists(target):
         number += 1
-        target = record.with_name(f"{prefix}{stem}-{number}.json")
+        target = record.with_name(f"{_UNREADABLE}{stem}-{number}.json")
     files.move(record, target)
     return files.shown(target)
 

@@ -82,19 +82,24 @@ def require_distinct(plan: Plan) -> None:
 
 
 class Record(NamedTuple):
-    """A recorded plan, and in `entry` what its caller wants to know of it later: any JSON object, empty for nothing."""
+    """A recorded plan, in `entry` what its caller wants to know of it later, and what it replaces or deletes, by path.
+
+    The entry is any JSON object, empty for nothing.
+    """
 
     plan: Plan
     entry: Mapping[str, Any]
+    before: Mapping[str, bytes]
 
 
-def encode(plan: Plan, entry: Mapping[str, object] | None = None) -> bytes:
-    """Return a record as two lines of JSON, the entry in the first one, so that it can be read without the plan.
+def encode(plan: Plan, entry: Mapping[str, object] | None = None, before: Mapping[str, bytes] | None = None) -> bytes:
+    """Return a record as lines of JSON, the entry in the first one, so that it can be read without the plan.
 
-    Bytes that are not UTF-8 are kept by the error handler `surrogateescape`.
+    The third line, if any, holds `before`. Bytes that are not UTF-8 are kept by the error handler `surrogateescape`.
     """
     head = {"taskstate_journal": _VERSION, "entry": entry or {}}
-    lines = (head, [_encode_operation(operation) for operation in plan])
+    texts = {path: data.decode("utf-8", "surrogateescape") for path, data in (before or {}).items()}
+    lines = (head, [_encode_operation(operation) for operation in plan], *([texts] if texts else []))
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode("utf-8", "surrogateescape")
 
 
@@ -113,13 +118,17 @@ def decode(data: bytes) -> Record:
         ValueError: it is cut short or has another form.
         TaskstateError: a newer version wrote it.
     """
-    head, _, rest = data.partition(b"\n")
-    entry, operations = decode_entry(head), _read_json(rest)
+    head, plan_line, last = (*data.split(b"\n", 2), b"", b"")[:3]
+    entry, operations = decode_entry(head), _read_json(plan_line)
     if not isinstance(operations, list):
         raise ValueError("not a plan")  # noqa: TRY004 - the one error that this function promises
     plan = tuple(_decode_operation(fields) for fields in operations)
     require_distinct(plan)
-    return Record(plan, entry)
+    before = _read_json(last) if last.strip() else {}
+    if not isinstance(before, dict):
+        raise ValueError("not the texts from before")  # noqa: TRY004 - the one error that this function promises
+    texts: dict[str, Any] = {path: _decode_value(text, bytes) for path, text in before.items()}
+    return Record(plan, entry, texts)
 
 
 def decode_entry(head: bytes) -> Mapping[str, Any]:

@@ -24,7 +24,7 @@ from taskstate.tasks.decomposition_plan import Pace, Subtask, open_features, pac
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.writing import preconditions
 from taskstate.writing.change import Change
-from taskstate.writing.writer import change
+from taskstate.writing.writer import change, require_uncommitted
 
 if TYPE_CHECKING:
     from typing import Any
@@ -145,6 +145,7 @@ def _created(workspace: Workspace, loaded: Loaded, suggestion: Suggestion, reque
     created: list[journal.Operation] = []
     for subtask in suggestion.subtasks:
         relative = _path(workspace, subtask)
+        require_uncommitted(workspace, relative)
         task = _task(loaded, subtask, tuple(features[each] for each in subtask.features))
         text = render(workspace, task, request, (upstream,))
         text = with_write_metadata(format_text(text, relative, workspace.kinds), request.metadata, revision=1)

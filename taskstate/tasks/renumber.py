@@ -15,6 +15,7 @@ from taskstate.syntax.json_edit import set_json
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.writing import damage, keeping, preconditions, secret_check
 from taskstate.writing.change import Outcome
+from taskstate.writing.writer import require_uncommitted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -58,6 +59,7 @@ def renumber(workspace: Workspace, path: Path, new: str, request: Request) -> Ou
         renaming = _Renaming(old=(own_name and own_name.id) or loaded.state.id, new=new)
         _require_free(workspace, renaming, path)
         target = workspace.relative(path.with_name(f"task-{new}-state.md"))
+        require_uncommitted(workspace, target)
         created = journal.Create(target, _own(loaded, renaming, request).encode())
         is_unique = not any(_has_id(other, renaming.old) for other in workspace.state_files() if other != path)
         others = _others(workspace, path, renaming, request) if is_unique else ()

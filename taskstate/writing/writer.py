@@ -231,6 +231,7 @@ def create_file(workspace: Workspace, relative: str, text: str, request: Request
         message = f"{relative} is to be created, so it is at no revision yet"
         raise TaskstateError(message, help="leave --expect-revision out", code="revision")
     with workspace.locked() as messages:
+        require_uncommitted(workspace, relative)
         keeping.require_nothing_lost(workspace, relative)
         first = journal.Create(relative, with_write_metadata(text, request.metadata, revision=1).encode())
         secrets_found = secret_check.new_secrets_in_plan(workspace, (first,))
@@ -255,6 +256,25 @@ def create_file(workspace: Workspace, relative: str, text: str, request: Request
         text=text,
         kinds=workspace.kinds,
     )
+
+
+def require_uncommitted(workspace: Workspace, relative: str) -> None:
+    """Refuse to create a state file that HEAD has, and the working tree has not: it would take that one's place.
+
+    Raises:
+        TaskstateError: code "exists".
+    """
+    from shlex import quote
+
+    from taskstate.storage.git import client, history
+
+    if client.head(workspace.root) is None or history.text_at(workspace.root, relative, "HEAD") is None:
+        return
+    # With this option it works where a sparse checkout leaves the file out, too.
+    cure = f"`git checkout --ignore-skip-worktree-bits HEAD -- {quote(relative)}` brings it back"
+    message = f"{files.shown(relative)} is committed, and only gone from here"
+    help_ = f"{cure}, or choose another id; if it was meant to go, commit that first"
+    raise TaskstateError(message, help=help_, code="exists")
 
 
 def _diff(workspace: Workspace, operation: journal.Operation) -> str:

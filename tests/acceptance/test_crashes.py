@@ -211,7 +211,7 @@ def test_a_kill_at_any_step_is_mended(prepared: Path, tmp_path: Path, name: str)
     """After the kill, `doctor --fix` and the command again, all files are as after one or two runs, and lint clean."""
     job = JOBS[name]
     origin = tmp_path / "origin"
-    _make(origin, prepared, job)
+    make(origin, prepared, job)
     expected = [_after(origin, tmp_path / f"whole-{times}", job.command, times) for times in (1, 2)]
     every = max(job.every, KILL_EVERY)
     number = sorted(JOBS).index(name) % every
@@ -241,7 +241,7 @@ def test_a_signal_at_any_step_leaves_all_or_nothing(prepared: Path, tmp_path: Pa
     """Told to end, a command leaves all of its change or none, nothing unfinished, and no temporary file."""
     job = JOBS[name]
     origin = tmp_path / "origin"
-    _make(origin, prepared, job)
+    make(origin, prepared, job)
     expected = [content(origin), _after(origin, tmp_path / "whole", job.command, 1)]
     number, status = sorted(JOBS).index(name) % KILL_EVERY, 143
     while status == 143:
@@ -272,7 +272,7 @@ def test_a_disk_that_refuses_is_one_clear_error(
     """From whatever step on the disk fails, the command reports it and leaves nothing half done, or was done before."""
     job = JOBS[name]
     origin = tmp_path / "origin"
-    _make(origin, prepared, job)
+    make(origin, prepared, job)
     before = content(origin)
     expected = [_after(origin, tmp_path / f"whole-{times}", job.command, times) for times in (1, 2)]
     number, done = 0, False
@@ -302,7 +302,7 @@ def _unfinished(root: Path) -> list[Path]:
     return [path for path in root.rglob("*") if files.is_temporary(path.name) or path.name.startswith("pending-")]
 
 
-def _make(origin: Path, prepared: Path, job: Job) -> None:
+def make(origin: Path, prepared: Path, job: Job) -> None:
     """Create the repository in which a job runs."""
     if job.anew:
         origin.mkdir()

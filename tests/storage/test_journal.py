@@ -3,6 +3,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -72,9 +73,10 @@ class Place:
 
     def interrupt(self, plan: Plan = PLAN, *, after: int = 0) -> None:
         """Leave a recorded plan with its first operations carried out, as a killed writer does."""
+        before = journal.texts_before(self.root, plan)
         for operation in plan[:after]:
             self.write((operation,))
-        leave_plan(self.private, plan)
+        leave_plan(self.private, plan, before)
 
 
 @pytest.fixture
@@ -338,6 +340,25 @@ def test_a_change_in_the_last_instant_is_noticed(place: Place, monkeypatch: pyte
     assert place.left() == ()
 
 
+def test_what_was_replaced_or_deleted_before_that_instant_is_put_back(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plan that finds an edited file at its last step undoes all that it did."""
+    plan = (PLAN[2], PLAN[4], Replace("archive.md", files.digest(OLD["archive.md"]), b"new\n"))
+    look = journal._require_untouched  # noqa: SLF001 - the moment that the test is about
+
+    def look_slowly(root: Path, plan: Plan) -> None:
+        look(root, plan)
+        if place.pending:
+            (place.root / "archive.md").write_bytes(MINE)
+
+    monkeypatch.setattr(journal, "_require_untouched", look_slowly)
+    with pytest.raises(StaleFile):
+        place.write(plan)
+    assert place.content() == OLD | {"archive.md": MINE}
+    assert place.left() == ()
+
+
 # recovery
 
 
@@ -379,72 +400,124 @@ def test_recovery_accepts_what_was_added_behind(place: Place) -> None:
     assert place.content() == NEW | {"archive.md": NEW["archive.md"] + b"more\n"}
 
 
-def test_recovery_cuts_off_nobodys_text(place: Place) -> None:
-    """A torn append with somebody's text after it is a conflict: truncating it would lose that text."""
-    place.interrupt()
-    (place.root / "archive.md").write_bytes(OLD["archive.md"] + b"sess\0\0\0\0\0\0by hand\n")
-    before = place.content()
+MINE = b"by hand\n"
+NAMES = ("archive.md", "new/other.md", "state.md", "gone.md")
+
+
+def edit(place: Place, names: tuple[str, ...]) -> set[str]:
+    """Add a line to those of the files that exist, as somebody does who knows of no plan, and return their names."""
+    paths = {name: place.root / name for name in names if (place.root / name).exists()}
+    for path in paths.values():
+        path.write_bytes(path.read_bytes() + MINE)
+    return set(paths)
+
+
+def follow(message: str) -> None:
+    """Run the command that a message names."""
+    subprocess.run(["sh", "-c", message.split("`")[1]], check=True)
+
+
+@pytest.mark.parametrize("names", [*((name,) for name in NAMES), NAMES], ids="+".join)
+@pytest.mark.parametrize("after", range(len(PLAN) + 1))
+def test_recovery_keeps_an_edit(place: Place, after: int, names: tuple[str, ...]) -> None:
+    """Whatever step it got to, and whatever file was edited since: the plan is whole or taken back, with every edit."""
+    place.interrupt(after=after)
+    edited = edit(place, names)
     (message,) = place.recover()
-    assert "an interrupted change cannot be finished" in message
-    assert place.content() == before
-    assert not place.pending
+    if "waits" in message:
+        assert len(names) > 1
+        follow(message)
+        (message,) = place.recover()
+        assert "is finished" in message
+    left = place.content()
+    assert {name.removesuffix(".mine") for name, data in left.items() if MINE in data} == edited
+    whole = {name: data.replace(MINE, b"") for name, data in left.items() if not name.endswith(".mine")}
+    if "run the command again" in message:
+        assert (whole, "dropped, as nothing of it is there" in message) == (OLD, after == 0)
+    elif after < len(PLAN) or edited:
+        assert whole == NEW
+    assert (place.left(), place.recover()) == ((), ())
 
 
-CONFLICTS: dict[str, Callable[[Path], object]] = {
-    "archive.md": lambda root: (root / "archive.md").write_bytes(b"archived 0\nby hand, and longer\n"),
-    "new/other.md": lambda root: files.create(root / "new/other.md", b"by hand\n"),
-    "state.md": lambda root: (root / "state.md").write_bytes(b"front\nby hand\n"),
-    "open.md, new/open.md": lambda root: files.create(root / "new/open.md", b"by hand\n"),
-    "gone.md": lambda root: (root / "gone.md").write_bytes(b"by hand\n"),
+@pytest.mark.parametrize("after", [1, 2])
+def test_an_edit_in_appended_text_is_kept(place: Place, after: int) -> None:
+    """Who edits the very text that was appended keeps it, once, and the plan is finished."""
+    added = b"".join(b"line %d\n" % number for number in range(8))
+    place.interrupt((Append("archive.md", 11, added), *PLAN[1:]), after=after)
+    edited = (OLD["archive.md"] + added).replace(b"line 3\n", b"line three\n")
+    (place.root / "archive.md").write_bytes(edited)
+    assert "is finished" in place.recover()[0]
+    assert place.content() == NEW | {"archive.md": edited}
+
+
+def test_a_torn_text_is_made_whole_beside_an_edit(place: Place) -> None:
+    """What a killed writer left of its text counts for nothing where another file was edited."""
+    place.interrupt()
+    (place.root / "archive.md").write_bytes(OLD["archive.md"] + b"sess")
+    (place.root / "state.md").write_bytes(OLD["state.md"] + MINE)
+    assert "is taken back" in place.recover()[0]
+    assert place.content() == OLD | {"state.md": OLD["state.md"] + MINE}
+
+
+IN_THE_WAY: dict[str, Callable[[Path], object]] = {
+    "new/other.md": lambda root: files.create(root / "new/other.md", b"another one's\n"),
+    "new/open.md": lambda root: files.create(root / "new/open.md", b"another one's\n"),
+    "state.md": lambda root: (root / "state.md").write_bytes(b"an\nother\ntext\n"),
 }
 
 
-@pytest.mark.parametrize("path", CONFLICTS)
-def test_recovery_overwrites_nobodys_change(place: Place, path: str) -> None:
-    """A file that somebody changed meanwhile stops recovery before its first change; the plan is set aside."""
-    place.interrupt()
-    CONFLICTS[path](place.root)
-    before = place.content()
+@pytest.mark.parametrize("path", IN_THE_WAY)
+def test_another_ones_text_stays_somewhere(place: Place, path: str) -> None:
+    """A text that is neither the old nor the new one stays, where it is or where the command that is named puts it."""
+    place.interrupt(after=1)
+    IN_THE_WAY[path](place.root)
+    text = (place.root / path).read_bytes()
     (message,) = place.recover()
-    assert f"because {path} is not what it was made for: 0 of 5 steps were done" in message
-    assert place.content() == before
-    (name,) = place.left()
-    assert name.startswith("conflict-")
-    assert str(place.journal / name) in message
-    assert b"session 1" in (place.journal / name).read_bytes()
-    assert place.recover() == ()
-
-
-def test_recovery_says_how_far_the_plan_got(place: Place) -> None:
-    """In the middle of a plan nothing more is changed either, and text that was moved is in both files."""
-    place.interrupt(after=2)
-    (place.root / "state.md").write_bytes(b"front\nsession 1\nby hand\n")
-    (message,) = place.recover()
-    assert "2 of 5 steps were done" in message
-    assert place.content()["archive.md"] == NEW["archive.md"]
-    assert place.content()["gone.md"] == OLD["gone.md"]
-
-
-def test_conflicts_are_kept_side_by_side(place: Place) -> None:
-    """A second conflict of the same plan does not overwrite the record of the first."""
-    for expected in (1, 2):
-        place.interrupt(PLAN[2:4])
-        (place.root / "state.md").write_bytes(b"by hand\n")
-        assert "cannot be finished" in place.recover()[0]
-        assert len(place.left()) == expected
+    while "waits" in message:
+        follow(message)
+        (message,) = place.recover()
+    assert text in place.content().values()
+    assert place.left() == ()
 
 
 @pytest.mark.parametrize("form", ["link", "folder", "link to a folder outside"])
 def test_recovery_refuses_what_took_a_files_place(place: Place, tmp_path: Path, form: str) -> None:
-    """A link or a folder instead of a file is a conflict, and does not block later commands."""
-    place.interrupt()
+    """A link or a folder instead of a file is not followed: the command that is named puts it aside."""
+    place.interrupt(after=1)
     (place.root / "state.md").unlink()
     if form == "folder":
         (place.root / "state.md").mkdir()
     else:
         (place.root / "state.md").symlink_to("archive.md" if form == "link" else tmp_path)
-    assert "cannot be finished" in place.recover()[0]
-    assert not place.pending
+    (message,) = place.recover()
+    if form == "link to a folder outside":
+        assert place.left()[0].startswith("unreadable-")
+        return
+    assert "waits" in message
+    follow(message)
+    assert "is finished" in place.recover()[0]
+    assert place.content().keys() - {"state.md.mine"} == NEW.keys()
+
+
+def test_without_the_texts_from_before_it_waits(place: Place) -> None:
+    """A record that an older version left says what is in the way, and the command that it names helps."""
+    place.interrupt(after=1)
+    (record,) = place.journal.iterdir()
+    record.write_bytes(b"".join(record.read_bytes().splitlines(keepends=True)[:2]))
+    (place.root / "state.md").write_bytes(OLD["state.md"] + MINE)
+    follow(place.recover()[0])
+    assert "finished" in place.recover()[0]
+    assert place.content() == NEW | {"state.md.mine": OLD["state.md"] + MINE}
+
+
+def test_a_second_file_is_put_aside_beside_the_first(place: Place) -> None:
+    """The command that is named never overwrites what was put aside before."""
+    (place.root / "state.md.mine").write_bytes(MINE)
+    place.interrupt(after=2)
+    edit(place, NAMES)
+    follow(place.recover()[0])
+    assert place.content()["state.md.mine"] == MINE
+    assert place.content()["state.md.mine1"] == OLD["state.md"] + MINE
 
 
 def test_recovery_sweeps_temporary_files(place: Place) -> None:
@@ -502,6 +575,7 @@ BAD_RECORDS = [
     HEAD + b"[" * 100_000,
     *(HEAD + json.dumps([bad]).encode() for bad in BAD_OPERATIONS),
     HEAD + json.dumps([GOOD, GOOD]).encode(),
+    *(HEAD + json.dumps([GOOD]).encode() + before for before in (b"\n[]\n", b'\n{"gone.md": 1}\n', b"\n{")),
     b'{\n "taskstate_journal": 1\n}\n',
     b'{\n "taskstate_journal": 0,\n "operations": []\n}\n',
     b'{\n "taskstate_journal": 1, "oper',
@@ -545,8 +619,8 @@ def test_a_record_cannot_reach_out_of_the_root(place: Place, tmp_path: Path, pat
     (place.root / "out").symlink_to(tmp_path)
     record = HEAD + json.dumps([{"operation": "create", "path": path, "data": "x"}]).encode()
     files.create(place.journal / "pending-x.json", record)
-    assert "cannot be finished" in place.recover()[0]
-    assert place.left() == ("conflict-x.json",)
+    assert "is not a plan that can be carried out: nothing more" in place.recover()[0]
+    assert place.left() == ("unreadable-x.json",)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["private", "root"]
     assert list((place.root / ".git").iterdir()) == []
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,7 +17,7 @@ from taskstate.storage import journal
 from taskstate.storage.signals import end
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from taskstate.storage.private import Private
     from taskstate.storage.transaction import Plan
@@ -98,6 +99,25 @@ def killed(work: Callable[[], object], number: int, *, torn: bool = False) -> bo
     return os.WIFSIGNALED(ended)
 
 
+def killed_at_step(work: Callable[[], object], number: int) -> bool:
+    """Do `work` in a child process that dies before the `number`-th step of its plan, or when all of them are done."""
+
+    def work_until_then() -> None:
+        carry_out, end, steps = journal._carry_out, journal._end, 0  # noqa: SLF001 - the steps that a kill comes between
+
+        def counted(really: Callable[..., None], *args: Any, **options: Any) -> None:  # noqa: ANN401 - handed on
+            nonlocal steps
+            steps += 1
+            if steps == number:
+                os.kill(os.getpid(), signal.SIGKILL)
+            really(*args, **options)
+
+        journal._carry_out, journal._end = partial(counted, carry_out), partial(counted, end)  # noqa: SLF001
+        work()
+
+    return killed(work_until_then, 0)
+
+
 def told_to_end(work: Callable[[], int], number: int) -> int:
     """Do `work` in a child process that is told to end at its `number`-th change of the disk; return its exit status.
 
@@ -116,6 +136,6 @@ def told_to_end(work: Callable[[], int], number: int) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def leave_plan(private: Private, plan: Plan) -> None:
+def leave_plan(private: Private, plan: Plan, before: Mapping[str, bytes] | None = None) -> None:
     """Leave a recorded plan of which nothing was carried out, as a killed writer does."""
-    journal._record(private, plan, None)  # noqa: SLF001 - what a killed writer leaves
+    journal._record(private, plan, None, before)  # noqa: SLF001 - what a killed writer leaves

@@ -339,13 +339,13 @@ def test_plan_of_a_killed_command_is_finished_first(place: Place) -> None:
     assert place.numbers() == [(1, False)]
 
 
-def test_conflict_with_a_killed_command_is_told_once(place: Place) -> None:
-    """A plan in conflict is set aside and named, and does not block later commands."""
+def test_a_plan_that_an_edit_stopped_is_told_once(place: Place) -> None:
+    """A plan of which nothing was done is dropped where a file was edited since, and does not block later commands."""
     at = place.workspace
     other = ".taskstate/archives/task-102-archive.md"
     plan = (journal.Create(other, b"a"), journal.Replace(at.relative(place.path), "0" * 64, b"x"))
-    leave_plan(at.private, plan)
-    assert "an interrupted change cannot be finished" in place.add().notes[0]
+    leave_plan(at.private, plan, {at.relative(place.path): place.path.read_bytes() + b"more\n"})
+    assert "is dropped, as nothing of it is there" in place.add().notes[0]
     assert place.add().notes == ("session 2 recorded",)
 
 

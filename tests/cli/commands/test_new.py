@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -161,3 +162,54 @@ def test_words_in_a_scope_are_told(cli: Cli, place: Place) -> None:
     assert message in cli.ok("new", "7", "--from", "x.yaml")
     assert "- `src/**`\n" in made(place).document.text
     assert cli.refused("new", "8", "--from", "").startswith("--from is empty")
+
+
+def sh(place: Place, *commands: str) -> None:
+    """Run shell commands in the repository."""
+    for command in commands:
+        subprocess.run(["sh", "-c", command], cwd=place.root, check=True, capture_output=True)
+
+
+STATE = ".taskstate/tasks/task-101-state.md"
+COMMITTED = (
+    *("git init -q -b main", "git config user.name x", "git config user.email x@example.invalid"),
+    *("git add --all", "git commit -qm begin"),
+)
+GONE = {
+    "removed": f"rm {STATE}",
+    "removed with git": f"git rm -q {STATE}",
+    "left out": f"git sparse-checkout set --no-cone '/*' '!{STATE}'",
+    "left out with its folder": "git sparse-checkout set --cone docs && mkdir -p .taskstate/tasks",
+}
+
+
+@pytest.mark.parametrize("gone", GONE.values(), ids=GONE)
+@pytest.mark.parametrize("command", [("new", "101", "--title", "T"), ("doctor", "renumber", "102", "101")], ids=str)
+def test_a_committed_task_is_not_begun_anew(cli: Cli, place: Place, command: tuple[str, ...], gone: str) -> None:
+    """A task that HEAD has and the folder has not keeps its id, and the command that is named brings it."""
+    text = place.text
+    sh(place, *COMMITTED, gone)
+    cli("new", "102", "--title", "Another")
+    before = tree(place.root)
+    line = cli.refused(*command)
+    assert f"{STATE} is committed, and only gone from here" in line
+    assert tree(place.root) == before
+    sh(place, line.split("`")[1])
+    assert place.text == text
+
+
+def test_what_a_commit_removed_may_be_begun_anew(cli: Cli, place: Place) -> None:
+    """Whoever commits that a task is gone may use its id again."""
+    sh(place, *COMMITTED, f"git rm -q {STATE}", "git commit -qm away")
+    cli.ok("new", "101", "--title", "T")
+    assert made(place, "101").title == "T"
+
+
+def test_a_committed_task_does_not_become_a_part(cli: Cli, place: Place) -> None:
+    """Splitting a task asks for the ids of its parts as `new` does."""
+    for number in range(2):
+        cli.ok("feature", "add", "101", f"ui-{number}", "shows a form")
+    part = STATE.replace("101", "101a")
+    cli.ok("new", "101a", "--title", "T")
+    sh(place, *COMMITTED, f"rm {part}")
+    assert f"{part} is committed" in cli.refused("decompose", "101", "--apply")
