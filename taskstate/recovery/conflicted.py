@@ -13,7 +13,7 @@ from taskstate.errors import GitFailed, TaskstateError
 from taskstate.merge.linked_maps import with_merged_links
 from taskstate.merge.merge_files import merge_files
 from taskstate.merge.three_way import Versions
-from taskstate.recovery.conservation import lost_sessions
+from taskstate.recovery.conservation import lost_sessions, without_archived
 from taskstate.storage.git import client as git
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.typed import TYPE_CHECKING
@@ -38,7 +38,7 @@ def merged_again(root: Path, path: str, data: bytes) -> bytes | None:
         if ours is None or theirs is None:
             return None
         versions = Versions(base or b"", ours, theirs)
-        merged = merge_files(with_merged_links(versions, path, root), path)
+        merged = merge_files(without_archived(with_merged_links(versions, path, root), path, root), path)
         known = {line for text in (*versions, merged.data) for line in text.splitlines()}
         markers = tuple(each.encode() for each in _MARKERS)
         is_edited = any(line not in known and not line.startswith(markers) for line in data.splitlines())

@@ -1,31 +1,92 @@
-"""Checks what a merge takes out of a state file: a session that one side archived must stand in an archive.
+"""Holds what a merge makes of a state file against the archives: a session must stand in one of the two, once.
 
-The merge itself sees one file at a time, and takes a session that one side lacks for archived there.
+The merge itself sees one file at a time: it takes a session that one side lacks for archived there, and one that one
+side adds for new.
 """
 
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from contextlib import closing, suppress
+from functools import reduce
+from operator import or_
 
 from taskstate.errors import GitFailed, TaskstateError
-from taskstate.model.items import archive_items, entry_item
+from taskstate.merge.three_way import Versions
+from taskstate.model.archive_format import batch_contents
+from taskstate.model.items import Item, archive_items, entry_item, session_item
 from taskstate.model.names import own_file
 from taskstate.model.task_state import read_state
 from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.syntax.document import parse
-from taskstate.typed import TYPE_CHECKING
+from taskstate.syntax.edits import Edit, apply
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from taskstate.merge.three_way import Versions
     from taskstate.model.progress_log import Session
+    from taskstate.model.task_state import TaskState
 
 # The commits whose archives a merge, a cherry-pick or a rebase brings together.
 _HEADS = ("HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD")
+
+
+def without_archived(versions: Versions[bytes], name: str, top: Path) -> Versions[bytes]:
+    """Return the versions of a state file without what one side adds and an archive holds, whatever its number there.
+
+    So it is after a squash or a cherry-pick, where the other side has archived what it took over. What a side took back
+    out of the archive stays. `name` is the path of the state file from `top`, the root of the working tree.
+    """
+    own = own_file(name)
+    if own is None or own.type != "state":
+        return versions
+    try:
+        states = versions.each(lambda data: read_state(parse(data.decode("utf-8"))))
+    except UnicodeDecodeError:
+        return versions
+    held = states.each(lambda state: {session_item(each) for each in state.sessions})
+    if not (held.ours ^ held.theirs) - held.base:
+        return versions
+    archives = [_Archive.of(text) for text in _archives(top, _archive_of(name, own.id))]
+    ours = _without(states.ours, states.base, held.ours - held.base - held.theirs, archives)
+    theirs = _without(states.theirs, states.base, held.theirs - held.base - held.ours, archives[::-1])
+    return Versions(versions.base, ours.encode(), theirs.encode())
+
+
+def _without(side: TaskState, base: TaskState, added: set[Item], archives: list[_Archive]) -> str:
+    """Return the text of a side without those of the added sessions of which an archive holds more than its own does.
+
+    Its own is the first of the `archives` that ends where its summary does.
+    """
+    text = side.document.text
+    if side.archived < base.archived:  # taken back out of the archive, which the other side still has
+        return text
+    own = next((each.items for each in archives if each.last == side.archived > 0), Counter[Item]())
+    elsewhere = reduce(or_, (each.items for each in archives), Counter[Item]()) - own
+    edits = []
+    for session in side.sessions:
+        item = session_item(session)
+        if item in added and elsewhere[item]:  # the same words twice are two sessions
+            elsewhere[item] -= 1
+            edits.append(Edit(*session.section.span, ""))
+    return apply(text, edits)
+
+
+class _Archive(NamedTuple):
+    """The items of an archive, and the number of its last session."""
+
+    items: Counter[Item]
+    last: int
+
+    @classmethod
+    def of(cls, text: str) -> _Archive:
+        """Return what the text of an archive holds."""
+        numbers = [number for batch in batch_contents(text) for number in batch.numbers]
+        return cls(archive_items(text), max(numbers, default=0))
 
 
 def lost_sessions(versions: Versions[bytes], merged: bytes, name: str, top: Path) -> tuple[int, ...]:
@@ -43,8 +104,7 @@ def lost_sessions(versions: Versions[bytes], merged: bytes, name: str, top: Path
     gone = [each for each in (*ours, *theirs) if entry_item(each.entry) not in present and each.time not in edited]
     if not gone:
         return ()
-    path = posixpath.join(posixpath.dirname(posixpath.dirname(name)), f"archives/task-{own.id}-archive.md")
-    for text in _archives(top, path):
+    for text in _archives(top, _archive_of(name, own.id)):
         archived = archive_items(text)
         gone = [each for each in gone if not archived[entry_item(each.entry)]]
     return tuple(sorted({each.number for each in gone}))
@@ -52,6 +112,11 @@ def lost_sessions(versions: Versions[bytes], merged: bytes, name: str, top: Path
 
 def _sessions(data: bytes) -> tuple[Session, ...]:
     return read_state(parse(data.decode("utf-8", "replace"))).sessions
+
+
+def _archive_of(name: str, task_id: str | None) -> str:
+    """Return the path of the archive that belongs to a state file, from the same root."""
+    return posixpath.join(posixpath.dirname(posixpath.dirname(name)), f"archives/task-{task_id}-archive.md")
 
 
 def _archives(top: Path, path: str) -> Iterator[str]:
