@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
+    from taskstate.archive.integrity import Doubled
     from taskstate.error_codes import ErrorCode
-    from taskstate.model.progress_log import Session
     from taskstate.storage.kept_records import KeptRecord
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Request
@@ -133,7 +133,7 @@ def _newest_in_place(gone: Wanted) -> Wanted:
     return {item: each for item, each in gone.items() if item in places.values()}
 
 
-def standing_twice(workspace: Workspace, path: Path) -> Sequence[Session]:
+def standing_twice(workspace: Workspace, path: Path) -> Sequence[Doubled]:
     """Return the sessions that stand in a state file and in its archive; none where one of the two cannot be read."""
     with suppress(TaskstateError):
         archive = workspace.state_root / workspace.archive_path(names.parse_task_id(path.name))
@@ -211,7 +211,7 @@ def _with_all(task: _Task, loaded: Loaded, wanted: Wanted) -> Change[str]:
     if is_damaged and not set(after.state.splitlines()).issuperset(loaded.data.splitlines()):
         _keep_aside(task, loaded.data)
     return Change(
-        result=_GOOD_TEXT,
+        result=_GOOD_TEXT if is_damaged else "each of its sessions stands once",
         text=after.state.decode("utf-8"),
         before=(*_handoffs(task, wanted), *_archive_plan(task, archived, after.archive)),
         revision_above=max((entry.revision for _, entry in task.records), default=0),

@@ -7,10 +7,13 @@ import pytest
 
 from taskstate.archive.restore import restore
 from taskstate.archive.verify import verify
+from taskstate.merge.merge_files import merge_files
+from taskstate.merge.three_way import Versions
 from taskstate.recovery.bring_back import standing_twice
 from taskstate.setup.repository import install_merge_driver
 from taskstate.tasks.sessions import all_sessions
 from tests.support.git_place import GitPlace
+from tests.support.kept_place import Repo
 from tests.support.place import TASK
 
 if TYPE_CHECKING:
@@ -91,6 +94,32 @@ def squashed(root: Path, *, is_renumbered: bool = False) -> GitPlace:
     git.git("merge", "-q", "--squash", "feature")
     git.commit("squashed")
     return git
+
+
+def test_what_an_older_merge_doubled_is_found_and_taken_out(tmp_path: Path) -> None:
+    """Linter, `archive verify` and `doctor` name what stands in both files, and after the cure each stands once."""
+    git = squashed(tmp_path / "repository", is_renumbered=True)
+    git.add("Later.")
+    git.archive(keep=1)
+    git.commit("archived")
+    path = git.workspace.relative(git.path)
+    sides = (f"{git.git('show', f'{commit}:{path}')}\n" for commit in ("feature~2", "main", "feature"))
+    git.path.write_bytes(merge_files(Versions(*(each.encode() for each in sides)), path).data)
+    git.add("After.")
+    assert [session.number for session in git.state.sessions] == [5, 6, 7, 8]
+    repo = Repo(git.root, init=False)
+    linted, verified = repo.run("lint").out, repo.run("archive", "verify", TASK).out
+    for session in git.state.sessions[:2]:
+        place = f"{path}:{git.text.count(chr(10), 0, session.span.start) + 1}:"
+        message = f"session {session.number} of the Progress Log is session {session.number - 2} of the archive"
+        assert f"{place}1 TS407 archive-mismatch: {message}" in linted
+        assert f"{place} {message}; `taskstate doctor --fix`" in verified
+    assert "2 sessions in the log and in the archive" in repo.run("doctor").out
+    repo.ok("doctor", "--fix")
+    assert said_in(git) == ["First.", "Main.", "Second.", "Third.", "Later.", "After."]
+    assert [session.number for session in git.state.sessions] == [5, 6]
+    assert repo.ok("archive", "verify", TASK)
+    repo.quiet()
 
 
 def said_in(git: GitPlace) -> list[str]:

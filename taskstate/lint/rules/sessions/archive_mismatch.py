@@ -3,11 +3,11 @@
 ## What
 
 The Archived Summary names the sessions that it replaces. Each of them must be in the archive file exactly once, with a
-text that matches the SHA-256 in the closing lines of its batch, and must not be in the Progress Log as well. Here the
-archive file or sessions in it are missing, it has sessions that no summary names, an entry was changed or deleted by
-hand, or `archive_path` is null or not `archives/task-<id>-archive.md`. With `--against`, an entry that the archive had
-at that revision and that neither file has now is reported too, whatever its number. In the archive file its title must
-name the task that the file is of.
+text that matches the SHA-256 in the closing lines of its batch, and must not be in the Progress Log as well, under the
+same number or, as after a merge, under another one. Here the archive file or sessions in it are missing, it has
+sessions that no summary names, an entry was changed or deleted by hand, or `archive_path` is null or not
+`archives/task-<id>-archive.md`. With `--against`, an entry that the archive had at that revision and that neither file
+has now is reported too, whatever its number. In the archive file its title must name the task that the file is of.
 
 What is wrong is said once, in the file that is wrong. In the archive file there is a finding for each entry that does
 not match its hash, that is named but missing, or that is outside of every batch. The others are in the state file.
@@ -40,11 +40,14 @@ import re
 from taskstate.archive.integrity import (
     ArchiveContents,
     describe_runs,
+    doubled,
     from_git,
+    is_archived_as,
     missing_ends,
     not_archived,
     not_summarised,
     runs_of,
+    take_out,
 )
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.wording import first_line_of, shown
@@ -232,6 +235,10 @@ def _beyond_summary(facts: Facts, archive: ArchiveContents, summed: range) -> It
             heading = first_line_of(facts.document, in_log[number].section.heading)
             help_ = "delete it here if the archive says the same; else give it the next free number"
             yield RULE.at(heading, f"session {number} is in the archive too", help=help_)
+    for session, number in doubled(facts.sessions, archive):
+        if number != session.number:
+            heading = first_line_of(facts.document, session.section.heading)
+            yield RULE.at(heading, is_archived_as(session.number, number), help=take_out(facts.state, archive))
     alone = [each for each in beyond if each not in in_log]
     if alone and facts.sessions_known:  # an unknown heading may be that of the summary or of a session
         yield RULE.at(_span(facts), not_summarised(alone), help=_correct_summary(facts, archive))
