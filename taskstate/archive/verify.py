@@ -51,13 +51,8 @@ class ArchiveVerdict(NamedTuple):
     problems: tuple[ArchiveProblem, ...]
 
 
-def verify(workspace: Workspace, task_id: str) -> ArchiveVerdict:
-    """Check a task's archive against its own hashes and the task's summary."""
-    return verify_loaded(workspace, workspace.load(workspace.locate(task_id)))
-
-
-def verify_loaded(workspace: Workspace, loaded: Loaded) -> ArchiveVerdict:
-    """Check the archive of a task whose state file is loaded."""
+def verify(workspace: Workspace, loaded: Loaded) -> ArchiveVerdict:
+    """Check the archive of a task, whose state file is loaded, against its own hashes and the task's summary."""
     path = workspace.relative(workspace.state_root / workspace.archive_path(loaded.state.id))
     text = archive_text(workspace, loaded.state.id)
     verdict = examine(loaded.state, loaded.relative, text, path)

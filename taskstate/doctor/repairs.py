@@ -8,7 +8,8 @@ from taskstate.model import archive_format, names
 from taskstate.model.derived_values import derived_edits
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import set_front_matter, timestamp
-from taskstate.recovery.bring_back import bring_back, standing_twice
+from taskstate.recovery.archives import cures_of
+from taskstate.recovery.bring_back import bring_back
 from taskstate.setup.repository import set_up
 from taskstate.storage import files, journal, lock
 from taskstate.syntax import escaping
@@ -117,7 +118,8 @@ def _bring_back(workspace: Workspace, request: Request) -> list[str]:
     for path in workspace.state_files():
         own = names.own_file(path.name)
         try:
-            found = bool(damage.damage_of(workspace, workspace.load(path)) or standing_twice(workspace, path))
+            loaded = workspace.load(path)
+            found = bool(damage.damage_of(workspace, loaded)) or any(cures_of(workspace, loaded))
         except TaskstateError as error:
             found = error.code in damage.CODES
         if own and own.id and found:

@@ -18,7 +18,7 @@ def without_marks(text: str) -> str:
     import html  # only what differs is looked at so closely
 
     plain = compiled(_MARKS).sub("", without_comments(text.replace("\r", "\n"), keep_open=True))
-    return " ".join(html.unescape(plain).split())
+    return " ".join(html.unescape(plain).replace("|", " ").split())
 
 
 @lru_cache(maxsize=2_000)

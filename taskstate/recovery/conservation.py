@@ -17,6 +17,7 @@ from taskstate.merge.three_way import Versions
 from taskstate.model.archive_format import batch_contents
 from taskstate.model.items import Item, archive_items, entry_item, session_item
 from taskstate.model.names import own_file
+from taskstate.model.session_words import session_words
 from taskstate.model.task_state import read_state
 from taskstate.storage import files
 from taskstate.storage.git import client as git
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.model.progress_log import Session
-    from taskstate.model.task_state import TaskState
+from taskstate.model.task_state import TaskState
 
 # The commits whose archives a merge, a cherry-pick or a rebase brings together.
 _HEADS = ("HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD")
@@ -65,28 +66,29 @@ def _without(side: TaskState, base: TaskState, added: set[Item], archives: list[
     text = side.document.text
     if side.archived < base.archived:  # taken back out of the archive, which the other side still has
         return text
-    own = next((each.items for each in archives if each.last == side.archived > 0), Counter[Item]())
-    elsewhere = reduce(or_, (each.items for each in archives), Counter[Item]()) - own
+    own = next((each.words for each in archives if each.last == side.archived > 0), Counter[str]())
+    elsewhere = reduce(or_, (each.words for each in archives), Counter[str]()) - own
     edits = []
     for session in side.sessions:
-        item = session_item(session)
-        if item in added and elsewhere[item]:  # the same words twice are two sessions
-            elsewhere[item] -= 1
+        words = session_words(session.entry) if session_item(session) in added else ""
+        if elsewhere[words]:  # the same words twice are two sessions
+            elsewhere[words] -= 1
             edits.append(Edit(*session.section.span, ""))
     return apply(text, edits)
 
 
 class _Archive(NamedTuple):
-    """The items of an archive, and the number of its last session."""
+    """What the sessions of an archive say, and the number of its last one."""
 
-    items: Counter[Item]
+    words: Counter[str]
     last: int
 
     @classmethod
     def of(cls, text: str) -> _Archive:
         """Return what the text of an archive holds."""
-        numbers = [number for batch in batch_contents(text) for number in batch.numbers]
-        return cls(archive_items(text), max(numbers, default=0))
+        entries = [entry for batch in batch_contents(text) for entry in batch.entries]
+        words = Counter(session_words(text[each.start : each.end]) for each in entries)
+        return cls(words, max((each.number for each in entries), default=0))
 
 
 def lost_sessions(versions: Versions[bytes], merged: bytes, name: str, top: Path) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from taskstate.archive.verify import examine
 from taskstate.errors import TaskstateError
 from taskstate.model.derived_values import COUNTS
 from taskstate.model.items import FILES, SESSION, Item, entry_item, items_in, require_conserved, session_item
+from taskstate.model.session_words import session_words
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import front_matter_values, set_front_matter
 from taskstate.syntax.conflict_markers import find_conflicts
@@ -162,10 +163,22 @@ def _require_sound(now: TaskFiles, after: TaskFiles) -> None:
 
 
 def _remnants(now: TaskFiles, after: TaskFiles) -> Counter[Item]:
-    """Return the sessions of a damaged file, or archive, of which the new texts hold every whole line."""
+    """Return the sessions of a damaged file, or archive, of which the new texts hold every whole line, or all words."""
     whole = {session.number: set(_lines_of(session)) for session in after.sessions}
     found = [each for each in now.sessions if whole.get(each.number, set()).issuperset(_lines_of(each)[:-1])]
-    return Counter({session_item(each): 2 for each in found})
+    return Counter({session_item(each): 2 for each in (*found, *_reformatted(now, after))})
+
+
+def _reformatted(now: TaskFiles, after: TaskFiles) -> Iterator[Session]:
+    """Yield the sessions that the new texts hold in other marks of Markdown, each of those for one of these."""
+    new, standing = (Counter(map(session_item, each.sessions)) for each in (after, now))
+    others = [each for each in now.sessions if not new[session_item(each)]]
+    added = (each for each in after.sessions if not standing[session_item(each)]) if others else ()
+    left = Counter(session_words(each.entry) for each in added)
+    for each in others:
+        if left[words := session_words(each.entry)]:
+            left[words] -= 1
+            yield each
 
 
 def _lines_of(session: Session) -> list[str]:

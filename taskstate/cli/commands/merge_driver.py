@@ -39,7 +39,7 @@ def run(call: Call, asked: MergeDriver) -> Result:
     versions = Versions(*(files.read(real(path)) for path in (asked.base, asked.ours, asked.theirs)))
     sides = without_archived(with_merged_links(versions, asked.name, Path()), asked.name, Path())
     merged = merge_files(sides, asked.name)
-    lost = () if merged.conflicts else lost_sessions(versions, merged.data, asked.name, Path())
+    lost = () if merged.conflicts else lost_sessions(sides, merged.data, asked.name, Path())
     data = {"path": asked.name, "conflicts": merged.conflicts}
     if lost:
         numbers = ", ".join(map(str, lost))

@@ -122,6 +122,8 @@ def _take_back(facts: Facts) -> str:
     import shlex
 
     is_archive = facts.file_type == "archive"
+    if is_archive and (put_back := facts.queries.damage()):
+        return put_back
     path = f"{facts.folder}/{facts.name}".lstrip("/") if is_archive else f"{facts.config.root}/{_file(facts)}"
     earlier = facts.queries.earlier() if is_archive else facts.queries.earlier_archive()
     name = (facts.queries.earlier_names() or ("",))[0]
