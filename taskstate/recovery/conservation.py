@@ -26,14 +26,15 @@ from taskstate.syntax.edits import Edit, apply
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from taskstate.model.progress_log import Session
 from taskstate.model.task_state import TaskState
 
 # The commits whose archives a merge, a cherry-pick or a rebase brings together.
-_HEADS = ("HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD")
+_OURS = ("", "HEAD")  # the first is the file as it is here
+_THEIRS = ("MERGE_HEAD", "CHERRY_PICK_HEAD", "REBASE_HEAD")
 
 
 def without_archived(versions: Versions[bytes], name: str, top: Path) -> Versions[bytes]:
@@ -52,43 +53,44 @@ def without_archived(versions: Versions[bytes], name: str, top: Path) -> Version
     held = states.each(lambda state: {session_item(each) for each in state.sessions})
     if not (held.ours ^ held.theirs) - held.base:
         return versions
-    archives = [_Archive.of(text) for text in _archives(top, _archive_of(name, own.id))]
-    ours = _without(states.ours, states.base, held.ours - held.base - held.theirs, archives)
-    theirs = _without(states.theirs, states.base, held.theirs - held.base - held.ours, archives[::-1])
-    return Versions(versions.base, ours.encode(), theirs.encode())
+    path, last = _archive_of(name, own.id), states.base.archived
+    ours, theirs = ([*map(_entries, _archives(top, path, heads))] for heads in (_OURS, _theirs(top)))
+    # What the base had archived, too, comes into the merged archive from our side alone.
+    come = [[each for each in archive if each.number > last] for archive in theirs]
+    added = held.ours - held.base - held.theirs, held.theirs - held.base - held.ours
+    our_text = _without(states.ours, added[0], [*ours, *theirs], come)
+    is_restored = states.theirs.archived < last
+    their_text = _without(states.theirs, added[1], [*theirs, *ours], [] if is_restored else ours)
+    return Versions(versions.base, our_text.encode(), their_text.encode())
 
 
-def _without(side: TaskState, base: TaskState, added: set[Item], archives: list[_Archive]) -> str:
-    """Return the text of a side without those of the added sessions of which an archive holds more than its own does.
+class _Entry(NamedTuple):
+    """A session in an archive: its number, and what it says."""
 
-    Its own is the first of the `archives` that ends where its summary does.
+    number: int
+    words: str
+
+
+def _entries(archive: str) -> list[_Entry]:
+    found = (entry for batch in batch_contents(archive) for entry in batch.entries)
+    return [_Entry(each.number, session_words(archive[each.start : each.end])) for each in found]
+
+
+def _without(side: TaskState, added: set[Item], own: list[list[_Entry]], others: list[list[_Entry]]) -> str:
+    """Return the text of a side without those of the added sessions of which other archives hold more than its own.
+
+    Its own is the first of `own` that ends where its summary does.
     """
-    text = side.document.text
-    if side.archived < base.archived:  # taken back out of the archive, which the other side still has
-        return text
-    own = next((each.words for each in archives if each.last == side.archived > 0), Counter[str]())
-    elsewhere = reduce(or_, (each.words for each in archives), Counter[str]()) - own
+    counts = [Counter(each.words for each in archive) for archive in others]
+    ended = (archive for archive in own if archive and archive[-1].number == side.archived)
+    elsewhere = reduce(or_, counts, Counter[str]()) - Counter(each.words for each in next(ended, []))
     edits = []
     for session in side.sessions:
         words = session_words(session.entry) if session_item(session) in added else ""
         if elsewhere[words]:  # the same words twice are two sessions
             elsewhere[words] -= 1
             edits.append(Edit(*session.section.span, ""))
-    return apply(text, edits)
-
-
-class _Archive(NamedTuple):
-    """What the sessions of an archive say, and the number of its last one."""
-
-    words: Counter[str]
-    last: int
-
-    @classmethod
-    def of(cls, text: str) -> _Archive:
-        """Return what the text of an archive holds."""
-        entries = [entry for batch in batch_contents(text) for entry in batch.entries]
-        words = Counter(session_words(text[each.start : each.end]) for each in entries)
-        return cls(words, max((each.number for each in entries), default=0))
+    return apply(side.document.text, edits)
 
 
 def lost_sessions(versions: Versions[bytes], merged: bytes, name: str, top: Path) -> tuple[int, ...]:
@@ -106,7 +108,7 @@ def lost_sessions(versions: Versions[bytes], merged: bytes, name: str, top: Path
     gone = [each for each in (*ours, *theirs) if entry_item(each.entry) not in present and each.time not in edited]
     if not gone:
         return ()
-    for text in _archives(top, _archive_of(name, own.id)):
+    for text in _archives(top, _archive_of(name, own.id), (*_OURS, *_theirs(top))):
         archived = archive_items(text)
         gone = [each for each in gone if not archived[entry_item(each.entry)]]
     return tuple(sorted({each.number for each in gone}))
@@ -121,13 +123,20 @@ def _archive_of(name: str, task_id: str | None) -> str:
     return posixpath.join(posixpath.dirname(posixpath.dirname(name)), f"archives/task-{task_id}-archive.md")
 
 
-def _archives(top: Path, path: str) -> Iterator[str]:
-    """Yield the texts of an archive file: as it is here, and in the commits that are merged."""
-    with suppress(TaskstateError):
-        if files.size(top / path):
-            yield files.read(top / path).decode("utf-8", "replace")
+def _theirs(top: Path) -> tuple[str, ...]:
+    return (*_THEIRS, *git.merge_heads(top))
+
+
+def _archives(top: Path, path: str, heads: Iterable[str]) -> Iterator[str]:
+    """Yield the texts of an archive file in these commits, "" for the working tree."""
     with suppress(GitFailed), closing(git.Objects(top)) as objects:
-        for head in (*_HEADS, *git.merge_heads(top)):
-            data = objects.read(f"{head}:{path}")
+        for head in heads:
+            data = objects.read(f"{head}:{path}") if head else _read(top / path)
             if data:
                 yield data.decode("utf-8", "replace")
+
+
+def _read(path: Path) -> bytes | None:
+    with suppress(TaskstateError):
+        return files.read(path) if files.size(path) else None
+    return None

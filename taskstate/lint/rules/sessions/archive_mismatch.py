@@ -28,7 +28,8 @@ and the archive ends with session 5.
 ## Instead
 
 Take the archive file back: the finding names the command. `taskstate doctor --fix` brings back sessions that are gone
-from it, `git restore --source REV -- FILE` the file as it was. To get a session back into the log, restore it from the
+from it, puts back its text after a formatter went over it, and takes out of the log what the archive says, too; `git
+restore --source REV -- FILE` takes back the file as it was. To get a session back into the log, restore it from the
 archive by command (`taskstate archive restore`), not by hand. Never edit an entry: write additions into the next
 session.
 """
