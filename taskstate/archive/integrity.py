@@ -1,7 +1,6 @@
 """Finds faults in an archive file by itself: entries that differ from their hashes, batches that contradict each other.
 
-The linter reports them in the archive file, and in the state file that it belongs to. Here is as well which sessions of
-a log the archive holds, too.
+The linter reports them in the archive file, and in the state file that it belongs to.
 """
 
 from __future__ import annotations
@@ -10,17 +9,13 @@ import re
 from functools import cached_property
 
 from taskstate.model.archive_format import batch_contents
-from taskstate.model.progress_log import session_time
-from taskstate.model.session_words import session_words
 from taskstate.syntax.spans import line_start
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from taskstate.model.archive_format import ArchivedSession, BatchContents
-    from taskstate.model.progress_log import Session
-    from taskstate.model.task_state import TaskState
 
 _TITLE = r"\ufeff?# Task #\S+ Archive\b"  # of an archive in our form, where lines close each batch
 _PAIR = 2  # a run of two is written as its two numbers
@@ -91,57 +86,6 @@ class ArchiveContents(_Archived):
             verb, pronoun = ("stands", "it") if len(batch.numbers) == 1 else ("stand", "them")
             message = f"{numbers} {verb} behind the last batch, and no lines close {pronoun}"
             yield ArchiveFault(batch.start, batch.numbers, message)
-
-
-class Doubled(NamedTuple):
-    """A session of the log that stands in the archive, too, and its number there."""
-
-    session: Session
-    archived_as: int
-
-
-def doubled(sessions: Sequence[Session], archive: ArchiveContents) -> tuple[Doubled, ...]:
-    """Return the sessions of a log that the archive holds as well, perhaps in other marks of Markdown.
-
-    The same words under two numbers may be two sessions: "ran the tests", twice in one minute. They are one where
-    another minute lies between the numbers, or another session that stands in both files.
-    """
-    entries = {each.number: archive.text[each.start : each.end] for each in archive.entries}
-    times = {number: session_time(entry.partition("\n")[0].strip("# \r")) for number, entry in entries.items()}
-    pairs: dict[int, Doubled] = {}
-    for session in sessions:
-        alike = [number for number, time in times.items() if time == session.time and number not in pairs]
-        words = session_words(session.entry) if alike else ""
-        same = [number for number in alike if session_words(entries[number]) == words]
-        if same:
-            number = session.number if session.number in same else same[0]
-            pairs[number] = Doubled(session, number)
-    times.update((session.number, session.time) for session in sessions)
-    return tuple(pair for pair in pairs.values() if _is_one(pair, pairs.values(), times))
-
-
-def _is_one(pair: Doubled, pairs: Iterable[Doubled], times: Mapping[int, str | None]) -> bool:
-    """Return whether a session of the log and the archived one that says the same are the same session."""
-    session, number = pair
-    between = range(min(number, session.number) + 1, max(number, session.number))
-    others = (each for each in pairs if session_words(each.session.entry) != session_words(session.entry))
-    return (
-        number == session.number
-        or any(each in between and time != session.time for each, time in times.items())
-        or any(each.archived_as in between or each.session.number in between for each in others)
-    )
-
-
-def is_archived_as(number: int, archived_as: int) -> str:
-    """Return the message for a session of the log that stands in the archive under another number."""
-    return f"session {number} of the Progress Log is session {archived_as} of the archive"
-
-
-def take_out(state: TaskState, archive: ArchiveContents) -> str:
-    """Return what to do with sessions of the log that the archive holds, too."""
-    if state.archived == max(archive.numbers, default=0):
-        return "`taskstate doctor --fix` takes out of the log what the archive says, too"
-    return "delete from the log what the archive says, too"
 
 
 def from_git(path: str) -> str:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import shlex
 
+from taskstate.archive.doubled import doubled, is_archived_as, take_out
 from taskstate.archive.integrity import (
     ArchiveContents,
     describe_runs,
-    doubled,
     from_git,
-    is_archived_as,
     missing_ends,
     not_archived,
     not_summarised,
     runs_of,
-    take_out,
 )
 from taskstate.messages import decoded
 from taskstate.storage import files

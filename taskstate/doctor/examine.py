@@ -12,6 +12,7 @@ import shutil
 from contextlib import closing, suppress
 from pathlib import Path
 
+from taskstate.archive.doubled import TAKE_OUT
 from taskstate.brief.attention import attention
 from taskstate.doctor.preflight import preflight
 from taskstate.doctor.versions import differences
@@ -26,7 +27,7 @@ from taskstate.model.statuses import CLOSED
 from taskstate.model.write_metadata import check_seal
 from taskstate.permanent.impact import storage as impact_storage
 from taskstate.permanent.readers import standings
-from taskstate.recovery.archives import PUT_BACK, TAKE_OUT, verified
+from taskstate.recovery.archives import PUT_BACK, verified
 from taskstate.setup.repository import HOOK_TYPES, INSTALL_HOOKS, PRE_COMMIT, merge_driver_state, set_up
 from taskstate.storage import files, folders, journal, kept_records, lock
 from taskstate.storage.git import client as git

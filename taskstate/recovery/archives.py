@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 
+from taskstate.archive.doubled import TAKE_OUT
 from taskstate.archive.integrity import ArchiveContents
 from taskstate.archive.verify import ArchiveVerdict, verify
 from taskstate.errors import TaskstateError
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
 
 PUT_BACK = "a formatter changed it: `taskstate doctor --fix` puts back the text that was written"
-TAKE_OUT = "`taskstate doctor --fix` takes out of the log what the archive says, too"
 _MOST = 3  # versions of the archive in git that are tried, the newest first
 
 

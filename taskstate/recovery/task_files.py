@@ -9,7 +9,8 @@ from collections import Counter
 from functools import lru_cache
 
 from taskstate.archive.archiver import sessions_in
-from taskstate.archive.integrity import ArchiveContents, Doubled, doubled
+from taskstate.archive.doubled import Doubled, doubled
+from taskstate.archive.integrity import ArchiveContents
 from taskstate.archive.verify import examine
 from taskstate.errors import TaskstateError
 from taskstate.model.derived_values import COUNTS

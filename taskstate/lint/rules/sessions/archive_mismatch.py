@@ -38,17 +38,15 @@ from __future__ import annotations
 
 import re
 
+from taskstate.archive.doubled import doubled, is_archived_as, take_out
 from taskstate.archive.integrity import (
     ArchiveContents,
     describe_runs,
-    doubled,
     from_git,
-    is_archived_as,
     missing_ends,
     not_archived,
     not_summarised,
     runs_of,
-    take_out,
 )
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.wording import first_line_of, shown
