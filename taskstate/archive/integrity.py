@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from taskstate.model.archive_format import ArchivedSession, BatchContents
 
-
 _TITLE = r"\ufeff?# Task #\S+ Archive\b"  # of an archive in our form, where lines close each batch
 _PAIR = 2  # a run of two is written as its two numbers
 

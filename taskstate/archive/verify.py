@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 
+from taskstate.archive.doubled import doubled, is_archived_as, take_out
 from taskstate.archive.integrity import (
     ArchiveContents,
     describe_runs,
@@ -48,13 +49,8 @@ class ArchiveVerdict(NamedTuple):
     problems: tuple[ArchiveProblem, ...]
 
 
-def verify(workspace: Workspace, task_id: str) -> ArchiveVerdict:
-    """Check a task's archive against its own hashes and the task's summary."""
-    return verify_loaded(workspace, workspace.load(workspace.locate(task_id)))
-
-
-def verify_loaded(workspace: Workspace, loaded: Loaded) -> ArchiveVerdict:
-    """Check the archive of a task whose state file is loaded."""
+def verify(workspace: Workspace, loaded: Loaded) -> ArchiveVerdict:
+    """Check the archive of a task, whose state file is loaded, against its own hashes and the task's summary."""
     path = workspace.relative(workspace.state_root / workspace.archive_path(loaded.state.id))
     text = archive_text(workspace, loaded.state.id)
     verdict = examine(loaded.state, loaded.relative, text, path)
@@ -95,6 +91,7 @@ def examine(state: TaskState, state_path: str, text: str | None, path: str) -> A
         for fault in archive.faults
     ]
     summary_line = _line(state.document.text, state.summary.section.span.start) if state.summary else 1
+    problems += _in_both(state, state_path, archive)
     reported = {number for each in problems for number in each.numbers}
     for numbers, message in _disagreements(state, archive):
         if not reported.issuperset(numbers):
@@ -111,19 +108,34 @@ def _line(text: str, at: int) -> int:
     return text.count("\n", 0, at) + 1
 
 
+def _in_both(state: TaskState, state_path: str, archive: ArchiveContents) -> Iterator[ArchiveProblem]:
+    """Yield a problem for the numbers that are in log and archive, and for each session that is there under two."""
+    text, twice = state.document.text, doubled(state.sessions, archive)
+    same = {each.session.number for each in twice}
+    both = [each for each in state.sessions if each.number in archive.numbers]
+    if both:
+        numbers = tuple(sorted(each.number for each in both))
+        message = f"{describe_runs(*runs_of(numbers))}: in the Progress Log and in the archive"
+        another = "give what is another session in the log the next free number"
+        help_ = take_out(state, archive) if same.issuperset(numbers) else another
+        yield ArchiveProblem(state_path, _line(text, both[0].section.span.start), numbers, message, help_)
+    for session, number in twice:
+        if number != session.number:
+            line, message = _line(text, session.section.span.start), is_archived_as(session.number, number)
+            yield ArchiveProblem(state_path, line, (session.number,), message, take_out(state, archive))
+
+
 def _disagreements(state: TaskState, archive: ArchiveContents) -> Iterator[tuple[tuple[int, ...], str]]:
     """Yield the sessions about which summary, log and archive disagree, with a message."""
     archived = set(archive.numbers)
-    twice = tuple(sorted(archived.intersection(session.number for session in state.sessions)))
-    if twice:
-        yield twice, f"{describe_runs(*runs_of(twice))}: in the Progress Log and in the archive"
     summary = state.summary
     if summary and summary.last:  # a summary without numbers may stand for any session
         missing = missing_ends(range(summary.first, summary.last + 1), archive.numbers)
         if any(missing):  # their ends alone: a summary may claim to stand for a billion sessions
             yield tuple(sorted({end for run in missing if run for end in (run[0], run[-1])})), not_archived(missing)
     first, last = (summary.first, summary.last or max(archived, default=0)) if summary else (0, 0)
-    alone = tuple(sorted(number for number in archived.difference(twice) if not first <= number <= last))
+    in_log = {session.number for session in state.sessions}
+    alone = tuple(sorted(number for number in archived.difference(in_log) if not first <= number <= last))
     if alone:
         yield alone, not_summarised(alone)
 

@@ -12,6 +12,7 @@ import shutil
 from contextlib import closing, suppress
 from pathlib import Path
 
+from taskstate.archive.doubled import TAKE_OUT
 from taskstate.brief.attention import attention
 from taskstate.doctor.preflight import preflight
 from taskstate.doctor.versions import differences
@@ -26,7 +27,7 @@ from taskstate.model.statuses import CLOSED
 from taskstate.model.write_metadata import check_seal
 from taskstate.permanent.impact import storage as impact_storage
 from taskstate.permanent.readers import standings
-from taskstate.recovery.bring_back import standing_twice
+from taskstate.recovery.archives import PUT_BACK, verified
 from taskstate.setup.repository import HOOK_TYPES, INSTALL_HOOKS, PRE_COMMIT, merge_driver_state, set_up
 from taskstate.storage import files, folders, journal, kept_records, lock, replaced_texts
 from taskstate.storage.git import client as git
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
     _Setting = Literal["configuration", "git", "weakened", "set-up", "merge-driver", "hooks", "versions", "prompts"]
     _Storage = Literal["lock", "unfinished", "kept", "temporary", "artifacts", "cache"]
-    _Tasks = Literal["files", "removed", "attention", "twice", "ids", "permanent", "orphans"]
+    _Tasks = Literal["files", "removed", "attention", "archives", "ids", "permanent", "orphans"]
     CheckName = _Setting | _Storage | _Tasks
 
 OLDEST_GIT = git.MINIMUM_VERSION
@@ -196,14 +197,18 @@ def _check_attention(workspace: Workspace) -> Iterable[RepositoryProblem]:
             yield RepositoryProblem("attention", loaded.relative, each.line, help_, note=True)
 
 
-def _check_twice(workspace: Workspace) -> Iterable[RepositoryProblem]:
-    """Report sessions that stand in the log and in the archive: an older copy was saved over an archived file."""
+def _check_archives(workspace: Workspace) -> Iterable[RepositoryProblem]:
+    """Report what `archive verify` finds: archives that were changed, sessions that stand in the log, too."""
     for path in workspace.state_files():
-        twice = standing_twice(workspace, path)
-        if twice:
-            message = f"{counted(len(twice), 'session')} in the log and in the archive, too"
-            help_ = "run `taskstate doctor --fix`: each then stands in one of the two"
-            yield RepositoryProblem("twice", workspace.relative(path), message, help_, fixable=True)
+        with suppress(TaskstateError):  # reported with the files
+            loaded = workspace.load(path)
+            problems = () if damage.damage_of(workspace, loaded) else verified(workspace, loaded).problems
+            for each in problems:
+                place = f"{each.path}:{each.line}"
+                fixable = each.help in {PUT_BACK, TAKE_OUT}
+                yield RepositoryProblem(
+                    "archives", place, each.message, each.help, fixable=fixable, note=not each.fatal
+                )
 
 
 def _check_ids(workspace: Workspace) -> Iterable[RepositoryProblem]:
@@ -386,7 +391,7 @@ CHECKS: dict[CheckName, Callable[[Workspace], Iterable[RepositoryProblem]]] = {
     "files": _check_files,
     "removed": _check_removed,
     "attention": _check_attention,
-    "twice": _check_twice,
+    "archives": _check_archives,
     "ids": _check_ids,
     "permanent": _check_permanent,
     "orphans": _check_orphans,

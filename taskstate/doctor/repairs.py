@@ -12,7 +12,8 @@ from taskstate.lint.runner import LintRequest, open_run
 from taskstate.model import names
 from taskstate.model.derived_values import derived_edits
 from taskstate.model.write_metadata import set_front_matter, timestamp
-from taskstate.recovery.bring_back import bring_back, standing_twice
+from taskstate.recovery.archives import cures_of
+from taskstate.recovery.bring_back import bring_back
 from taskstate.setup.repository import set_up
 from taskstate.storage import files, lock
 from taskstate.syntax import escaping
@@ -68,7 +69,7 @@ def _bring_back(workspace: Workspace, request: Request) -> list[str]:
             is_mended = bool(damage.damage_of(workspace, loaded)) and _mended(workspace, loaded, request)
             messages += [f"{loaded.relative}: its fault is mended"] if is_mended else []
             loaded = workspace.load(path) if is_mended else loaded
-            found = bool(damage.damage_of(workspace, loaded) or standing_twice(workspace, path))
+            found = bool(damage.damage_of(workspace, loaded)) or any(cures_of(workspace, loaded))
         except TaskstateError as error:
             found = error.code in damage.CODES
         if own and own.id and found:

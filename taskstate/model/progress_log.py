@@ -142,6 +142,11 @@ def session_number(title: str) -> int | None:
     return _number_and_time(title)[0]
 
 
+def session_time(title: str) -> str | None:
+    """Return when the session of a heading was, to the minute, or None where the heading does not say."""
+    return _number_and_time(title)[1]
+
+
 def is_summary(title: str) -> bool:
     """Return whether a heading of the Progress Log is that of the Archived Summary."""
     return bool(compiled(_SUMMARY).match(title))

@@ -190,9 +190,10 @@ def _state_file(call: Call, name: str) -> Path:
 
 def verify(call: Call, asked: Verify) -> Result:
     """Check each archived session against its hash; exit with status 1 if one was altered or is missing."""
-    from taskstate.archive.verify import verify as verify_archive
+    from taskstate.recovery.archives import verified
 
-    verdicts = [verify_archive(call.workspace, task) for task in [*map(call.task_id, asked.ids)]]
+    workspace = call.workspace
+    verdicts = [verified(workspace, workspace.load(workspace.locate(call.task_id(each)))) for each in asked.ids]
     data = [_shape(verdict) for verdict in verdicts]
     text = "\n".join(_text(verdict) for verdict in verdicts)
     status = 1 if any(verdict.problems for verdict in verdicts) else 0

@@ -8,15 +8,14 @@ beside as a proposal.
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import suppress
 from itertools import product
 
 from taskstate.errors import TaskstateError
-from taskstate.model import names
 from taskstate.model.names import ACCEPTED_FOLDER, own_file
 from taskstate.model.write_metadata import blocks_of, timestamp
 from taskstate.recovery.added_items import with_items
+from taskstate.recovery.archives import archive_texts, as_written
 from taskstate.recovery.conflicted import merged_again, require_both_sides, undecided
 from taskstate.recovery.task_files import (
     TaskFiles,
@@ -33,7 +32,16 @@ from taskstate.storage.replaced_texts import ReplacedText
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.edits import Edit, apply
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.units.items import ENTRY, FILES, HANDOFF, KEY, TEXT, Item, lost_between, session_item, units_of
+from taskstate.units.items import (
+    ENTRY,
+    FILES,
+    HANDOFF,
+    KEY,
+    TEXT,
+    Item,
+    session_item,
+    units_of,
+)
 from taskstate.workspace import artifacts
 from taskstate.writing import damage
 from taskstate.writing.change import Change
@@ -43,12 +51,11 @@ from taskstate.writing.losses import find_loss, names_of
 from taskstate.writing.writer import change_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from datetime import datetime
     from pathlib import Path
 
     from taskstate.error_codes import ErrorCode
-    from taskstate.model.progress_log import Session
     from taskstate.storage.kept_records import KeptRecord
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Request
@@ -59,7 +66,6 @@ if TYPE_CHECKING:
 
 _REPLACED: frozenset[ErrorCode] = damage.CODES | {"not-found"}  # errors of a state file that is written anew
 _GOOD_TEXT = "its last good text is back"
-_MOST_ARCHIVES = 3  # versions of the archive in git that are tried, the newest first
 
 
 class _Source(NamedTuple):
@@ -89,6 +95,10 @@ class _Task(NamedTuple):
     def committed(self, path: str) -> list[bytes]:
         """Return the versions of a file in the commits that a reference reaches, newest first."""
         return [data for _, (data,) in history.versions(self.workspace.root, (path,), history.REFS) if data]
+
+    def archives(self, now: bytes) -> list[bytes]:
+        """Return texts for the archive, the one that there is first."""
+        return archive_texts(self.workspace, self.archive_path, [record for record, _ in self.records], now)
 
     def read(self, path: str) -> bytes:
         """Return the bytes of a file, empty where there is none."""
@@ -155,14 +165,6 @@ def _give_way(task: _Task, loss: Loss) -> None:
     let_go(task.workspace, loss)
 
 
-def standing_twice(workspace: Workspace, path: Path) -> Sequence[Session]:
-    """Return the sessions that stand in a state file and in its archive; none where one of the two cannot be read."""
-    with suppress(TaskstateError):
-        archive = workspace.state_root / workspace.archive_path(names.parse_task_id(path.name))
-        return TaskFiles(files.read(path), files.read(archive) if files.size(archive) else b"").twice
-    return ()
-
-
 def _open(workspace: Workspace, task_id: str, loss: Loss | None, at: str) -> _Task:
     path = loss.path if loss else workspace.relative(workspace.locate(task_id))
     own = own_file(path)
@@ -196,13 +198,14 @@ def _mend(task: _Task, wanted: Wanted, request: Request) -> str:
 
 def _write_anew(task: _Task, wanted: Wanted, at: datetime) -> None:
     """Write a state file that is missing, or not UTF-8, as a command left it last."""
-    standing, now = task.read(task.path), TaskFiles(b"", task.read(task.archive_path))
+    standing, archived = task.read(task.path), task.read(task.archive_path)
+    now = TaskFiles(b"", as_written(archived, task.archives(archived)))
     after = _mended(_Gap(task, now, wanted, _sources(task, wanted), is_damaged=True), _good_texts(task))
     operation: journal.Operation = journal.Create(task.path, after.state)
     if files.size(task.workspace.root / task.path) is not None:
         _keep_aside(task, task.path, standing)
         operation = journal.Replace(task.path, files.digest(standing), after.state)
-    plan = (*_handoffs(task, wanted), *_archive_plan(task, now.archive, after.archive), operation)
+    plan = (*_handoffs(task, wanted), *_archive_plan(task, archived, after.archive), operation)
     carry_out(task.workspace, plan, at)
 
 
@@ -224,7 +227,8 @@ def _change(task: _Task, loaded: Loaded, wanted: Wanted) -> Change[str]:
 def _with_all(task: _Task, loaded: Loaded, wanted: Wanted) -> Change[str]:
     """Return the change after which a file that holds no conflict, or one that is replaced, has everything."""
     archived = task.read(task.archive_path)
-    now = TaskFiles(loaded.data, b"" if damage.is_foreign(archived, task.id) else archived)
+    whole = as_written(archived, task.archives(archived))
+    now = TaskFiles(loaded.data, b"" if damage.is_foreign(archived, task.id) else whole)
     is_damaged = bool(damage.damage_of(task.workspace, loaded))
     starts = _good_texts(task, stamp_of(state_of(loaded.data))) if is_damaged else [loaded.data]
     after = _mended(_Gap(task, now, wanted, _sources(task, wanted), is_damaged=is_damaged), starts)
@@ -233,7 +237,7 @@ def _with_all(task: _Task, loaded: Loaded, wanted: Wanted) -> Change[str]:
     if is_damaged and not set(after.state.splitlines()).issuperset(loaded.data.splitlines()):
         _keep_aside(task, task.path, loaded.data)
     return Change(
-        result=_GOOD_TEXT,
+        result=_GOOD_TEXT if is_damaged else "each of its sessions stands once",
         text=after.state.decode("utf-8"),
         before=(*_handoffs(task, wanted), *_archive_plan(task, archived, after.archive)),
         revision_above=max((entry.revision for _, entry in task.records), default=0),
@@ -246,7 +250,7 @@ def _mended(gap: _Gap, starts: Iterable[bytes]) -> TaskFiles:
     Raises:
         TaskstateError: code "unsafe" or "no-base": there are none.
     """
-    archives = _archives(gap.task, gap.now.archive)
+    archives = gap.task.archives(gap.now.archive)
     held = {item for source in gap.sources for item in source.items}
     held = held.union(*(items_of("archive", each) for each in archives))
     gap = gap._replace(wanted={item: each for item, each in gap.wanted.items() if item in held})
@@ -321,22 +325,6 @@ def _with_sources(task: _Task, after: TaskFiles, sources: Iterable[_Source]) -> 
             ours = apply(state.document.text, edits).encode()
             after = after._replace(state=with_items(ours, source.data, missing, task.path, task.workspace.kinds))
     return after
-
-
-def _archives(task: _Task, now: bytes) -> list[bytes]:
-    """Return texts for the archive: as it is, as git has it, and each with the kept batches that it lacks behind it."""
-    starts = (now, *task.committed(task.archive_path)[:_MOST_ARCHIVES], b"")
-    return list(dict.fromkeys(text for start in starts for text in (start, _with_batches(task, start))))
-
-
-def _with_batches(task: _Task, text: bytes) -> bytes:
-    for record, _ in task.records:
-        with suppress(TaskstateError, ValueError):
-            for path, is_appended, data in written(record.plan()) if record.batch else ():
-                batch = items_of("archive", data) if path == task.archive_path else Counter()
-                if lost_between(batch, items_of("archive", text)):
-                    text = text + data if text and is_appended else text or data
-    return text
 
 
 def _archive_plan(task: _Task, now: bytes, after: bytes) -> journal.Plan:

@@ -12,7 +12,7 @@ from contextlib import closing, suppress
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.merge.linked_maps import with_merged_links
 from taskstate.merge.merge_files import merge_files
-from taskstate.recovery.conservation import lost_sessions
+from taskstate.recovery.conservation import lost_sessions, without_archived
 from taskstate.storage.git import client as git
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.typed import TYPE_CHECKING
@@ -38,11 +38,12 @@ def merged_again(root: Path, path: str, data: bytes) -> bytes | None:
         if ours is None or theirs is None:
             return None
         versions = Versions(base or b"", ours, theirs)
-        merged = merge_files(with_merged_links(versions, path, root), path)
+        sides = without_archived(with_merged_links(versions, path, root), path, root)
+        merged = merge_files(sides, path)
         known = {line for text in (*versions, merged.data) for line in text.splitlines()}
         markers = tuple(each.encode() for each in _MARKERS)
         is_edited = any(line not in known and not line.startswith(markers) for line in data.splitlines())
-        if not (merged.conflicts or is_edited or lost_sessions(versions, merged.data, path, root)):
+        if not (merged.conflicts or is_edited or lost_sessions(sides, merged.data, path, root)):
             return merged.data
     return None
 

@@ -9,9 +9,12 @@ from collections import Counter
 from functools import lru_cache
 
 from taskstate.archive.archiver import sessions_in
+from taskstate.archive.doubled import Doubled, doubled
+from taskstate.archive.integrity import ArchiveContents
 from taskstate.archive.verify import examine
 from taskstate.errors import TaskstateError
 from taskstate.model.derived_values import COUNTS
+from taskstate.model.session_words import session_words
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import front_matter_values, set_front_matter
 from taskstate.syntax.conflict_markers import find_conflicts
@@ -35,7 +38,7 @@ from taskstate.writing.damage import missing_sessions
 from taskstate.writing.ledger import are_alike
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from taskstate.model.names import OwnType
     from taskstate.model.progress_log import Session
@@ -65,21 +68,17 @@ class TaskFiles(NamedTuple):
         return items_of("state", self.state), items_of("archive", self.archive)
 
     @property
-    def twice(self) -> tuple[Session, ...]:
-        """The sessions of the state file that the archive holds, too: the same words under the same number.
-
-        Under two numbers the same words are two sessions: "ran the tests", twice in one minute.
-        """
-        archived = {(each.number, session_item(each)) for each in archived_sessions(self.archive)}
-        return tuple(each for each in state_of(self.state).sessions if (each.number, session_item(each)) in archived)
+    def twice(self) -> tuple[Doubled, ...]:
+        """The sessions of the state file that the archive holds, too."""
+        return doubled(state_of(self.state).sessions, ArchiveContents(self.archive.decode("utf-8", "replace")))
 
     @property
     def standing(self) -> Counter[Item]:
         """How often each item stands: one of both files once, but for different sessions of the same words."""
         in_state, in_archive = self.items
-        both = Counter(map(session_item, self.twice))
-        sessions = {each: in_state[each] + in_archive[each] - both[each] for each in in_state & in_archive}
-        return (in_state | in_archive) | Counter({each: n for each, n in sessions.items() if each.kind == SESSION})
+        in_state = in_state - Counter(session_item(each.session) for each in self.twice)
+        sessions = {each: in_state[each] + in_archive[each] for each in in_state & in_archive if each.kind == SESSION}
+        return in_state | in_archive | Counter(sessions)
 
     @property
     def faults(self) -> int:
@@ -108,15 +107,28 @@ def without_archived(before: TaskFiles, texts: Iterable[bytes], path: str) -> Ta
     is that of the archive in the front matter.
     """
     state = state_of(before.state)
-    spans = [each.section.span for each in before.twice]
     last = max((session.number for session in archived_sessions(before.archive)), default=0)
-    source = next((text for text in map(state_of, texts) if text.summary and text.archived == last), None)
-    if not spans or source is None or source.summary is None:
+    sources = (state, *map(state_of, texts)) if (twice := before.twice) else ()
+    source = next((text for text in sources if text.summary and text.archived == last), None)
+    if source is None or source.summary is None:
         return before
     summary = source.summary.section.span.of(source.document.text)
-    old = state.summary.section.span if state.summary else Span(spans[0].start, spans[0].start)
-    text = apply(state.document.text, [Edit(*old, summary), *(Edit(*span, "") for span in spans)])
+    first = twice[0].session.section.span.start
+    old = state.summary.section.span if state.summary else Span(first, first)
+    text = apply(state.document.text, [Edit(*old, summary), *_without(state.sessions, twice)])
     return before._replace(state=apply(text, set_front_matter(parse(text), "archive_path", path)).encode())
+
+
+def _without(sessions: Iterable[Session], twice: Iterable[Doubled]) -> Iterator[Edit]:
+    """Yield the edits that take sessions out of a log, and give the numbers that they had anew to those behind."""
+    out = {each.session.number for each in twice}
+    anew = [each.session.number for each in twice if each.session.number != each.archived_as]
+    for session in sessions:
+        number = session.number - sum(each < session.number for each in anew)
+        if session.number in out:
+            yield Edit(*session.section.span, "")
+        elif number != session.number:
+            yield Edit(*session.number_span, str(number))
 
 
 def needed_items(owed: Wanted, now: TaskFiles, after: TaskFiles, wanted: Wanted, *, is_damaged: bool) -> Counter[Item]:
@@ -171,10 +183,22 @@ def _require_sound(now: TaskFiles, after: TaskFiles) -> None:
 
 
 def _remnants(now: TaskFiles, after: TaskFiles) -> Counter[Item]:
-    """Return the sessions of a damaged file, or archive, of which the new texts hold every whole line."""
+    """Return the sessions of a damaged file, or archive, of which the new texts hold every whole line, or all words."""
     whole = {session.number: set(_lines_of(session)) for session in after.sessions}
     found = [each for each in now.sessions if whole.get(each.number, set()).issuperset(_lines_of(each)[:-1])]
-    return Counter({session_item(each): 2 for each in found})
+    return Counter({session_item(each): 2 for each in (*found, *_reformatted(now, after))})
+
+
+def _reformatted(now: TaskFiles, after: TaskFiles) -> Iterator[Session]:
+    """Yield the sessions that the new texts hold in other marks of Markdown, each of those for one of these."""
+    new, standing = (Counter(map(session_item, each.sessions)) for each in (after, now))
+    others = [each for each in now.sessions if not new[session_item(each)]]
+    added = (each for each in after.sessions if not standing[session_item(each)]) if others else ()
+    left = Counter(session_words(each.entry) for each in added)
+    for each in others:
+        if left[words := session_words(each.entry)]:
+            left[words] -= 1
+            yield each
 
 
 def _lines_of(session: Session) -> list[str]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from taskstate.model.session_words import session_words
 from taskstate.typed import TYPE_CHECKING
-from taskstate.units.items import CRITERION, TEXT
+from taskstate.units.items import CRITERION, SESSION, TEXT
 from taskstate.units.keys import item_key
 from taskstate.units.three_way import Versions
 from taskstate.units.values import NOTHING, merge_value, same
@@ -22,6 +23,8 @@ def holds(others: Iterable[Unit], unit: Unit) -> bool:
         return any(each.value or not unit.value for each in others)
     if unit.item.kind == TEXT:
         return any(not Counter(unit.value) - Counter(each.value) for each in others)
+    if unit.item.kind == SESSION:
+        return session_words(unit.value.entry) in {session_words(each.value.entry) for each in others}
     return bool(unit.rule) and any(same(each.value, merged_into(each.value, unit)) for each in others)
 
 

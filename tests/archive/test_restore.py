@@ -48,7 +48,7 @@ def restore(place: Place, *, everything: bool = False, dry_run: bool = False) ->
 
 def wrong(place: Place) -> list[str]:
     """Return what verifying says."""
-    return [each.message for each in archive_verify.verify(place.workspace, TASK).problems]
+    return [each.message for each in archive_verify.verify(place.workspace, place.workspace.load(place.path)).problems]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
@@ -230,14 +230,14 @@ def test_committed_archive_is_taken_back_by_the_command_that_is_named(tmp_path: 
     git.archive(keep=2)
     git.commit("archived")
     git.archive_path.write_text(git.archive_path.read_text().replace("did 1", "did one"))
-    (problem,) = archive_verify.verify(git.workspace, TASK).problems
+    (problem,) = archive_verify.verify(git.workspace, git.workspace.load(git.path)).problems
     command = re.search(r"`git (restore .*)` takes the committed file back", problem.help)
     assert command
     git.git(*command[1].split())
-    assert archive_verify.verify(git.workspace, TASK).problems == ()
+    assert archive_verify.verify(git.workspace, git.workspace.load(git.path)).problems == ()
     git.archive(keep=1)
     git.archive_path.write_text(git.archive_path.read_text().replace("did 1", "did one"))
-    (problem,) = archive_verify.verify(git.workspace, TASK).problems
+    (problem,) = archive_verify.verify(git.workspace, git.workspace.load(git.path)).problems
     assert "git log --oneline" in problem.help
 
 
@@ -246,7 +246,7 @@ def test_verdict_on_a_whole_archive(place: Place) -> None:
     place.fill(1, 2, 3, 4)
     place.archive(keep=3)
     place.archive(keep=1)
-    verdict = archive_verify.verify(place.workspace, TASK)
+    verdict = archive_verify.verify(place.workspace, place.workspace.load(place.path))
     assert (verdict.batches, verdict.sessions, verdict.problems) == (2, 3, ())
 
 
@@ -268,7 +268,7 @@ def test_what_is_wrong_is_told_with_its_place(place: Place, old: str, new: str, 
     place.archive()
     for path in (place.path, place.archive_path):
         path.write_text(path.read_text().replace(old, new))
-    (problem,) = archive_verify.verify(place.workspace, TASK).problems
+    (problem,) = archive_verify.verify(place.workspace, place.workspace.load(place.path)).problems
     lines = (place.root / problem.path).read_text().split("\n")
     assert problem.message == message
     assert lines[problem.line - 1].startswith(("## Session 2", "### Archived Summary"))
@@ -280,7 +280,7 @@ def test_without_a_summary_the_first_line_is_meant(place: Place) -> None:
     place.fill(1, 2)
     place.archive()
     place.text = re.sub(r"### Archived Summary .*?(?=### Session)", "", place.text, flags=re.DOTALL)
-    (found,) = archive_verify.verify(place.workspace, TASK).problems
+    (found,) = archive_verify.verify(place.workspace, place.workspace.load(place.path)).problems
     assert (found.path, found.line) == (place.path.relative_to(place.root).as_posix(), 1)
 
 

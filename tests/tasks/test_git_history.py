@@ -157,7 +157,7 @@ def test_the_newest_20_stay(place: Place) -> None:
     assert not sync(place).changed
     assert re.findall("`(.*?)`", history(place)) == shas[:6:-1]
     assert sorted(re.findall(r"^- `(.*?)`", place.archived, re.MULTILINE)) == sorted(shas[:7])
-    assert archive_verify.verify(place.workspace, TASK).problems == ()
+    assert archive_verify.verify(place.workspace, place.workspace.load(place.path)).problems == ()
     assert place.numbers() == [(1, True), (2, True), (3, False)]
     assert place.state.text("archive_path") == "archives/task-101-archive.md"
 

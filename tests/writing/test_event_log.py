@@ -45,7 +45,7 @@ def test_the_newest_events_stay_and_older_ones_are_in_the_archive(place: Place) 
     assert older[0]["event"] == "resealed"
     check_seal(place.state.document, "it")
     assert place.numbers() == [(1, True), (2, True), (3, False)]
-    assert archive_verify.verify(place.workspace, TASK).problems == ()
+    assert archive_verify.verify(place.workspace, place.workspace.load(place.path)).problems == ()
     for path in (place.path, place.archive_path):
         assert [each.diagnostic.code for each in findings(path.read_bytes(), path.name, place.workspace.config)] == []
     archive_restore.restore(place.workspace, TASK, place.request())

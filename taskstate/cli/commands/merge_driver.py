@@ -32,13 +32,14 @@ def run(call: Call, asked: MergeDriver) -> Result:
     """Merge two versions of a state file; called by git."""
     from taskstate.merge.linked_maps import with_merged_links
     from taskstate.merge.merge_files import merge_files
-    from taskstate.recovery.conservation import lost_sessions
+    from taskstate.recovery.conservation import lost_sessions, without_archived
     from taskstate.storage import files
     from taskstate.units.three_way import Versions
 
     versions = Versions(*(files.read(real(path)) for path in (asked.base, asked.ours, asked.theirs)))
-    merged = merge_files(with_merged_links(versions, asked.name, Path()), asked.name)
-    lost = () if merged.conflicts else lost_sessions(versions, merged.data, asked.name, Path())
+    sides = without_archived(with_merged_links(versions, asked.name, Path()), asked.name, Path())
+    merged = merge_files(sides, asked.name)
+    lost = () if merged.conflicts else lost_sessions(sides, merged.data, asked.name, Path())
     data = {"path": asked.name, "conflicts": merged.conflicts}
     if lost:
         numbers = ", ".join(map(str, lost))

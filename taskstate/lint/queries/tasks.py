@@ -7,6 +7,7 @@ the whole answer, there is no other function.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import names
@@ -46,10 +47,19 @@ def archive_mark(file: File) -> str:
 
 
 def damage_mark(file: File) -> str:
-    """Return the ways out for a damaged state file; empty where `--fix` would not be refused for that."""
+    """Return the ways out for a damaged state file; empty where `--fix` would not be refused for that.
+
+    Of an archive it is the way out where a formatter changed it.
+    """
     from taskstate.writing.damage import advice, damage_of
 
     loaded = _state_file(file)
+    if loaded is None and file.id and file.path == file.archive_path:
+        from taskstate.recovery.archives import PUT_BACK, cures_of
+
+        with suppress(TaskstateError):
+            workspace = file.repository.workspace
+            return PUT_BACK if cures_of(workspace, workspace.load(workspace.locate(file.id))).puts_back else ""
     found = damage_of(file.repository.workspace, loaded) if loaded else ""
     return advice(file.repository.workspace, loaded) if loaded and found else ""
 

@@ -3,11 +3,11 @@
 ## What
 
 The Archived Summary names the sessions that it replaces. Each of them must be in the archive file exactly once, with a
-text that matches the SHA-256 in the closing lines of its batch, and must not be in the Progress Log as well. Here the
-archive file or sessions in it are missing, it has sessions that no summary names, an entry was changed or deleted by
-hand, or `archive_path` is null or not `archives/task-<id>-archive.md`. With `--against`, an entry that the archive had
-at that revision and that neither file has now is reported too, whatever its number. In the archive file its title must
-name the task that the file is of.
+text that matches the SHA-256 in the closing lines of its batch, and must not be in the Progress Log as well, under the
+same number or, as after a merge, under another one. Here the archive file or sessions in it are missing, it has
+sessions that no summary names, an entry was changed or deleted by hand, or `archive_path` is null or not
+`archives/task-<id>-archive.md`. With `--against`, an entry that the archive had at that revision and that neither file
+has now is reported too, whatever its number. In the archive file its title must name the task that the file is of.
 
 What is wrong is said once, in the file that is wrong. In the archive file there is a finding for each entry that does
 not match its hash, that is named but missing, or that is outside of every batch. The others are in the state file.
@@ -28,7 +28,8 @@ and the archive ends with session 5.
 ## Instead
 
 Take the archive file back: the finding names the command. `taskstate doctor --fix` brings back sessions that are gone
-from it, `git restore --source REV -- FILE` the file as it was. To get a session back into the log, restore it from the
+from it, puts back its text after a formatter went over it, and takes out of the log what the archive says, too; `git
+restore --source REV -- FILE` takes back the file as it was. To get a session back into the log, restore it from the
 archive by command (`taskstate archive restore`), not by hand. Never edit an entry: write additions into the next
 session.
 """
@@ -37,6 +38,7 @@ from __future__ import annotations
 
 import re
 
+from taskstate.archive.doubled import doubled, is_archived_as, take_out
 from taskstate.archive.integrity import (
     ArchiveContents,
     describe_runs,
@@ -119,6 +121,8 @@ def _take_back(facts: Facts) -> str:
     import shlex
 
     is_archive = facts.file_type == "archive"
+    if is_archive and (put_back := facts.queries.damage()):
+        return put_back
     path = f"{facts.folder}/{facts.name}".lstrip("/") if is_archive else f"{facts.config.root}/{_file(facts)}"
     earlier = facts.queries.earlier() if is_archive else facts.queries.earlier_archive()
     name = (facts.queries.earlier_names() or ("",))[0]
@@ -232,6 +236,10 @@ def _beyond_summary(facts: Facts, archive: ArchiveContents, summed: range) -> It
             heading = first_line_of(facts.document, in_log[number].section.heading)
             help_ = "delete it here if the archive says the same; else give it the next free number"
             yield RULE.at(heading, f"session {number} is in the archive too", help=help_)
+    for session, number in doubled(facts.sessions, archive):
+        if number != session.number:
+            heading = first_line_of(facts.document, session.section.heading)
+            yield RULE.at(heading, is_archived_as(session.number, number), help=take_out(facts.state, archive))
     alone = [each for each in beyond if each not in in_log]
     if alone and facts.sessions_known:  # an unknown heading may be that of the summary or of a session
         yield RULE.at(_span(facts), not_summarised(alone), help=_correct_summary(facts, archive))
