@@ -56,7 +56,7 @@ def find_private(root: Path, state_root: Path) -> Private:
     at = _git_folders(root)
     is_ours = at is not None and git.is_linked(at.top, at.git_dir)
     own = at.common_dir / _IN_GIT / _worktree(at, root) if at and is_ours else None
-    in_git = own if own and not folders.is_link(own) and not folders.is_link(own.parent) else None
+    in_git = own if own and _is_free(own) and _is_free(own.parent) else None
     is_writable = in_git is not None and _is_writable(in_git)
     fallback = state_root / FALLBACK
     why_not = refusal(fallback, root) if folders.exists(fallback) else ""
@@ -121,6 +121,10 @@ def _worktree(at: git.GitFolders, root: Path) -> str:
     from urllib.parse import quote  # which few need, and which takes as long to load as a good part of a command
 
     return f"{name}:{quote(below, safe='')}"
+
+
+def _is_free(folder: Path) -> bool:
+    return folders.is_folder(folder) or not folders.exists(folder)  # not where a link or a file is in its place
 
 
 def _is_writable(folder: Path) -> bool:
