@@ -202,8 +202,9 @@ def _check_archives(workspace: Workspace) -> Iterable[RepositoryProblem]:
     for path in workspace.state_files():
         with suppress(TaskstateError):  # reported with the files
             loaded = workspace.load(path)
-            problems = () if damage.damage_of(workspace, loaded) else verified(workspace, loaded).problems
-            for each in problems:
+            is_own = names.own_id(loaded.relative) == loaded.state.id.casefold()  # else whose archive is it?
+            is_judged = is_own and not damage.damage_of(workspace, loaded)
+            for each in verified(workspace, loaded).problems if is_judged else ():
                 place = f"{each.path}:{each.line}"
                 fixable = each.help in {PUT_BACK, TAKE_OUT}
                 yield RepositoryProblem(

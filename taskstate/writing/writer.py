@@ -261,6 +261,8 @@ def create_file(workspace: Workspace, relative: str, text: str, request: Request
 def require_uncommitted(workspace: Workspace, relative: str) -> None:
     """Refuse to create a state file that HEAD has, and the working tree has not: it would take that one's place.
 
+    Of a task that was dropped or let go the file may be gone.
+
     Raises:
         TaskstateError: code "exists".
     """
@@ -268,6 +270,9 @@ def require_uncommitted(workspace: Workspace, relative: str) -> None:
 
     from taskstate.storage.git import client, history
 
+    own = names.own_file(relative)
+    if own and own.id and keeping.is_nothing_owed(workspace, own.id):
+        return
     if client.head(workspace.root) is None or history.text_at(workspace.root, relative, "HEAD") is None:
         return
     # With this option it works where a sparse checkout leaves the file out, too.
