@@ -205,11 +205,9 @@ def _check_archives(workspace: Workspace) -> Iterable[RepositoryProblem]:
             is_own = names.own_id(loaded.relative) == loaded.state.id.casefold()  # else whose archive is it?
             is_judged = is_own and not damage.damage_of(workspace, loaded)
             for each in verified(workspace, loaded).problems if is_judged else ():
-                place = f"{each.path}:{each.line}"
-                fixable = each.help in {PUT_BACK, TAKE_OUT}
-                yield RepositoryProblem(
-                    "archives", place, each.message, each.help, fixable=fixable, note=not each.fatal
-                )
+                place, fixable = f"{each.path}:{each.line}", each.help in {PUT_BACK, TAKE_OUT}
+                said = (each.message, each.help)
+                yield RepositoryProblem("archives", place, *said, fixable=fixable, note=not each.fatal)
 
 
 def _check_ids(workspace: Workspace) -> Iterable[RepositoryProblem]:
