@@ -88,20 +88,13 @@ def read_entry(record: KeptRecord, task_id: str) -> Entry | None:
     """Return a record's entry for a task, or None if it has none or cannot be read."""
     with suppress(TaskstateError, ValueError, TypeError, KeyError, AttributeError):
         values: dict[str, Any] = dict(record.entry()["tasks"][task_id])
-        entry = Entry(**values | {name: Counter(map(_item, values[name])) for name in _COUNTERS})
-        return entry if "dropped" in values else _of_older_form(record, entry)
+        counters = {name: Counter(map(_item, values[name])) for name in _COUNTERS}
+        if "dropped" not in values:  # of a version that counted only these in the present form
+            counters = {
+                name: Counter(i for i in each.elements() if i.kind in _LISTED) for name, each in counters.items()
+            }
+        return Entry(**values | counters)
     return None
-
-
-def _of_older_form(record: KeptRecord, entry: Entry) -> Entry:
-    """Return an entry that lists what was counted before all units were: what its text holds is counted anew."""
-    data = next((data for path, _, data in written(record.plan()) if path == entry.path and data), b"")
-    now = entry_for(entry.path, data)
-    moved, withdrawn = (
-        Counter({item: n for item, n in each.items() if item.kind in _LISTED})
-        for each in (entry.moved, entry.withdrawn)
-    )
-    return entry._replace(items=now.items, moved=moved, withdrawn=withdrawn, dropped=now.dropped)
 
 
 def _item(text: str) -> Item:
