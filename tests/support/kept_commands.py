@@ -6,15 +6,15 @@ import json
 import re
 import shlex
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.support.kept_model import GONE, HAND, SESSIONS, Place, all_sound, ruin, ruins, sound
-from tests.support.kept_world import PERMANENT, TASK, TASKS, new_words, state_name
+from tests.support.kept_world import PERMANENT, TASK, TASKS, new_words, state_name, task_of
 from tests.support.kept_writes import WRITES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from tests.support.kept_model import Item, Model
     from tests.support.kept_world import Said, World
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _PATH = re.compile(r"[\w./-]*task-[\w./-]+\w")
 _KEPT = re.compile(r"doctor kept show ([\w./-]*\w)")
+# Commands that may end with findings, exit status 1, whether they wrote or not.
+_WITH_FINDINGS = {"finish", "lint", "doctor", "snapshot", "impact", "recover"}
 
 
 class Commands:
@@ -45,7 +47,7 @@ class Commands:
         task = PERMANENT if write.shared else self._task(n)
         if self.world.state(task) is None and "{fresh}" not in write.words:
             return
-        token, before, texts = self.token(), self.world.text(), self.world.texts()
+        token, before, files = self.token(), self.world.texts(), self.world.files()
         known = self._known(task, token, n)
         known["file"] = f"notes-{token}.txt"
         if "{file}" in write.words:
@@ -57,37 +59,51 @@ class Commands:
         if write.slow:
             time.sleep(max(0.0, self._slept + 1.1 - time.time()))  # the names of its files have the second in them
             self._slept = time.time()
-        said = self._writes(task, [word.format(**known) for word in shlex.split(write.words)], bound=write.bound)
-        after = self.world.text()
+        said = self._writes(
+            task,
+            [word.format(**known) for word in shlex.split(write.words)],
+            bound=write.bound and self.world.family(task) not in self.model.by_hand,
+        )
+        for made in sorted(set(self.world.files()) - set(files)):
+            if made.endswith("-state.md"):  # a family of its own, or another id of the task's
+                self.world.join(
+                    task_of(made), task_of(made) if kind in {"new", "permanent import"} else self.world.family(task)
+                )
+        after = self.world.texts()
         if after != before:
-            self.model.wrote(texts)
+            self.model.wrote(before)
             self._count_write(write, kind, (before, after), known)
         elif kind == "session add" and said.status and self.world.state(task):
             self._look_aside(task, token)
 
-    def _count_write(self, write: Write, kind: str, texts: tuple[str, str], known: Mapping[str, str]) -> None:
-        before, after = texts
-        place = write.place.format(**known)
-        left = [text.format(**known) for text in write.leaves]
+    def _count_write(
+        self, write: Write, kind: str, texts: tuple[Mapping[str, str], Mapping[str, str]], known: Mapping[str, str]
+    ) -> None:
+        place, (found_place, pattern) = write.place.format(**known), write.finds
+        self.model.replaced(*texts, {place, found_place} - {"", "file"}, write.ends)
+        before, after = ("\n".join(each.values()) for each in texts)
         lines = "\n".join(line for line in after.split("\n") if line not in set(before.split("\n")))
-        found = re.findall(write.finds, lines, re.MULTILINE) if write.finds else []
-        for text in left:
-            if text not in after:
-                self.model.fault("not written", f"`{write.words}` succeeds, and {text!r} does not stand there")
-        self.model.replaced(before, after, place, write.ends)
-        family = self.world.family(known["fresh"] if kind in {"new", "permanent import"} else known["id"])
-        for header in (re.match(r"=== task-(\w+)-", each) for each in found):
-            if header:
-                self.world.join(header[1], family)
+        found = re.findall(pattern, lines, re.MULTILINE) if pattern else []
+        left = [text.format(**known) for text in write.leaves]
         for text in left:  # only the last one of several is that of the place
             again = known["token"] not in text
-            self.model.acknowledge(kind, family, text, place if text == left[-1] else "", again=again)
+            self._acknowledge(kind, known, text, place if text == left[-1] else "", again=again)
         for text in found:
-            self.model.acknowledge(kind, family, text, place or "file")
+            self._acknowledge(kind, known, text, found_place)
         if kind == "drop":
             self.model.dropped(known["id"])
         if write.shared and kind != "permanent import":
-            self.model.version(*(text.partition(f"=== {Path(state_name(PERMANENT)).name}")[2] for text in texts))
+            self.model.version(*(each.get(PERMANENT, "") for each in texts))
+
+    def _acknowledge(self, kind: str, known: Mapping[str, str], text: str, place: str, *, again: bool = False) -> None:
+        """Count a text for the family in whose files it stands: the one that was meant, or another."""
+        families = [self.world.family(known["id"]), *self.world.families()]
+        texts = self.world.texts()
+        family = next((each for each in families if text in texts.get(each, "")), None)
+        if family is None:
+            self.model.fault("not written", f"`{kind}` succeeds, and {text!r} does not stand there")
+        else:
+            self.model.acknowledge(kind, family, text, place, again=again)
 
     def _known(self, task: str, token: str, n: int) -> dict[str, str]:
         version = re.search(r"^version: (\d+)$", self.world.state(PERMANENT) or "", re.MULTILINE)
@@ -128,9 +144,7 @@ class Commands:
         for task in TASKS:
             if self.world.standing(task):
                 continue
-            head = any(
-                f"=== {Path(state_name(task)).name} " in text for text in list(self.world.history().head.values())[:1]
-            )
+            head = state_name(task) in next(iter(self.world.history().head.values()), {})
             gone = [item for item, place in self.model.places(task) if place in GONE and item.kind != "new"]
             texts, said = self.world.texts(), self.world.taskstate(*new_words(task, f"Task {n}"))
             named = "doctor --fix" in said.err and f"doctor --let-go {task}" in said.err
@@ -153,7 +167,7 @@ class Commands:
         if self.model.calm and "--let-go" in said.all:
             self.model.fault("false alarm", f"`doctor` tells a loss, and nothing was taken away: {said.all}")
         for where, how, token in self._kept:
-            if where == self.world.where and token not in self.world.text() + self._read(how):
+            if where == self.world.where and token not in "".join(self.world.files().values()) + self._read(how):
                 self.model.fault("kept lost", f"{token} was kept at {how}, and is not there any more")
 
     # The cure.
@@ -176,20 +190,21 @@ class Commands:
             self._check_fix(own, told.get(family, []), said, proposed=proposed)
             self.model.proposals += proposed
             if said.status == 0 and family not in self.model.waived and (why := ruins(self.world, family)):
-                self.model.fault("cure fails", f"`doctor --fix` exits 0, and a file of {family} is a ruin: {why}")
-            now = self.world.text(family)
+                self.model.fault(
+                    "cure leaves a ruin", f"`doctor --fix` exits 0, and a file of {family} is a ruin: {why}"
+                )
+            now = self.world.texts()[family]
             foreign = [
-                i.token
-                for i, p in own
-                if p is Place.ELSEWHERE and not any(i.token in text for text in history.head.values())
+                i.token for i, p in own if p is Place.ELSEWHERE and not self.model.held(i, history.head.values())
             ]
-            if family in stood and (over := [token for token in foreign if token in now and not texts[family] == now]):
-                self.model.fault("cure fails", f"another branch's item of {family} was brought over: {over}")
+            if family in stood and (over := [token for token in foreign if token in now and texts[family] != now]):
+                self.model.fault("cure brings over", f"another branch's item of {family} was brought over: {over}")
         self._check_settled(said, errors)
 
     def _check_fix(self, before: list[tuple[Item, Place]], told: list[str], said: Said, *, proposed: bool) -> None:
-        now = self.world.text()
+        texts = self.world.texts()
         for item, place in before:
+            now = texts[item.family]
             what = f"{item.token} ({item.kind}) of {item.family}"
             stays = item.kind in {*SESSIONS, HAND} or not item.ended
             if place is Place.HERE and stays and item.token not in now:
@@ -205,10 +220,10 @@ class Commands:
         listed = self.world.taskstate("list", quiet=True).err.splitlines()
         left = [line for line in listed if "doctor --fix" in line]
         if said.status == 0 and left:
-            self.model.fault("cure fails", f"`doctor --fix` exits 0, and `list` still tells: {left[0]}")
+            self.model.fault("cure tells on", f"`doctor --fix` exits 0, and `list` still tells: {left[0]}")
         new = self._errors() - errors
-        sound_all = all(all_sound(self.world, family) for family in self.world.families())
-        if new and sound_all and said.status == 0:
+        whole = all(self.world.standing(each) and all_sound(self.world, each) for each in self.world.families())
+        if new and whole and said.status == 0:
             self.model.fault("cure lints", f"`doctor --fix` leaves errors that were not there before: {sorted(new)}")
 
     def _errors(self) -> set[str]:
@@ -254,7 +269,7 @@ class Commands:
         fine = all_sound(self.world, self.world.family(task)) and sound(state, archive)
         said = self.world.taskstate(*command)
         same = before == self.world.files()
-        allowed = {0, 1, 2} if command[0] in {"finish", "lint", "doctor", "snapshot", "impact"} else {0, 2}
+        allowed = {0, 1, 2} if {*command[:2]} & _WITH_FINDINGS else {0, 2}
         if said.status and not same and 1 not in allowed:
             self.model.fault("refusal", f"`{name}` exits {said.status}, and wrote")
         own = not why or (state, archive) == (self.world.state(task), self.world.archive(task))

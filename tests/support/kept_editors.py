@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tests.support.kept_git import GitCommands
 from tests.support.kept_model import HAND, SESSIONS
-from tests.support.kept_world import PERMANENT, TASK, TASKS, archive_name, state_name
+from tests.support.kept_world import PERMANENT, TASK, TASKS, archive_name, state_name, task_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,6 +112,7 @@ class Steps(GitCommands):
                 block = blocks[n % len(blocks)]
                 text = state.replace(block, "", 1)
                 self._put(state_name(task), re.sub(r",(\n  \])", r"\1", text) if block.startswith("    {") else text)
+                self.model.cuts.append((self.world.family(task), block))
                 self.world.note(f"by hand: {block.strip()[:60]!r} of {task} goes")
                 return
 
@@ -147,6 +148,7 @@ class Steps(GitCommands):
         path = self.world.here / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())
+        self.model.by_hand.add(self.world.family(task_of(name)))
 
 
 def _revision(text: str) -> str:

@@ -136,7 +136,8 @@ class GitCommands(Commands):
 
     def revert(self, n: int) -> None:
         """Take the last commit, or the one before, back with a new one."""
-        self.world.git("revert", "--no-edit", "HEAD~1" if n % 2 else "HEAD")
+        if self.world.ask("log", "-1", "--format=%s", _back(n)).out.strip() != "begin":
+            self.world.git("revert", "--no-edit", _back(n))
 
     def push(self, n: int) -> None:
         """Push the branch here to a bare repository beside, by force or not."""

@@ -10,10 +10,11 @@ Doubtful points, each decided as the promise is worded:
 - A task, what it was renumbered to and what it was divided into are one: texts move between them, and any of them may
   be named where something of one is gone.
 - An item in whose place a later command put another is withdrawn where it stood there by then; where it was gone
-  already, it is in doubt: it cannot come back beside the other one. In doubt means: telling it is legal, and silence is.
+  already, it is in doubt: it cannot come back beside the other one. In doubt means: it may be told, or not.
 - What was withdrawn, let go or edited, and then stands here again (by git or an old text in an editor), is in doubt.
-- What a hand typed was acknowledged by nobody, or by the next write: in doubt; so is a text that a hand changed. But the
-  cure takes neither away without naming where it is kept, and a unit that a hand deleted must be told like any other.
+- What a hand typed was acknowledged by nobody, or by the next write: in doubt; so is a text that a hand changed. But
+  the cure takes neither away without naming where it is kept, and a unit that a hand deleted is told like any other.
+- What a hand deleted as a whole may be told where a ref holds it, too.
 - A text that a command wrote for the second time, such as a status, while history holds the first, is in doubt.
 - Where a task was dropped, and the file says so or is gone, what was acknowledged before is in doubt.
 - Besides items, each line that a command of ours wrote and none took away is remembered: while one is missing that no
@@ -36,14 +37,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from tests.support.kept_world import History, Said, World
+    from tests.support.kept_world import Files, History, Said, World
 
 _FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _MARKER = re.compile(r"^(?:<{7}|>{7}|={7})(?: |$)", re.MULTILINE)
 _SESSION = re.compile(r"^##(?:#)? Session (\d+)", re.MULTILINE)
 # Each write changes these lines, whatever else it does.
 _MARKS = re.compile(
-    r"===|updated_at|revision|file_size_kb|version|sessions: |  (?:updated_|update_count|git_head|seal)|  \"last_upd|\W*$"
+    r"===|updated_at|revision|file_size_kb|version|sessions: |  (?:updated_|update_count|git_head|seal)"
+    r"|  \"last_updated|\W*$"
 )
 SESSIONS = ("session add", "finish")
 HAND = "hand"
@@ -92,6 +94,8 @@ class Model:
         self.waived: set[str] = set()
         self.proposals = 0
         self.doubled: set[str] = set()
+        self.by_hand: set[str] = set()  # families of which a hand changed a file
+        self.cuts: list[tuple[str, str]] = []
         self._tokens: set[str] = set()
         self._drops: list[tuple[int, str, str]] = []
         self._lines: dict[tuple[str, str], set[str]] = {}
@@ -138,16 +142,19 @@ class Model:
             lines -= was - now
             lines |= {line for line in now - was if not _MARKS.match(line)}
 
-    def replaced(self, before: str, after: str, place: str, ends: Iterable[str]) -> None:
+    def replaced(
+        self, before: Mapping[str, str], after: Mapping[str, str], places: set[str], ends: Iterable[str]
+    ) -> None:
         """Count what a command took away as withdrawn if it belongs to a place that the command writes."""
         for item in self.mine():
-            its = bool(place) and item.place == place
-            if item.token in before and item.token not in after and not item.ended:
-                if its or (item.place and item.place.startswith(tuple(ends))):
-                    item.ended = "withdrawn"
-                elif item.kind != HAND and not item.doubt:
-                    self.fault("command deletes", f"{item.token} ({item.kind}) stood there before the command")
-            elif its and item.token not in before and not item.ended:
+            stood, stands = (item.token in texts.get(item.family, "") for texts in (before, after))
+            if item.ended or (stood and stands):
+                continue
+            if stood and (item.place in places or item.place.startswith(tuple(ends))):
+                item.ended = "withdrawn"
+            elif stood and item.kind != HAND and not item.doubt:
+                self.fault("command deletes", f"{item.token} ({item.kind}) stood there before the command")
+            elif not stands and item.place in places:
                 item.doubt = True
 
     def dropped(self, task: str) -> None:
@@ -169,7 +176,7 @@ class Model:
         self.waived.add(family)
         for item in gone:
             item.ended, item.doubt = item.ended or "let go", False
-        self._lines[self.world.where, family] &= set(self.world.text(family).split("\n"))
+        self._lines[self.world.where, family] &= set(self.world.texts()[family].split("\n"))
 
     # Where things are.
 
@@ -183,24 +190,28 @@ class Model:
 
     def places(self, family: str = "") -> list[tuple[Item, Place]]:
         """Return where each item is."""
-        here, items = self.world.text(), self.mine(family)
-        if all(item.token in here for item in items):
+        here, items = self.world.texts(), self.mine(family)
+        if all(item.token in here[item.family] for item in items):
             return [(item, Place.HERE) for item in items]
         history = self.world.history()
         return [(item, self._place(item, here, history)) for item in items]
 
-    def _place(self, item: Item, here: str, history: History) -> Place:
-        if item.token in here:
+    def held(self, item: Item, commits: Iterable[Files]) -> bool:
+        """Return whether one of these commits has an item."""
+        return any(item.token in text for files in commits for text in self.world.of(files, item.family))
+
+    def _place(self, item: Item, here: Mapping[str, str], history: History) -> Place:
+        if item.token in here[item.family]:
             return Place.HERE
-        if any(item.token in text for text in history.reached):
+        if self.held(item, history.reached):
             return Place.DOUBT if item.again and not item.ended else Place.ELSEWHERE
         if item.doubt:
             return Place.DOUBT
         if item.ended:
             return Place.DONE
-        if any(item.token in text for text in history.stash.values()):
+        if self.held(item, history.stash.values()):
             return Place.STASH
-        if any(item.token in text for text in history.reflog.values()):
+        if self.held(item, history.reflog.values()):
             return Place.REFLOG
         return Place.DOUBT if self._is_dropped(item) else Place.LOST
 
@@ -237,6 +248,8 @@ class Model:
     def _check_family(self, family: str, said: Said, places: list[tuple[Item, Place]]) -> None:
         told, ids = self.told[family], self.world.ids(family)
         why = ruins(self.world, family)
+        if "section" in why and all(item.home != self.world.where for item, _ in places):
+            why = ""  # nothing says what was there before
         self.waived -= set() if why else {family}
         must = [item for item, place in places if place in GONE]
         named = bool(told) or any("damaged" in line and about(line, ids) for line in said.err.splitlines())
@@ -263,21 +276,28 @@ class Model:
         """Return whether silence is demanded: nothing is gone or in doubt, and the files are sound or not there."""
         if not all_sound(self.world, family) or any(p in {Place.DOUBT, Place.REFLOG} for _, p in places):
             return False
-        here = set(self.world.text(family).split("\n"))
+        text = self.world.texts()[family]
+        here = set(text.split("\n"))
+        if any(each == family and block not in text for each, block in self.cuts):
+            return False
         missing = [
             line
             for tree, name in self._lines
             if name == family and tree in {i.home for i in self.mine()}
             for line in self._lines[tree, name] - here
         ]
-        return not missing or all(any(line in text for text in self.world.history().reached) for line in missing)
+        return not missing or self._are_reached(missing)
+
+    def _are_reached(self, lines: list[str]) -> bool:
+        texts = [text for files in self.world.history().reached for text in files.values()]
+        return all(any(line in text for text in texts) for line in lines)
 
     def _check_reflog(self, items: list[Item]) -> None:
         if not items or all(self.told[item.family] for item in items):
             return
         said, history = self.world.taskstate("doctor", quiet=True), self.world.history()
         for item in items:
-            commits = [commit for commit, text in history.reflog.items() if item.token in text]
+            commits = [commit for commit, files in history.reflog.items() if self.held(item, [files])]
             if not self.told[item.family] and not any(commit[:7] in said.all for commit in commits):
                 self.fault(
                     "reflog untold", f"{item.token} is only in {commits[0][:7]}, and `doctor` does not name that"
@@ -311,7 +331,7 @@ def ruin(text: str | None, archive: str) -> str:
         return ""
     if not text.strip("\0\n "):
         return "it is empty"
-    if not text.startswith("---\n") or "\n---\n" not in text:
+    if not text.lstrip("\n").startswith("---\n") or "\n---\n" not in text:
         return "its front matter has no end"
     if _MARKER.search(_FENCED.sub("", text)) or _MARKER.search(archive):
         return "it has conflict markers"
@@ -322,12 +342,15 @@ def ruin(text: str | None, archive: str) -> str:
     return "" if f"\n## 6. {_last(text)[0]}\n" in text else "its last section is gone"
 
 
+def _is_shared(text: str) -> bool:
+    return "\nkind: permanent\n" in text
+
+
 def _last(text: str) -> tuple[str, str]:
     """Return the titles of the last numbered section, and of the last part of all."""
-    is_shared = "\nkind: permanent\n" in text
     return (
         ("Change Log", "## 6. Change Log")
-        if is_shared
+        if _is_shared(text)
         else ("Chain Output", "### Integration Notes for Downstream Tasks")
     )
 
@@ -349,11 +372,14 @@ def _signs(text: str, archive: str) -> Iterator[bool]:
     keys = re.findall(r"^(\w+):", text.partition("\n---\n")[0], re.MULTILINE)
     numbers = [int(number) for part in (archive, text) for number in _SESSION.findall(part)]
     total = re.search(r"^sessions: \{total: (\d+)", text, re.MULTILINE)
-    yield len(keys) == len(set(keys))
+    yield len(keys) == len(set(keys)) and text.startswith("---\n") and "\t" not in text
     yield not _MARKER.search(text)
     yield re.findall(r"^## (\d)", text, re.MULTILINE) == list("123456")
     yield numbers == list(range(1, len(numbers) + 1)) and int(total[1] if total else 0) == len(numbers)
-    yield f"\n{_last(text)[1]}\n" in text
+    yield all(
+        f"\n{title}\n" in text
+        for title in (_last(text)[1], "## 5. Constraints" if _is_shared(text) else "## 5. Git History")
+    )
     yield all(_parses(block) for block in re.findall(r"^```json\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
 
 

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from unittest import mock
 
 from taskstate.__main__ import main
@@ -57,17 +57,21 @@ class Said(NamedTuple):
         return self.out + self.err
 
 
-class History(NamedTuple):
-    """What HEAD, other refs, the stash and reflogs alone reach: commits, with the texts of all tasks."""
+# The files of tasks with their texts, each below a line of its name and the status in it.
+Files: TypeAlias = "Mapping[str, str]"
 
-    head: Mapping[str, str]
-    refs: Mapping[str, str]
-    stash: Mapping[str, str]
-    reflog: Mapping[str, str]
+
+class History(NamedTuple):
+    """What HEAD, other refs, the stash and reflogs alone reach: commits, with the files of all tasks."""
+
+    head: Mapping[str, Files]
+    refs: Mapping[str, Files]
+    stash: Mapping[str, Files]
+    reflog: Mapping[str, Files]
 
     @property
-    def reached(self) -> list[str]:
-        """The texts of all commits that a ref reaches."""
+    def reached(self) -> list[Files]:
+        """The files of all commits that a ref reaches."""
         return [*self.head.values(), *self.refs.values()]
 
 
@@ -90,6 +94,12 @@ def archive_name(task: str) -> str:
     return f".taskstate/archives/task-{task}-archive.md"
 
 
+def task_of(name: str) -> str:
+    """Return the task that a file belongs to."""
+    found = _ID.search(name)
+    return found[1] if found else ""
+
+
 class World:
     """Repositories on real git, with their linked working trees; `here` is the tree in which one works."""
 
@@ -102,8 +112,8 @@ class World:
         self._families = {
             task: task for task in (*TASKS, PERMANENT)
         }  # the first id of each task, and of what it became
-        self._texts: dict[str, str] = {}
-        self._blobs: dict[str, str] = {}
+        self._commits: dict[str, dict[str, str]] = {}
+        self._texts: dict[tuple[str, str], str] = {}
 
     @property
     def here(self) -> Path:
@@ -190,7 +200,7 @@ class World:
         reason = (said.err or said.out).strip().split("\n")[0][:100] if said and said.status else ""
         self.trace.append(f"{what}  -> {said.status} {reason}" if said and said.status else what)
 
-    # Files of tasks. A task, what it was renumbered to and what it was divided into are one family, named by its first id.
+    # Files of tasks. A task, what it was renumbered to and what it was divided into are one family.
 
     def join(self, task: str, family: str) -> None:
         """Count a task to a family."""
@@ -220,21 +230,21 @@ class World:
         """Return the text of the archive here, nothing without one."""
         return _read(self.here / archive_name(task)) or ""
 
-    def files(self) -> dict[str, str]:
-        """Return the files of all tasks here, with their texts."""
+    def files(self) -> Files:
+        """Return the files of all tasks here."""
         root = self.here / ".taskstate"
         paths = [path for folder in _FOLDERS for path in sorted((root / folder).rglob("*.*")) if path.is_file()]
-        return {path.relative_to(self.here).as_posix(): _read(path) or "" for path in paths}
+        names = {path.relative_to(self.here).as_posix(): path for path in paths}
+        return {name: _headed(name, _read(path) or "") for name, path in names.items()}
 
-    def text(self, family: str = "") -> str:
-        """Return the files of a family, or of all, one after the other, each below its name and the status in it."""
-        found = {name: text for name, text in self.files().items() if not family or self._owner(name) == family}
-        return _joined(found)
+    def of(self, files: Files, family: str) -> list[str]:
+        """Return the texts of those files that belong to a family."""
+        return [text for name, text in files.items() if self._owner(name) == family]
 
     def texts(self) -> dict[str, str]:
-        """Return the files of each family, as `text` does."""
+        """Return the files of each family here, one after the other."""
         files = self.files()
-        return {each: _joined({n: t for n, t in files.items() if self._owner(n) == each}) for each in self.families()}
+        return {family: "\n".join(self.of(files, family)) for family in self.families()}
 
     def artifacts(self) -> dict[str, str]:
         """Return the files that were put aside here, with their texts."""
@@ -257,11 +267,11 @@ class World:
         known = {*head, *refs, *of_stash}
         reflog = [commit for commit in self._lines("rev-list", "--reflog") if commit not in known]
         self._read_commits([*head, *refs, *stash, *reflog])
-        return History(*({c: self._texts[c] for c in commits} for commits in (head, refs, stash, reflog)))
+        return History(*({c: self._commits[c] for c in commits} for commits in (head, refs, stash, reflog)))
 
     def _owner(self, name: str) -> str:
-        found = _ID.search(name)
-        return self.family(found[1]) if found else ""
+        task = task_of(name)
+        return self.family(task) if task else ""
 
     def _lines(self, *arguments: str) -> list[str]:
         said = self.ask(*arguments)
@@ -269,25 +279,27 @@ class World:
 
     def _read_commits(self, commits: Iterable[str]) -> None:
         """Read the files of the tasks in the commits that were not read before."""
-        trees: dict[str, dict[str, str]] = {}
+        trees: dict[str, list[tuple[str, str]]] = {}
+        places = [f".taskstate/{folder}" for folder in _FOLDERS]
         for commit in dict.fromkeys(commits):
-            if commit not in self._texts:
-                places = [f".taskstate/{folder}" for folder in _FOLDERS]
+            if commit not in self._commits:
                 rows = self._lines("ls-tree", "-r", "--format=%(objectname) %(path)", commit, "--", *places)
-                trees[commit] = {name: blob for blob, _, name in (row.partition(" ") for row in rows)}
-        new = sorted({blob for tree in trees.values() for blob in tree.values()} - set(self._blobs))
+                trees[commit] = [(blob, name) for blob, _, name in (row.partition(" ") for row in rows)]
+        new = [
+            each for each in dict.fromkeys(each for tree in trees.values() for each in tree) if each not in self._texts
+        ]
         if new:
-            asked = "".join(f"{blob}\n" for blob in new).encode()
+            asked = "".join(f"{blob}\n" for blob, _ in new).encode()
             done = subprocess.run(
                 ["git", "cat-file", "--batch"], cwd=self.here, input=asked, capture_output=True, check=True
             )
             rest = io.BytesIO(done.stdout)
-            for blob in new:
+            for blob, name in new:
                 size = int(rest.readline().split()[2])
-                self._blobs[blob] = _plain(rest.read(size))
+                self._texts[blob, name] = _headed(name, _plain(rest.read(size)))
                 rest.readline()
         for commit, tree in trees.items():
-            self._texts[commit] = _joined({name: self._blobs[blob] for name, blob in tree.items()})
+            self._commits[commit] = {name: self._texts[blob, name] for blob, name in tree}
 
 
 def new_words(task: str, title: str) -> list[str]:
@@ -297,9 +309,9 @@ def new_words(task: str, title: str) -> list[str]:
     return ["new", task, "--title", title, "--description", "d", *parts, *upstream]
 
 
-def _joined(files: Mapping[str, str]) -> str:
-    found = ((name, text, _STATUS.search(text)) for name, text in files.items())
-    return "\n".join(f"=== {Path(name).name} {status[1] if status else ''} ===\n{text}" for name, text, status in found)
+def _headed(name: str, text: str) -> str:
+    status = _STATUS.search(text)
+    return f"=== {Path(name).name} {status[1] if status else ''} ===\n{text}"
 
 
 def _plain(data: bytes) -> str:

@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 STATUS = "task-{id}-state.md %s ==="
-_FILES = r"^=== task-\w+-state\.md |^subtasks: .*"
+# Texts that are found, each with its place.
+_FILES = ("file", r"^=== task-\w+-state\.md |^subtasks: .*")
+_SNAPSHOT = ("snapshot", r'implementer: \{snapshot_time.* tree: "\w{40}"')
+_CONTEXT = ("context", r'^context: \{sealed_at: "[^"]+"')
+_INPUT = ("input", r"<!-- taskstate: input \w+ r\d+ .*-->")
 _EVENT = "note: {token}"
 _OF_STATUS = ("status",)
 
@@ -21,16 +25,16 @@ _OF_STATUS = ("status",)
 class Write(NamedTuple):
     """A command that writes.
 
-    `leaves` are texts that stand in the files of its task afterwards; `finds` is a pattern for such texts among the
-    lines that it adds. Of a `place`, the newest text is what stands there: the one before is withdrawn where it stood.
-    `ends` are places whose texts go as well, if they go. One without texts of its own says in `why`. `first` is what
-    git does before; `begins` is the content of `{file}`; `weight` is how often it is drawn. It is `bound` to work on a
-    sound file of an open task; an `open` one is refused there for other reasons, too.
+    `leaves` are texts that stand in the files of its task afterwards. `finds` is a place, with a pattern for texts among
+    the lines that it adds. In a `place` stands only the newest text: it withdraws the one before. `ends` are places
+    whose texts may go as well. One without texts of its own says in `why` what it does instead. `first` is what git does
+    before; `begins` is the content of `{file}`; `weight` is how often it is drawn. One that is `bound` to work does so on
+    a sound file of an open task, one that is `slow` only once a second; one that is `shared` is of the permanent task.
     """
 
     words: str
     leaves: tuple[str, ...] = ("{token}",)
-    finds: str = ""
+    finds: tuple[str, str] = ("", "")
     place: str = ""
     ends: tuple[str, ...] = ()
     why: str = ""
@@ -111,23 +115,14 @@ WRITES: Mapping[str, tuple[Write, ...]] = {
         nothing("role unblock {id} implementer --all", "it takes findings back")._replace(ends=("finding",)),
     ),
     "role reopen": (Write("role reopen {id} implementer --note {token}", (_EVENT,), ends=("snapshot",), weight=1),),
-    "snapshot take": (
-        Write(
-            "snapshot take {id} --role implementer",
-            (),
-            r'implementer: \{snapshot_time.* tree: "\w{40}"',
-            place="snapshot",
-        ),
-    ),
+    "snapshot take": (Write("snapshot take {id} --role implementer", (), _SNAPSHOT),),
     "snapshot verify": (
         nothing("snapshot verify {id} --role implementer --restore work.txt", "it writes into the working tree"),
     ),
     "snapshot resolve": (Write("snapshot resolve {id} --note {token}", (_EVENT,), ends=("snapshot",), weight=1),),
     "purge": (nothing("purge {id}", _ARTIFACTS)._replace(ends=("snapshot",)),),
-    "context init": (Write("context init {id}", (), r'^context: \{sealed_at: "[^"]+"', place="context", weight=1),),
-    "context rebuild": (
-        Write("context rebuild {id} --note {token}", (), r'^context: \{sealed_at: "[^"]+"', place="context", weight=1),
-    ),
+    "context init": (Write("context init {id}", (), _CONTEXT, weight=1),),
+    "context rebuild": (Write("context rebuild {id} --note {token}", (), _CONTEXT, weight=1),),
     "qa record": (
         Write(
             "qa record {id} --from checks.log --result 'test=3 passed {token}'", ("3 passed {token}",), place="baseline"
@@ -163,7 +158,7 @@ WRITES: Mapping[str, tuple[Write, ...]] = {
         Write("chain output set {id} summary --from {file}", place="summary", bound=True),
         Write("chain output set {id} notes --from {file}", place="notes", bound=True),
     ),
-    "chain pull": (Write("chain pull 707", (), r"<!-- taskstate: input \w+ r\d+ .*-->", place="input", weight=2),),
+    "chain pull": (Write("chain pull 707", (), _INPUT, weight=2),),
     "permanent update": (
         Write(
             "permanent update --section Constraints --from {file}",
@@ -175,8 +170,18 @@ WRITES: Mapping[str, tuple[Write, ...]] = {
         ),
     ),
     "permanent decide": (
-        Write("permanent decide --title t --decision {token} --rationale r --accepted", weight=5, shared=True),
-        Write("permanent decide --title t --decision {token} --rationale r", weight=1, shared=True),
+        Write(
+            "permanent decide --title 'Choose {token}' --decision {token} --rationale r --accepted",
+            ("**Decision:** {token}",),
+            weight=5,
+            shared=True,
+        ),
+        Write(
+            "permanent decide --title 'Choose {token}' --decision {token} --rationale r",
+            ("**Decision:** {token}",),
+            weight=1,
+            shared=True,
+        ),
         Write("permanent decide --accept {k}", ("AD-{k} (accepted)",), place="decision {k}", weight=1, shared=True),
     ),
     "permanent ack": (
@@ -219,6 +224,7 @@ WRITES: Mapping[str, tuple[Write, ...]] = {
         Write(
             "complete {id} --force --note {token}",
             (_EVENT, STATUS % "complete"),
+            _INPUT,
             place="status",
             ends=("turn", "snapshot", "role", "results"),
             weight=2,
@@ -227,7 +233,15 @@ WRITES: Mapping[str, tuple[Write, ...]] = {
     "drop": (
         Write("drop {id} --note {token}", (_EVENT, STATUS % "dropped"), place="status", ends=("turn",), weight=2),
     ),
-    "reopen": (Write("reopen {id} --note {token}", (_EVENT, STATUS % "in_progress"), place="status", weight=4),),
+    "reopen": (
+        Write(
+            "reopen {id} --note {token}",
+            (_EVENT, STATUS % "in_progress"),
+            place="status",
+            ends=("snapshot",),
+            weight=4,
+        ),
+    ),
     "decompose": (Write("decompose {id} --apply", (), _FILES, weight=2),),
     "lint": (nothing("lint --fix", _FORM), nothing("lint --add-ignores", _FORM)),
     "fmt": (nothing("fmt", _FORM),),
