@@ -15,8 +15,9 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from tests.support.kept_editors import Steps
 from tests.support.kept_model import Model
-from tests.support.kept_steps import CALM, COMMANDS, MERGES, STEPS, Steps
+from tests.support.kept_steps import CALM, COMMANDS, MERGES, STEPS
 from tests.support.kept_world import World, nobodys_environment
 from tests.support.long_run import parser_of, say
 
@@ -52,12 +53,13 @@ class History(NamedTuple):
 
 
 class Played(NamedTuple):
-    """What happened up to the first step after which something did not hold."""
+    """What happened up to the first step after which something did not hold, and which kinds of writes were counted."""
 
     trace: tuple[str, ...]
     faults: tuple[tuple[str, str], ...]
     steps: int
     proposals: int
+    written: frozenset[str]
 
 
 def parsed(text: str) -> History:
@@ -87,12 +89,13 @@ def play(history: History, without: frozenset[str] = frozenset(), kind: type[Wor
                 continue
             try:
                 table[step.name][0](steps, step.number)
-                model.check(merges=step.name in MERGES, commands=step.name in COMMANDS or step.name == "fix")
+                merges = step.name.removeprefix("calm-") in MERGES
+                model.check(merges=merges, commands=step.name in COMMANDS or step.name == "fix")
             except Exception:  # noqa: BLE001 - a command of ours ended with it: that is a finding like the others
                 model.fault("traceback", traceback.format_exc(limit=-4))
             if model.faults:
                 break
-        return Played(tuple(world.trace), tuple(model.faults), done, model.proposals)
+        return Played(tuple(world.trace), tuple(model.faults), done, model.proposals, frozenset(steps.written))
 
 
 def drawn(chance: random.Random, length: int, *, calm: bool = False) -> History:

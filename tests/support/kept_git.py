@@ -149,9 +149,12 @@ class GitCommands(Commands):
         self.world.git("push", "-q", *(["--force"] if n == 5 else []), "origin", "HEAD")
 
     def pull(self, n: int) -> None:
-        """Pull the branch here, or main, merging or rebasing."""
-        branch = "main" if n % 3 == 2 else self._branch() or "main"
-        self.world.git("pull", "-q", "--no-edit", "--rebase" if n % 2 else "--no-rebase", "origin", branch)
+        """Pull a branch of the bare repository, merging or rebasing."""
+        names = self.world.ask("ls-remote", "--heads", "origin").out.split()[1::2]
+        branches = [name.removeprefix("refs/heads/") for name in names if not name.endswith("early")]
+        if branches:
+            branch = branches[n // 2 % len(branches)]
+            self.world.git("pull", "-q", "--no-edit", "--rebase" if n % 2 else "--no-rebase", "origin", branch)
 
     def clone(self, n: int) -> None:
         """Work in the other clone, which is made of the bare repository at first."""
@@ -191,7 +194,8 @@ class GitCommands(Commands):
             self.stash_pop(n)
 
     def bisect(self, n: int) -> None:
-        """Look for the commit that broke something, and look at the tasks there."""
+        """Commit, look for the commit that broke something, and look at the tasks there."""
+        self.commit(1)
         first = self.world.ask("rev-list", "--max-parents=0", "HEAD").out.split()
         if first and not self.world.git("bisect", "start", "HEAD", first[-1]).status:
             self.model.check()

@@ -233,6 +233,7 @@ class Model:
             losses = [line for line in said.err.splitlines() if "let-go" in line]
             if losses or said.status:
                 self.fault("false alarm", f"nothing was taken away: {(losses or [said.err])[0]}")
+            self._check_doubled(blamed=commands or (merges and self.world.driver))
             return
         places = self.places()
         for family in self.world.families():

@@ -90,7 +90,7 @@ CALM: Mapping[str, Row] = {
     "put-aside": (Steps.put_aside, 4),
     "worktree-add": (Steps.worktree_add, 2),
     "worktree-enter": (Steps.worktree_enter, 3),
-    "bisect": (lambda steps, n: (steps.commit(1), steps.bisect(n))[0], 2),
+    "bisect": (Steps.bisect, 2),
     "clone": (Steps.clone, 4),
     "push": (Steps.push, 4),
     **{

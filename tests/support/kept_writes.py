@@ -25,11 +25,12 @@ _OF_STATUS = ("status",)
 class Write(NamedTuple):
     """A command that writes.
 
-    `leaves` are texts that stand in the files of its task afterwards. `finds` is a place, with a pattern for texts among
-    the lines that it adds. In a `place` stands only the newest text: it withdraws the one before. `ends` are places
-    whose texts may go as well. One without texts of its own says in `why` what it does instead. `first` is what git does
-    before; `begins` is the content of `{file}`; `weight` is how often it is drawn. One that is `bound` to work does so on
-    a sound file of an open task, one that is `slow` only once a second; one that is `shared` is of the permanent task.
+    `leaves` are texts that stand in the files of its task afterwards. `finds` is a place, with a pattern for texts
+    among the lines that it adds. In a `place` stands only the newest text: it withdraws the one before. `ends` are
+    places whose texts may go as well. One without texts of its own says in `why` what it does instead. `first` is what
+    git does before; `begins` is the content of `{file}`; `changes` is a file to which somebody adds a line; `weight` is
+    how often it is drawn. One that is `bound` to work does so on a sound file of an open task, one that is `slow` once
+    a second, a `shared` one on the permanent task.
     """
 
     words: str
@@ -40,6 +41,7 @@ class Write(NamedTuple):
     why: str = ""
     first: tuple[str, ...] = ()
     begins: str = "{token}"
+    changes: str = ""
     weight: int = 2
     bound: bool = False
     slow: bool = False
@@ -115,14 +117,16 @@ WRITES: Mapping[str, tuple[Write, ...]] = {
         nothing("role unblock {id} implementer --all", "it takes findings back")._replace(ends=("finding",)),
     ),
     "role reopen": (Write("role reopen {id} implementer --note {token}", (_EVENT,), ends=("snapshot",), weight=1),),
-    "snapshot take": (Write("snapshot take {id} --role implementer", (), _SNAPSHOT),),
+    "snapshot take": (Write("snapshot take {id} --role implementer", (), _SNAPSHOT, changes="work.txt"),),
     "snapshot verify": (
         nothing("snapshot verify {id} --role implementer --restore work.txt", "it writes into the working tree"),
     ),
-    "snapshot resolve": (Write("snapshot resolve {id} --note {token}", (_EVENT,), ends=("snapshot",), weight=1),),
+    "snapshot resolve": (
+        Write("snapshot resolve {id} --note {token}", (_EVENT,), ends=("snapshot",), changes="work.txt", weight=1),
+    ),
     "purge": (nothing("purge {id}", _ARTIFACTS)._replace(ends=("snapshot",)),),
     "context init": (Write("context init {id}", (), _CONTEXT, weight=1),),
-    "context rebuild": (Write("context rebuild {id} --note {token}", (), _CONTEXT, weight=1),),
+    "context rebuild": (Write("context rebuild {id} --note {token}", (), _CONTEXT, changes="rules.md", weight=1),),
     "qa record": (
         Write(
             "qa record {id} --from checks.log --result 'test=3 passed {token}'", ("3 passed {token}",), place="baseline"
@@ -142,7 +146,9 @@ WRITES: Mapping[str, tuple[Write, ...]] = {
             weight=1,
         ),
     ),
-    "evidence add": (Write("evidence add {id} --type plan --path {file}", ("path: {file}",), weight=4, bound=True),),
+    "evidence add": (
+        Write("evidence add {id} --type {token} --path rules.md", ("type: {token}",), weight=4, bound=True),
+    ),
     "git-history sync": (
         Write(
             "git-history sync {id} --since HEAD~1",
