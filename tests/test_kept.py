@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from taskstate.operations.index import COMMANDS, operations_of
 from tests.kept import NUMBERS, History, Step, parsed, play
+from tests.support.kept_commands import write_steps
 from tests.support.kept_steps import CALM, STEPS
 from tests.support.kept_world import TASK, Said, World, state_name
 from tests.support.kept_writes import WRITES
@@ -51,13 +52,13 @@ def few(examples: int) -> Callable[..., Callable[..., None]]:
 
 
 # Every command that writes, and then all of it is taken away.
-_TOLD = frozenset({"untold", "wording"})  # what other tests look at
 _LOST = "reset-hard:0 clean:0 doctor:0 fix:0 doctor:0"
 WRITTEN = {
     "a task": (
         "sealed session-add:0 session-add-2:0 session-add:0 feature-add:0 feature-pass:0 feature-fail:1 "
         "phase-add:0 phase-set:0 phase-extend:0 phase-tried:0 criterion-check:0 criterion-check:1 criterion-uncheck:1 "
-        "evidence-add:0 chain-output-set:0 chain-output-set-2:0 git-history-sync:0 context-rebuild:0 qa-record:0 qa-baseline:0"
+        "evidence-add:0 chain-output-set:0 chain-output-set-2:0 git-history-sync:0 context-rebuild:0 qa-record:0 "
+        "qa-baseline:0"
     ),
     "turns and roles": (
         "context-init:0 start:0 finish:0 start:0 finish-2:0 qa-record-2:0 role-set:0 snapshot-take:0 role-set-2:0 "
@@ -139,26 +140,23 @@ def faults(history: History) -> str:
 
 
 def test_every_operation_that_writes_is_played() -> None:
-    """Each has a step that leaves a text of its own, or says why none of its texts can be lost."""
+    """Each has a step in a history below, with a text of its own, or says why none of its texts can be lost."""
     operations = {each.name for command in COMMANDS for each in operations_of(command) if each.writes}
     assert set(WRITES) == operations
-    untold = [row.words for rows in WRITES.values() for row in rows if not (row.leaves or row.finds[0] or row.why)]
-    assert untold == []
+    played = {step.name for history in WRITTEN.values() for step in parsed(history).steps}
+    rows = {name: row for name, (row, _) in write_steps().items() if not row.why}
+    assert rows.keys() - played == set()
+    assert [row.words for row in rows.values() if not (row.leaves or row.finds[0])] == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("history", WRITTEN.values(), ids=WRITTEN)
 def test_every_write_is_told_and_comes_back(history: str) -> None:
-    """What any command wrote is told after git took it away, and comes back."""
-    assert not faults(parsed(f"{history} {_LOST}"))
-
-
-@pytest.mark.slow
-def test_every_write_leaves_what_its_row_says() -> None:
-    """Each row of the table is played once with success, so no promise holds only because nothing was written."""
-    written = {words for history in WRITTEN.values() for words in play(parsed(history), _TOLD).written}
-    rows = [row for rows in WRITES.values() for row in rows]
-    assert [row.words for row in rows if not row.why and row.words not in written] == []
+    """What any command wrote is told after git took it away, and comes back; and each of the commands did write."""
+    played = play(parsed(f"{history} {_LOST}"))
+    assert played.faults == (), played.trace
+    rows = [write_steps()[step.name][0] for step in parsed(history).steps if step.name in write_steps()]
+    assert [row.words for row in rows if not row.why and row.words not in played.written] == []
 
 
 @pytest.mark.slow

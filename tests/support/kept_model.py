@@ -148,13 +148,14 @@ class Model:
         """Count what a command took away as withdrawn if it belongs to a place that the command writes."""
         for item in self.mine():
             stood, stands = (item.token in texts.get(item.family, "") for texts in (before, after))
-            if item.ended or (stood and stands):
+            its = item.place in places or item.place.startswith(tuple(ends))
+            if item.ended or stands:
                 continue
-            if stood and (item.place in places or item.place.startswith(tuple(ends))):
+            if stood and its:
                 item.ended = "withdrawn"
             elif stood and item.kind != HAND and not item.doubt:
                 self.fault("command deletes", f"{item.token} ({item.kind}) stood there before the command")
-            elif not stands and item.place in places:
+            elif its and item.place != "file":
                 item.doubt = True
 
     def dropped(self, task: str) -> None:
@@ -287,10 +288,10 @@ class Model:
             if name == family and tree in {i.home for i in self.mine()}
             for line in self._lines[tree, name] - here
         ]
-        return not missing or self._are_reached(missing)
+        return not missing or self._are_reached(family, missing)
 
-    def _are_reached(self, lines: list[str]) -> bool:
-        texts = [text for files in self.world.history().reached for text in files.values()]
+    def _are_reached(self, family: str, lines: list[str]) -> bool:
+        texts = [text for files in self.world.history().reached for text in self.world.of(files, family)]
         return all(any(line in text for text in texts) for line in lines)
 
     def _check_reflog(self, items: list[Item]) -> None:
