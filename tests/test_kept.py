@@ -77,12 +77,20 @@ WRITTEN = {
 
 # What was once lost, or told for nothing.
 SEEN = {
-    "the cure after an archiving": "session-add:0 session-add:0 commit:1 session-add:0 archive:0 reset-hard:0 clean:0 fix:0 doctor:0",
-    "the same, tracked": "session-add:0 session-add:0 archive:0 commit:1 session-add:0 archive:0 session-add:0 checkout-files:3 fix:0",
-    "an archive taken back": "session-add:0 session-add:0 archive:0 commit:1 session-add:0 archive:0 checkout-files:2 fix:0",
+    "the cure after an archiving": (
+        "session-add:0 session-add:0 commit:1 session-add:0 archive:0 reset-hard:0 clean:0 fix:0 doctor:0"
+    ),
+    "the same, tracked": (
+        "session-add:0 session-add:0 archive:0 commit:1 session-add:0 archive:0 session-add:0 checkout- files:3 fix:0"
+    ),
+    "an archive taken back": (
+        "session-add:0 session-add:0 archive:0 commit:1 session-add:0 archive:0 checkout-files:2 fix:0"
+    ),
     "a HEAD that moved": "session-add:0 commit:1 session-add:0 reset-hard:1 fix:0 doctor:0",
     "another branch by force": "session-add:0 commit:1 session-add:0 switch:1 fix:0",
-    "a sealed task": "sealed session-add:0 commit:1 session-add:0 feature-pass:0 criterion-check:0 checkout-files:3 fix:0",
+    "a sealed task": (
+        "sealed session-add:0 commit:1 session-add:0 feature-pass:0 criterion-check:0 checkout-files:3 fix:0"
+    ),
     "added, reset, collected": "session-add:0 commit:1 session-add:0 stage:0 reset-hard:0 gc:0 fix:0",
     "stashed": "session-add:0 commit:1 session-add:0 stash:0 doctor:0 stash-pop:0",
     "stashed and dropped": "session-add:0 commit:1 session-add:0 stash:0 stash-drop:0 gc:0 fix:0",
@@ -90,8 +98,13 @@ SEEN = {
     "removed, then new": "session-add:0 commit:1 session-add:0 remove:0 new-again:0 fix:0",
     "never committed, cleaned": "uncommitted session-add:0 feature-pass:0 clean:0 new-again:0 fix:0",
     "a branch with an edit": "session-add:0 commit:1 branch:0 session-add:0 edit:1 commit:1 switch:3 doctor:0 fix:0",
-    "a merge given up": "session-add:0 commit:1 branch:0 session-add:0 commit:1 switch:2 session-add:0 commit:1 merge:1 abort:0 doctor:0 fix:0",
-    "a reset that was meant": "session-add:0 commit:1 session-add:0 reset-hard:0 let-go:0 doctor:0 session-add:0 doctor:0",
+    "a merge given up": (
+        "session-add:0 commit:1 branch:0 session-add:0 commit:1 switch:2 session-add:0 commit:1 merge:1 "
+        "abort:0 doctor:0 fix:0"
+    ),
+    "a reset that was meant": (
+        "session-add:0 commit:1 session-add:0 reset-hard:0 let-go:0 doctor:0 session-add:0 doctor:0"
+    ),
     "only in the reflog": "session-add:0 commit:1 session-add:0 commit:1 reset-hard:1 doctor:0 fix:0",
     "a stale save": "session-add:0 load:0 session-add:0 feature-pass:0 save:2 fix:0",
     "other ends of lines": "session-add:0 session-add:0 crlf:0 session-add:0 archive:0 fix:0",
@@ -99,8 +112,12 @@ SEEN = {
     "a handoff": "handoff-new:0 reset-hard:0 clean:0 fix:0 handoff-accept:0",
     "taken back": "feature-pass:0 criterion-check:0 feature-fail:0 criterion-uncheck:0 doctor:0 fix:0",
     "edited, then written over": "session-add:0 edit:0 session-add:0 doctor:0 fix:0",
-    "another branch, no reflog": "session-add:0 commit:1 branch:0 session-add:0 feature-pass:0 commit:1 switch:2 gc:1 doctor:0 fix:0",
-    "a conflict of lines": "session-add:0 commit:1 branch:0 session-add:0 commit:1 switch:2 session-add:0 commit:1 merge:1 fix:0",
+    "another branch, no reflog": (
+        "session-add:0 commit:1 branch:0 session-add:0 feature-pass:0 commit:1 switch:2 gc:1 doctor:0 fix:0"
+    ),
+    "a conflict of lines": (
+        "session-add:0 commit:1 branch:0 session-add:0 commit:1 switch:2 session-add:0 commit:1 merge:1 fix:0"
+    ),
     "a stale half": "session-add:0 session-add:0 load:0 session-add:0 save:0 half:0 fix:0",
     "undone, after a drop": "session-add:0 commit:1 drop:0 checkout-files:3 session-add:0 reset-hard:0 fix:0",
     "dropped on another branch": "branch:0 drop:0 commit:1 switch:2 session-add:0 reset-hard:0 doctor:0 fix:0",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 
-from tests.support.kept_commands import Commands
+from tests.support.kept_cure import CureCommands
 from tests.support.kept_world import TASK, archive_name, state_name
 
 
-class GitCommands(Commands):
+class GitCommands(CureCommands):
     """Whoever works in the repository with git, and with our commands."""
 
     def stage(self, n: int) -> None:

@@ -1,8 +1,7 @@
 """How each operation that writes is played, and by which text one knows afterwards that it wrote.
 
-A text is known to nobody else by its token. Of the words and texts, `{id}` is the task, `{root}` the id with which it
-began, `{token}` the token, `{k}` 1 or 2, `{fresh}` an id that was never given, `{file}` a file whose content is told,
-`{version}` the version of the permanent task.
+A text is known to nobody else by its token. Of the words and texts, `{id}` is the task, `{token}` the token, `{k}` 1 or
+2, `{fresh}` an id that was never given, `{file}` a file with some content, `{version}` that of the permanent task.
 """
 
 from __future__ import annotations
@@ -98,10 +97,8 @@ WRITES: Mapping[str, tuple[Write, ...]] = {
         ),
     ),
     "handoff accept": (Write("handoff accept {id} --agent {token}", weight=1),),
-    "criterion check": (Write("criterion check {id} {k}", ("[x] crit-{root}-{k}",), place="criterion {k}", weight=3),),
-    "criterion uncheck": (
-        Write("criterion uncheck {id} {k}", ("[ ] crit-{root}-{k}",), place="criterion {k}", weight=1),
-    ),
+    "criterion check": (Write("criterion check {id} {k}", (), ("criterion {k}", r"\[x\] .*"), weight=3),),
+    "criterion uncheck": (Write("criterion uncheck {id} {k}", (), ("criterion {k}", r"\[ \] .*"), weight=1),),
     "role set": (
         Write(
             "role set {id} implementer --status in_progress --session-id {token}",
