@@ -120,13 +120,12 @@ class Commands:
         standing = self.world.standing(TASK)
         if standing and n < 4:
             return standing[-1] if n == 3 or TASK not in standing else TASK
-        others = [
-            task
-            for each in self.world.families()
-            if each not in {TASK, PERMANENT}
-            for task in self.world.standing(each)
-        ]
+        standing = [task for each in self.world.families() for task in self.world.standing(each)]
+        others = [task for task in standing if self.world.family(task) != TASK and not self._is_shared(task)]
         return others[-1] if others and n == 5 else TASKS[n // 4]
+
+    def _is_shared(self, task: str) -> bool:
+        return "\nkind: permanent\n" in (self.world.state(task) or "")
 
     def add_aside(self, n: int) -> None:
         """Apply the input of a session that was refused."""

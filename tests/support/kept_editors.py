@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tests.support.kept_model import Model
     from tests.support.kept_world import World
 
+_TOKEN = re.compile(r"item-\d+-end")
 # Slight faults that a hand makes, beside a line that it types.
 _SLIPS: tuple[Callable[[str], str], ...] = (
     lambda text: f"\n{text}",
@@ -86,16 +87,12 @@ class Steps(GitCommands):
         """Change a text that a command wrote by hand."""
         task = self._of(n)
         state = self.world.state(task) or ""
-        items = [
-            i
-            for i in self.model.mine(self.world.family(task))
-            if not i.ended and i.token in state and i.place != "file"
-        ]
-        items = [i for i in items if i.kind != HAND]
+        items = [i for i in self.model.mine(self.world.family(task)) if not i.ended and i.token in state]
+        items = [i for i in items if _TOKEN.search(i.token)]
         if items:
             item, token = items[n % len(items)], self._hand()
             item.doubt = True
-            self._put(state_name(task), state.replace(item.token, token))
+            self._put(state_name(task), state.replace(item.token, _TOKEN.sub(token, item.token)))
             self.world.note(f"by hand: {item.token!r} is now {token}")
             self.model.acknowledge(HAND, item.family, token)
 
