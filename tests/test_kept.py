@@ -81,7 +81,7 @@ SEEN = {
         "session-add:0 session-add:0 commit:1 session-add:0 archive:0 reset-hard:0 clean:0 fix:0 doctor:0"
     ),
     "the same, tracked": (
-        "session-add:0 session-add:0 archive:0 commit:1 session-add:0 archive:0 session-add:0 checkout- files:3 fix:0"
+        "session-add:0 session-add:0 archive:0 commit:1 session-add:0 archive:0 session-add:0 checkout-files:3 fix:0"
     ),
     "an archive taken back": (
         "session-add:0 session-add:0 archive:0 commit:1 session-add:0 archive:0 checkout-files:2 fix:0"
@@ -131,8 +131,8 @@ SEEN = {
     "a version that was lost": "permanent-decide:0 checkout-files:3 permanent-decide:0 fix:0 doctor:0",
     "a version that was reverted": "permanent-decide:0 commit:1 revert:0 permanent-decide:0 doctor:0",
     "squashed, archived, rebased": (
-        "driver branch:0 session-add:0 commit:1 session-add:0 commit:1 switch:2 squash:1 session-add:0 archive:0 "
-        "commit:1 switch:2 rebase:1 fix:0"
+        "driver branch:0 session-add:0 commit:1 session-add:0 commit:1 switch:2 squash:1 session-add:0 "
+        "archive:0 commit:1 switch:2 rebase:1 fix:0"
     ),
     "a formatter over an archive": "session-add:0 session-add:0 session-add:0 archive:0 format:2 fix:0 doctor:0",
     "a formatter over a state file": "session-add:0 session-add:0 format:0 session-add:0 fix:0 doctor:0",
