@@ -252,6 +252,19 @@ class Building(World):
         return Said(0, "", "")
 
 
+class Careless(World):
+    """As if a new feature took the first session's text away, and left the second one's twice."""
+
+    def taskstate(self, *arguments: str, quiet: bool = False) -> Said:
+        """Add a feature, and more."""
+        said = super().taskstate(*arguments, quiet=quiet)
+        if arguments[:2] == ("feature", "add"):
+            path = self.here / state_name(TASK)
+            text = path.read_text(encoding="utf-8").replace("item-1-end", "")
+            path.write_text(text.replace("## 5. Git History\n", "## 5. Git History\n\nitem-2-end\n"), encoding="utf-8")
+        return said
+
+
 @pytest.mark.parametrize(
     ("kind", "world", "history"),
     [
@@ -262,6 +275,9 @@ class Building(World):
         ("wording", Alarmed, "session-add:0 stash:0"),
         ("cure fails", Idle, "session-add:0 reset-hard:0 fix:0"),
         ("cure deletes", Deleting, "session-add:0 fix:0"),
+        ("false alarm", Alarmed, "calm session-add:0"),
+        ("command deletes", Careless, "session-add:0 feature-add:0"),
+        ("doubled", Careless, "feature-add:0 session-add:0 feature-add:0"),
         ("built on a ruin", Building, "half:2 session-add:0"),
     ],
 )

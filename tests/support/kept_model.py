@@ -5,6 +5,7 @@ Doubtful points, each decided as the promise is worded:
 - An item that a commit of HEAD or of another ref holds is accounted for: quiet, also where a stale save dropped it.
 - What the stash and a reflog both hold, but no ref, is told with `git stash pop`: "only the reflog" is not so.
 - What only the reflog holds may be told by all commands, or noted by `doctor` alone. The cure may bring it back.
+- What stands only in a file of a commit that cannot be read (a tab in its front matter) is in doubt.
 - The index counts for nothing, neither its files nor the second parent of a stash entry: no ref reaches its objects.
 - Items of a working tree that was removed by force are told in the main one: their records lie with git, which stays.
 - A task, what it was renumbered to and what it was divided into are one: texts move between them, and any of them may
@@ -33,7 +34,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from tests.support.kept_soundness import about, all_sound, ruins
+from tests.support.kept_soundness import about, all_sound, readable, ruins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -175,7 +176,9 @@ class Model:
         self.waived.add(family)
         for item in gone:
             item.ended, item.doubt = item.ended or "let go", False
-        self._lines[self.world.where, family] &= set(self.world.texts()[family].split("\n"))
+        self._lines.setdefault((self.world.where, family), set()).intersection_update(
+            self.world.texts()[family].split("\n")
+        )
 
     # Where things are.
 
@@ -196,15 +199,16 @@ class Model:
         return [(item, self._place(item, here, history)) for item in items]
 
     def held(self, item: Item, commits: Iterable[Files]) -> bool:
-        """Return whether one of these commits has an item."""
-        return any(item.token in text for files in commits for text in self.world.of(files, item.family))
+        """Return whether one of these commits has an item, in a file that can be read."""
+        texts = (text for files in commits for text in self.world.of(files, item.family))
+        return any(item.token in text and readable(text) for text in texts)
 
     def _place(self, item: Item, here: Mapping[str, str], history: History) -> Place:
         if item.token in here[item.family]:
             return Place.HERE
         if self.held(item, history.reached):
             return Place.DOUBT if item.again and not item.ended else Place.ELSEWHERE
-        if item.doubt:
+        if item.doubt or (not item.ended and self.has_seen(item.family, item.token)):
             return Place.DOUBT
         if item.ended:
             return Place.DONE

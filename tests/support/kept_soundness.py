@@ -70,12 +70,17 @@ def sound(state: str | None, archive: str) -> bool:
     return state is not None and not ruin(state, archive) and all(_signs(state, archive))
 
 
+def readable(text: str) -> bool:
+    """Return whether nothing in a text says that it cannot be read as a file of a task."""
+    head = text.partition("\n---\n")[0]
+    keys = re.findall(r"^(\w+):", head, re.MULTILINE)
+    return len(keys) == len(set(keys)) and "\t" not in head and not _MARKER.search(text)
+
+
 def _signs(text: str, archive: str) -> Iterator[bool]:
-    keys = re.findall(r"^(\w+):", text.partition("\n---\n")[0], re.MULTILINE)
     numbers = [int(number) for part in (archive, text) for number in _SESSION.findall(part)]
     total = re.search(r"^sessions: \{total: (\d+)", text, re.MULTILINE)
-    yield len(keys) == len(set(keys)) and text.startswith("---\n") and "\t" not in text
-    yield not _MARKER.search(text)
+    yield readable(text) and text.startswith("---\n")
     yield re.findall(r"^## (\d)", text, re.MULTILINE) == list("123456")
     yield numbers == list(range(1, len(numbers) + 1)) and int(total[1] if total else 0) == len(numbers)
     yield all(
