@@ -277,7 +277,7 @@ class Careless(World):
         ("cure deletes", Deleting, "session-add:0 fix:0"),
         ("false alarm", Alarmed, "calm session-add:0"),
         ("command deletes", Careless, "session-add:0 feature-add:0"),
-        ("doubled", Careless, "feature-add:0 session-add:0 feature-add:0"),
+        ("doubled", Careless, "criterion-check:0 session-add:0 feature-add:0"),
         ("built on a ruin", Building, "half:2 session-add:0"),
     ],
 )

@@ -212,11 +212,13 @@ class Model:
             return Place.DOUBT
         if item.ended:
             return Place.DONE
+        if self._is_dropped(item):
+            return Place.DOUBT
         if self.held(item, history.stash.values()):
             return Place.STASH
         if self.held(item, history.reflog.values()):
             return Place.REFLOG
-        return Place.DOUBT if self._is_dropped(item) else Place.LOST
+        return Place.LOST
 
     def _is_dropped(self, item: Item) -> bool:
         for number, family, task in self._drops:
@@ -228,10 +230,15 @@ class Model:
     def damage(self, family: str) -> str:
         """Return why a file of a family is certainly damaged, nothing otherwise.
 
-        A section that no command has written in this working tree is missed by nobody.
+        A section is missed by nobody if no command has written it in this working tree, or a hand committed the file
+        without it.
         """
         why, lines = ruins(self.world, family), self._lines.get((self.world.where, family), ())
-        return "" if "section" in why and not any(line.startswith("## 6. ") for line in lines) else why
+        if "section" not in why:
+            return why
+        head = "".join(self.world.of(next(iter(self.world.history().head.values()), {}), family))
+        is_known = any(line.startswith("## 6. ") for line in lines)
+        return why if is_known and (not head or "\n## 6. " in head) else ""
 
     def has_seen(self, family: str, text: str) -> bool:
         """Return whether a commit that a ref reaches has a text."""
