@@ -49,10 +49,8 @@ class CureCommands(Commands):
             self.model.fault("status", f"`doctor --fix` exits {said.status}: {said.err[:200]}")
         added = {path for path, text in self.world.artifacts().items() if aside.get(path) != text}
         for family in self.world.families():
-            proposed = said.status == 1 and any(
-                f"task-{task}/" in f"{said.all}{added}" or f"kept show {task}" in said.all
-                for task in self.world.ids(family)
-            )
+            named = any(f"task-{task}/" in f"{said.all}{added}" for task in self.world.ids(family))
+            proposed = said.status == 1 and (named or bool(_KEPT.search(said.all)))
             own = [(item, place) for item, place in before if item.family == family]
             self._check_fix(own, told.get(family, []), said, proposed=proposed)
             self.model.proposals += proposed
@@ -107,7 +105,7 @@ class CureCommands(Commands):
     def _read(self, how: str) -> str:
         name = how.removeprefix("kept ")
         if name != how:
-            return self.world.taskstate("doctor", "kept", "show", name, quiet=True).out
+            return self.world.process("doctor", "kept", "show", name)
         path = self.world.here / how
         return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
 

@@ -195,6 +195,11 @@ class World:
             self.note(f"taskstate {shlex.join(arguments)}", said)
         return said
 
+    def process(self, *arguments: str) -> str:
+        """Run a command of ours here as a process, and return the bytes that it printed, as text."""
+        command = [sys.executable, "-m", "taskstate", *arguments]
+        return subprocess.run(command, cwd=self.here, capture_output=True, check=False).stdout.decode(errors="replace")
+
     def note(self, what: str, said: Said | None = None) -> None:
         """Put a line into the trace; of what failed, with the status and the first line of the reason."""
         reason = (said.err or said.out).strip().split("\n")[0][:100] if said and said.status else ""
