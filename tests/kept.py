@@ -15,8 +15,9 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from tests.support.kept_editors import Steps
 from tests.support.kept_model import Model
-from tests.support.kept_steps import STEPS, Steps
+from tests.support.kept_steps import CALM, COMMANDS, MERGES, STEPS
 from tests.support.kept_world import World, nobodys_environment
 from tests.support.long_run import parser_of, say
 
@@ -41,19 +42,24 @@ class History(NamedTuple):
     sealed: bool = False
     driver: bool = False
     committed: bool = True
+    calm: bool = False
 
     def __str__(self) -> str:
-        signs = (("sealed", self.sealed), ("driver", self.driver), ("uncommitted", not self.committed))
+        signs = (
+            *(("sealed", self.sealed), ("driver", self.driver)),
+            *(("uncommitted", not self.committed), ("calm", self.calm)),
+        )
         return " ".join([*(name for name, on in signs if on), *(f"{name}:{number}" for name, number in self.steps)])
 
 
 class Played(NamedTuple):
-    """What happened up to the first step after which something did not hold."""
+    """What happened up to the first step after which something did not hold, and which kinds of writes were counted."""
 
     trace: tuple[str, ...]
     faults: tuple[tuple[str, str], ...]
     steps: int
     proposals: int
+    written: frozenset[str]
 
 
 def parsed(text: str) -> History:
@@ -65,6 +71,7 @@ def parsed(text: str) -> History:
         sealed="sealed" in words,
         driver="driver" in words,
         committed="uncommitted" not in words,
+        calm="calm" in words,
     )
 
 
@@ -73,30 +80,34 @@ def play(history: History, without: frozenset[str] = frozenset(), kind: type[Wor
     with tempfile.TemporaryDirectory(prefix="taskstate-kept-") as folder, nobodys_environment():
         world = kind(Path(folder))
         world.begin(sealed=history.sealed, driver=history.driver, committed=history.committed)
-        model = Model(world, without)
-        steps, done = Steps(world, model), 0
+        model = Model(world, without, calm=history.calm)
+        model.begin()
+        table, steps, done = CALM if history.calm else STEPS, Steps(world, model), 0
         for step in history.steps:
             done += 1
             if step.name in without:
                 continue
             try:
-                STEPS[step.name][0](steps, step.number)
-                model.check()
+                table[step.name][0](steps, step.number)
+                merges = step.name.removeprefix("calm-") in MERGES
+                model.check(merges=merges, commands=step.name in COMMANDS or step.name == "fix")
             except Exception:  # noqa: BLE001 - a command of ours ended with it: that is a finding like the others
                 model.fault("traceback", traceback.format_exc(limit=-4))
             if model.faults:
                 break
-        return Played(tuple(world.trace), tuple(model.faults), done, model.proposals)
+        return Played(tuple(world.trace), tuple(model.faults), done, model.proposals, frozenset(steps.written))
 
 
-def drawn(chance: random.Random, length: int) -> History:
-    """Return a history by chance."""
-    names = chance.choices(list(STEPS), weights=[weight for _, weight in STEPS.values()], k=length)
+def drawn(chance: random.Random, length: int, *, calm: bool = False) -> History:
+    """Return a history by chance; one of ordinary life, if it is to be calm."""
+    table = CALM if calm else STEPS
+    names = chance.choices(list(table), weights=[weight for _, weight in table.values()], k=length)
     return History(
         steps=tuple(Step(name, chance.randrange(NUMBERS)) for name in names),
         sealed=chance.random() < 1 / 3,
         driver=chance.random() < 1 / 2,
         committed=chance.random() < 5 / 6,
+        calm=calm,
     )
 
 
@@ -121,6 +132,7 @@ def report(arguments: Sequence[str] | None = None) -> int:
     """Run the long form, and print what it did and found."""
     parser = parser_of("kept", __doc__, histories=200, steps=40)
     parser.add_argument("--without", default="", metavar="NAME,…", help="steps and kinds of faults to leave out")
+    parser.add_argument("--calm", action="store_true", help="ordinary life alone, in which nothing may be told")
     parser.add_argument("--replay", metavar="HISTORY", help="run one history, as a failure prints it")
     parser.add_argument("--shrink", action="store_true", help="look for a shorter history than the replayed one")
     how = parser.parse_args(arguments)
@@ -135,7 +147,7 @@ def report(arguments: Sequence[str] | None = None) -> int:
     kinds: Counter[str] = Counter()
     steps = proposals = 0
     for _ in range(how.histories):
-        history = drawn(chance, chance.randint(how.steps // 4, how.steps))
+        history = drawn(chance, chance.randint(how.steps // 4, how.steps), calm=how.calm)
         played = play(history, without)
         steps, proposals = steps + played.steps, proposals + played.proposals
         if played.faults:

@@ -1,17 +1,22 @@
-"""A repository on real git as somebody outside sees it: commands, files, and what git's history holds of each task.
+"""Repositories on real git as somebody outside sees them: commands, files, and what git's history holds of the tasks.
 
 Nothing here reads a task file with code of ours: texts are looked for as they are.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import io
 import os
+import re
+import shlex
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from unittest import mock
 
 from taskstate.__main__ import main
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
 
 TASKS = ("101", "707")
 TASK = TASKS[0]  # the one that most steps are about
+PERMANENT = "1"
 
 _ENVIRONMENT = {
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -31,6 +37,11 @@ _ENVIRONMENT = {
     "TASKSTATE_ACTOR": "somebody",
 }
 _CITED = '\n[[standards]]\narea = "*"\ncite = ["rules.md#tokens"]\n'
+
+_FOLDERS = ("tasks", "archives", "handoffs")
+_ID = re.compile(r"task-(\w+)")
+_STATUS = re.compile(r"^status: (\w+)", re.MULTILINE)
+_BEGUN: dict[str, Path] = {}
 
 
 class Said(NamedTuple):
@@ -46,13 +57,22 @@ class Said(NamedTuple):
         return self.out + self.err
 
 
-class History(NamedTuple):
-    """What HEAD, other refs, the stash and reflogs alone reach: commits, with the texts of each task."""
+# The files of tasks with their texts, each below a line of its name and the status in it.
+Files: TypeAlias = "Mapping[str, str]"
 
-    head: Mapping[str, Mapping[str, str]]
-    refs: Mapping[str, Mapping[str, str]]
-    stash: Mapping[str, Mapping[str, str]]
-    reflog: Mapping[str, Mapping[str, str]]
+
+class History(NamedTuple):
+    """What HEAD, other refs, the stash and reflogs alone reach: commits, with the files of all tasks."""
+
+    head: Mapping[str, Files]
+    refs: Mapping[str, Files]
+    stash: Mapping[str, Files]
+    reflog: Mapping[str, Files]
+
+    @property
+    def reached(self) -> list[Files]:
+        """The files of all commits that a ref reaches."""
+        return [*self.head.values(), *self.refs.values()]
 
 
 @contextlib.contextmanager
@@ -74,15 +94,26 @@ def archive_name(task: str) -> str:
     return f".taskstate/archives/task-{task}-archive.md"
 
 
+def task_of(name: str) -> str:
+    """Return the task that a file belongs to."""
+    found = _ID.search(name)
+    return found[1] if found else ""
+
+
 class World:
-    """One repository with its linked working trees; `here` is the one in which one works."""
+    """Repositories on real git, with their linked working trees; `here` is the tree in which one works."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.trees = {"main": folder / "main"}
         self.where = "main"
+        self.driver = False
         self.trace: list[str] = []
-        self.handoffs: list[str] = []  # where documents of the first task lie or will lie, once they are accepted
-        self._texts: dict[str, dict[str, str]] = {}
+        self._families = {
+            task: task for task in (*TASKS, PERMANENT)
+        }  # the first id of each task, and of what it became
+        self._commits: dict[str, dict[str, str]] = {}
+        self._texts: dict[tuple[str, str], str] = {}
 
     @property
     def here(self) -> Path:
@@ -90,13 +121,23 @@ class World:
         return self.trees[self.where]
 
     def begin(self, *, sealed: bool, driver: bool, committed: bool) -> None:
-        """Make the repository with two tasks; branch `early` is older than both."""
+        """Make the repository with its tasks; branch `early` is older than all of them."""
+        self.driver = driver
+        name = f"{'sealed' * sealed}-{'driver' * driver}-{'committed' * committed}"
+        if name not in _BEGUN:
+            _BEGUN[name] = Path(tempfile.mkdtemp(prefix="taskstate-kept-begun-"))
+            atexit.register(shutil.rmtree, _BEGUN[name], ignore_errors=True)
+            World(_BEGUN[name])._make(sealed=sealed, driver=driver, committed=committed)
+        shutil.copytree(_BEGUN[name] / "main", self.here, symlinks=True)
+        self.ask("update-index", "-q", "--refresh")
+
+    def _make(self, *, sealed: bool, driver: bool, committed: bool) -> None:
         self.here.mkdir()
         self.git("init", "-q", "-b", "main")
-        for setting in ("user.name=Somebody", "user.email=somebody@example.invalid", "commit.gpgsign=false"):
-            self.git("config", *setting.split("=", 1))
+        self.name_author()
         self.taskstate("init")
         (self.here / "rules.md").write_text("# Rules\n\n## Tokens\n\nA token expires.\n", encoding="utf-8")
+        (self.here / "checks.log").write_text("$ pytest\n3 passed in 0.1s\n", encoding="utf-8")
         if sealed:
             with (self.here / "taskstate.toml").open("a", encoding="utf-8") as file:
                 file.write(_CITED)
@@ -106,14 +147,27 @@ class World:
         self.git("commit", "-qm", "begin")
         self.git("branch", "early")
         for task in TASKS:
-            parts = [p for n in (1, 2) for p in ("--criterion", f"crit-{n}", "--feature", f"f{n}=the feature {n}")]
-            self.taskstate("new", task, "--title", f"Task {task}", "--description", "d", *parts)
+            self.taskstate(*new_words(task, f"Task {task}"))
+            self.taskstate(
+                "phase", "add", task, "7", "--name", "Build", "--objective", "first", "--objective", "second"
+            )
             if sealed:
                 self.taskstate("context", "init", task)
+        self.taskstate("new", PERMANENT, "--kind", "permanent", "--title", "Shared", "--description", "It is shared.")
+        for module in ("core", "page"):
+            self.taskstate("impact", "add", "module", module, "--planned")
         if committed:
             self.git("add", "-A")
             self.git("commit", "-qm", "tasks")
-        self.trace.clear()
+
+    def clone(self) -> str:
+        """Return which clone the working tree here belongs to: `main` or `other`."""
+        return "other" if self.where.startswith("other") else "main"
+
+    def name_author(self) -> None:
+        """Give the repository here an author of its own."""
+        for setting in ("user.name=Somebody", "user.email=somebody@example.invalid", "commit.gpgsign=false"):
+            self.ask("config", *setting.split("=", 1))
 
     def git(self, *arguments: str) -> Said:
         """Run git here, and note that in the trace."""
@@ -138,13 +192,40 @@ class World:
                 status = stop.code if isinstance(stop.code, int) else 1
         said = Said(status, out.getvalue(), err.getvalue())
         if not quiet:
-            self.note(f"taskstate {' '.join(arguments)}", said)
+            self.note(f"taskstate {shlex.join(arguments)}", said)
         return said
+
+    def process(self, *arguments: str) -> str:
+        """Run a command of ours here as a process, and return the bytes that it printed, as text."""
+        command = [sys.executable, "-m", "taskstate", *arguments]
+        return subprocess.run(command, cwd=self.here, capture_output=True, check=False).stdout.decode(errors="replace")
 
     def note(self, what: str, said: Said | None = None) -> None:
         """Put a line into the trace; of what failed, with the status and the first line of the reason."""
         reason = (said.err or said.out).strip().split("\n")[0][:100] if said and said.status else ""
         self.trace.append(f"{what}  -> {said.status} {reason}" if said and said.status else what)
+
+    # Files of tasks. A task, what it was renumbered to and what it was divided into are one family.
+
+    def join(self, task: str, family: str) -> None:
+        """Count a task to a family."""
+        self._families[task] = family
+
+    def family(self, task: str) -> str:
+        """Return the family of a task."""
+        return self._families.setdefault(task, task)
+
+    def families(self) -> list[str]:
+        """Return all families."""
+        return sorted(set(self._families.values()))
+
+    def ids(self, family: str) -> list[str]:
+        """Return the ids of a family, the first one first."""
+        return [task for task, first in self._families.items() if first == family]
+
+    def standing(self, family: str) -> list[str]:
+        """Return the ids of a family that have a state file here."""
+        return [task for task in self.ids(family) if (self.here / state_name(task)).exists()]
 
     def state(self, task: str) -> str | None:
         """Return the text of the state file here, None without one."""
@@ -154,19 +235,25 @@ class World:
         """Return the text of the archive here, nothing without one."""
         return _read(self.here / archive_name(task)) or ""
 
-    def text(self, task: str) -> str:
-        """Return the state file, the archive and the handoffs here, one after the other."""
-        return "\n".join(_read(self.here / name) or "" for name in self._names(task))
+    def files(self) -> Files:
+        """Return the files of all tasks here."""
+        root = self.here / ".taskstate"
+        paths = [path for folder in _FOLDERS for path in sorted((root / folder).rglob("*.*")) if path.is_file()]
+        names = {path.relative_to(self.here).as_posix(): path for path in paths}
+        return {name: _headed(name, _read(path) or "") for name, path in names.items()}
 
-    def handoffs_named(self) -> bool:
-        """Return whether the state file of the first task names the documents that lie open here, and no other."""
-        state = self.state(TASK) or ""
-        opened = [name for name in self.handoffs if "/archive/" not in name]
-        return all((self.here / name).exists() == (Path(name).name in state) for name in opened)
+    def of(self, files: Files, family: str) -> list[str]:
+        """Return the texts of those files that belong to a family."""
+        return [text for name, text in files.items() if self._owner(name) == family]
 
-    def artifacts(self, task: str) -> dict[str, str]:
-        """Return the files that were put aside for the task here, with their texts."""
-        folder = self.here / f".taskstate/artifacts/task-{task}"
+    def texts(self) -> dict[str, str]:
+        """Return the files of each family here, one after the other."""
+        files = self.files()
+        return {family: "\n".join(self.of(files, family)) for family in self.families()}
+
+    def artifacts(self) -> dict[str, str]:
+        """Return the files that were put aside here, with their texts."""
+        folder = self.here / ".taskstate/artifacts"
         return {str(path): _read(path) or "" for path in sorted(folder.rglob("*")) if path.is_file()}
 
     def branches(self) -> list[str]:
@@ -185,10 +272,11 @@ class World:
         known = {*head, *refs, *of_stash}
         reflog = [commit for commit in self._lines("rev-list", "--reflog") if commit not in known]
         self._read_commits([*head, *refs, *stash, *reflog])
-        return History(*({c: self._texts[c] for c in commits} for commits in (head, refs, stash, reflog)))
+        return History(*({c: self._commits[c] for c in commits} for commits in (head, refs, stash, reflog)))
 
-    def _names(self, task: str) -> list[str]:
-        return [state_name(task), archive_name(task), *(self.handoffs if task == TASK else [])]
+    def _owner(self, name: str) -> str:
+        task = task_of(name)
+        return self.family(task) if task else ""
 
     def _lines(self, *arguments: str) -> list[str]:
         said = self.ask(*arguments)
@@ -196,27 +284,47 @@ class World:
 
     def _read_commits(self, commits: Iterable[str]) -> None:
         """Read the files of the tasks in the commits that were not read before."""
-        new = [commit for commit in dict.fromkeys(commits) if commit not in self._texts]
-        names = [(task, name) for task in TASKS for name in self._names(task)]
-        asked = [(commit, task, f"{commit}:{name}") for commit in new for task, name in names]
-        done = subprocess.run(
-            ["git", "cat-file", "--batch"],
-            cwd=self.here,
-            input="".join(f"{what}\n" for _, _, what in asked).encode(),
-            capture_output=True,
-            check=True,
-        )
-        self._texts |= {commit: dict.fromkeys(TASKS, "") for commit in new}
-        rest = io.BytesIO(done.stdout)
-        for commit, task, _ in asked:
-            line = rest.readline().split()
-            if line[-1] != b"missing":
-                self._texts[commit][task] += rest.read(int(line[2])).decode(errors="replace") + "\n"
+        trees: dict[str, list[tuple[str, str]]] = {}
+        places = [f".taskstate/{folder}" for folder in _FOLDERS]
+        for commit in dict.fromkeys(commits):
+            if commit not in self._commits:
+                rows = self._lines("ls-tree", "-r", "--format=%(objectname) %(path)", commit, "--", *places)
+                trees[commit] = [(blob, name) for blob, _, name in (row.partition(" ") for row in rows)]
+        new = [
+            each for each in dict.fromkeys(each for tree in trees.values() for each in tree) if each not in self._texts
+        ]
+        if new:
+            asked = "".join(f"{blob}\n" for blob, _ in new).encode()
+            done = subprocess.run(
+                ["git", "cat-file", "--batch"], cwd=self.here, input=asked, capture_output=True, check=True
+            )
+            rest = io.BytesIO(done.stdout)
+            for blob, name in new:
+                size = int(rest.readline().split()[2])
+                self._texts[blob, name] = _headed(name, _plain(rest.read(size)))
                 rest.readline()
+        for commit, tree in trees.items():
+            self._commits[commit] = {name: self._texts[blob, name] for blob, name in tree}
+
+
+def new_words(task: str, title: str) -> list[str]:
+    """Return the words that make a task with two criteria and two features."""
+    parts = [p for n in (1, 2) for p in ("--criterion", f"crit-{task}-{n}", "--feature", f"f{n}=the feature {n}")]
+    upstream = ["--depends-on", TASK] if task == TASKS[1] else []
+    return ["new", task, "--title", title, "--description", "d", *parts, *upstream]
+
+
+def _headed(name: str, text: str) -> str:
+    status = _STATUS.search(text)
+    return f"=== {Path(name).name} {status[1] if status else ''} ===\n{text}"
+
+
+def _plain(data: bytes) -> str:
+    return data.decode(errors="replace").replace("\r\n", "\n")
 
 
 def _read(path: Path) -> str | None:
     try:
-        return path.read_bytes().decode(errors="replace")
+        return _plain(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError):
         return None
