@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from taskstate.writing.change import Request
 
 _BY_HAND = "edited by hand"
-_LET_GO = "let go after it was lost; its number is not given again"
+_GIVEN = "given before, and taken back or let go"
 
 
 class Revision(NamedTuple):
@@ -43,7 +43,7 @@ def raised(workspace: Workspace, loaded: Loaded, text: str, revision: Revision, 
     at, actor = timestamp(request.metadata.now), actor_in_log(request)
     number, lines = permanent.version_of(loaded.state), []
     for gone in range(number + 1, keeping.highest_version(workspace, loaded) + 1):
-        lines.append(LoggedVersion(gone, at, actor, ("none",), _LET_GO, COSMETIC))
+        lines.append(LoggedVersion(gone, at, actor, ("none",), _GIVEN, COSMETIC))
         number = gone
     by_hand = permanent.edited_sections(loaded.state)
     if by_hand:

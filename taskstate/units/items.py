@@ -23,7 +23,7 @@ from taskstate.model.write_metadata import blocks_of, front_matter_values
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
 from taskstate.syntax.nodes import Node
-from taskstate.syntax.spans import Span, with_newlines, without_comments
+from taskstate.syntax.spans import Span, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.units import parts
 from taskstate.units.keys import BY_NAME, WHOLE, WRITTEN, item_key
@@ -285,11 +285,22 @@ def session_item(session: Session) -> Item:
 def entry_item(entry: str) -> Item:
     """Return the item of a session, given its text in the log or in the archive, where its heading is a level higher.
 
-    Comments and blank lines do not count: people and tools put them between sessions.
+    Blank lines do not count, nor comments behind it: people and tools put them between sessions.
     """
-    text = without_comments(identity(with_newlines(entry, "\n")), keep_open=True)
+    text = _without_comments_behind(identity(with_newlines(entry, "\n")))
     text = "\n".join(filter(None, map(str.rstrip, text.split("\n")))).lstrip("# ")
     return Item(SESSION, "", sha256(text)[:_DIGITS])
+
+
+def _without_comments_behind(text: str) -> str:
+    text = text.rstrip()
+    while text.endswith("-->"):
+        start = text.rfind("<!--")
+        line = text.rfind("\n", 0, max(start, 0)) + 1
+        if start < 0 or text[line:start].strip():
+            break
+        text = text[:line].rstrip()
+    return text
 
 
 def event_item(entry: object) -> Item:

@@ -24,8 +24,14 @@ def holds(others: Iterable[Unit], unit: Unit) -> bool:
     if unit.item.kind == TEXT:
         return any(not Counter(unit.value) - Counter(each.value) for each in others)
     if unit.item.kind == SESSION:
-        return session_words(unit.value.entry) in {session_words(each.value.entry) for each in others}
+        return _words(unit) in map(_words, others)
     return bool(unit.rule) and any(same(each.value, merged_into(each.value, unit)) for each in others)
+
+
+def _words(session: Unit) -> str:
+    """Return what a session says, in its comments, too."""
+    entry: str = session.value.entry
+    return session_words(entry.replace("<!--", " ").replace("-->", " "))
 
 
 def overwrites(before: Unit | None, after: Unit, lost: Unit) -> bool:

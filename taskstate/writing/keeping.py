@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from contextlib import closing, suppress
 from functools import cache, partial
+from itertools import islice
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
-from taskstate.model.permanent import version_of
 from taskstate.model.task_state import read_state
 from taskstate.storage import files, folders, journal, kept_records, transaction
-from taskstate.syntax.document import parse
+from taskstate.storage.git import history
+from taskstate.syntax.document import parse, parse_head
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.units.items import (
+    CRITERION,
     EVENT,
     FILES,
     HANDOFF,
     SESSION,
-    TEXT,
     VERSION,
     Item,
     described,
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
     from taskstate.writing.losses import Loss
 
 _MOST_RECORDS, _MOST_BYTES, _MOST_DAYS = 16, 16 * 1024**2, 90  # kept of a task, of what is accounted for
+_VERSIONS = 20  # commits in which the last versions of a permanent task are looked for
+_OUTDONE = ("status", "feature checklist features ")  # places whose newer value outdoes an older one
 _LASTING = (SESSION, EVENT, HANDOFF)  # no command takes these away
 
 
@@ -79,9 +82,16 @@ def carry_out(workspace: Workspace, plan: Plan, now: datetime, read: Mapping[str
 
 
 def _would_be_missed(entry: Entry) -> bool:
-    """Return whether something that a write takes away would be missed after a kill that comes before its record."""
+    """Return whether something that a write takes away would be missed after a kill that comes before its record.
+
+    By the rules of the merge a newer proof, a later status and a check outdo what was there.
+    """
     places = {(item.kind, item.place) for item in entry.items}
-    return any(item.kind == TEXT or is_check(item) or (item.kind, item.place) not in places for item in entry.withdrawn)
+    return any(
+        (item.kind, item.place) not in places or is_check(item) or not item.place.startswith(_OUTDONE)
+        for item in entry.withdrawn
+        if item.kind != CRITERION or is_check(item)
+    )
 
 
 def _require_readable(workspace: Workspace, plan: Plan) -> None:
@@ -125,22 +135,24 @@ def lost_revision(workspace: Workspace, loaded: Loaded) -> int:
 
 
 def highest_version(workspace: Workspace, loaded: Loaded) -> int:
-    """Return the highest version that commands here have given a permanent task, if some of it is gone or was let go.
+    """Return the highest version that was given to a permanent task, also one that was let go or reverted since.
 
     Raises:
         TaskstateError: code "lost": a version is gone, and the next one would get its number.
     """
-    if not lost_revision(workspace, loaded):
-        return 0
-    from taskstate.writing import losses
+    texts = [
+        data for _, (data,) in islice(history.versions(workspace.root, (loaded.relative,), history.OWN), _VERSIONS)
+    ]
+    if lost_revision(workspace, loaded):
+        from taskstate.writing import losses
 
-    loss = losses.find_loss(workspace, loaded.state.id.casefold())
-    if loss and any(item.kind == VERSION for item in loss.items):
-        raise TaskstateError(
-            f"the next version would get the number of one that is gone: {loss.message()}", code="lost"
-        )
-    texts = kept_texts(workspace, loaded.relative)
-    return max((version_of(read_state(parse(each.decode("utf-8", "replace")))) for each in texts), default=0)
+        loss = losses.find_loss(workspace, loaded.state.id.casefold())
+        if loss and any(item.kind == VERSION for item in loss.items):
+            message = f"the next version would get the number of one that is gone: {loss.message()}"
+            raise TaskstateError(message, code="lost")
+        texts += kept_texts(workspace, loaded.relative)
+    heads = (parse_head(each.decode("utf-8", "replace")).front_matter for each in texts if each)
+    return max((head["version"] for head in heads if isinstance(head.get("version"), int)), default=0)
 
 
 def require_nothing_lost(workspace: Workspace, relative: str) -> None:

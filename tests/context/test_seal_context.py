@@ -13,6 +13,7 @@ from taskstate.context.capture_citations import configured_citations
 from taskstate.context.capture_plan import CaptureRequest
 from taskstate.context.check import check
 from taskstate.context.task_file import git_blob_id
+from taskstate.doctor.repairs import let_go
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
 from taskstate.lint.queries.answers import RepositoryQueries
@@ -23,6 +24,7 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
 from taskstate.syntax.document import parse
 from taskstate.tasks import create
+from taskstate.writing.losses import find_loss
 from tests.support.place import MINUTE, TASK, Place, refusal, tree
 
 if TYPE_CHECKING:
@@ -98,15 +100,22 @@ def write(place: Place, name: str, text: str | bytes) -> Path:
 def made_from(place: Place, text: str) -> None:
     """Create task 101 from a task file in place of the existing one."""
     write(place, NAME, text)
-    place.path.unlink(missing_ok=True)
+    gone(place)
     task = create.with_task_file(create.NewTask(id=TASK), NAME, text.encode())
     create.create(place.workspace, task, place.request())
 
 
 def by_hand(place: Place, **parts: Any) -> None:  # noqa: ANN401 - the fields of a new task
     """Create task 101 without a task file in place of the existing one."""
-    place.path.unlink()
+    gone(place)
     place.new(**parts)
+
+
+def gone(place: Place) -> None:
+    """Delete task 101, as somebody who means it."""
+    place.path.unlink(missing_ok=True)
+    if find_loss(place.workspace, TASK):
+        let_go(place.workspace, TASK, place.request())
 
 
 def init(place: Place, *, dry_run: bool = False, **wanted: Any) -> SealResult:  # noqa: ANN401 - what is wanted

@@ -135,6 +135,7 @@ def test_a_map_that_got_short_takes_no_old_file_along(shared: SharedContext, mon
         patched.setattr(storage, "MAX_BYTES", 10)
         add(shared, "left")
     shared.text = text
+    shared.place.forget()
     add(shared, "new")
     workspace = shared.place.workspace
     assert not workspace.map_file("1").exists()

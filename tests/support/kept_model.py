@@ -98,7 +98,7 @@ class Model:
         self._tokens: set[str] = set()
         self._drops: list[tuple[int, str, str]] = []
         self._lines: dict[tuple[str, str], set[str]] = {}
-        self._versions: dict[str, set[int]] = {}
+        self._versions: dict[str, dict[int, str]] = {}
 
     def fault(self, kind: str, what: str) -> None:
         """Note what must not be."""
@@ -162,14 +162,28 @@ class Model:
         self._drops.append((len(self._tokens) + len(self._drops), self.world.family(task), task))
 
     def version(self, before: str, after: str) -> None:
-        """Hold a new version of the permanent task to what it promises: none is given out twice in a clone."""
+        """Hold a new version of the permanent task to what it promises: none is given out twice.
+
+        Two branches may both give one, and a merge numbers anew.
+        """
         was, now = (re.search(r"^version: (\d+)$", text, re.MULTILINE) for text in (before, after))
         if not now or (was and was[1] == now[1]):
             return
-        given = self._versions.setdefault(self.world.clone(), set())
-        if int(now[1]) in given:
+        given = self._versions.setdefault(self.world.clone(), {})
+        line = re.search(rf"^- v{now[1]} - .*$", after, re.MULTILINE)
+        earlier = given.get(int(now[1]), "")
+        if earlier and not self._is_on_another_branch(earlier):
             self.fault("version twice", f"version {now[1]} of the permanent task was acknowledged before")
-        given.add(int(now[1]))
+        given[int(now[1])] = line[0] if line else ""
+
+    def _is_on_another_branch(self, line: str) -> bool:
+        """Return whether a line stands in commits, and in none of HEAD's."""
+        history = self.world.history()
+        own, other = (
+            any(line in text for texts in commits.values() for text in texts.values())
+            for commits in (history.head, history.refs)
+        )
+        return other and not own
 
     def let_go(self, family: str, gone: list[Item]) -> None:
         """Count what is gone of a family as let go."""

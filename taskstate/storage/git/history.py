@@ -14,9 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-REFS, STASH, REFLOG = "refs", "stash", "reflog"
+REFS, STASH, REFLOG, OWN = "refs", "stash", "reflog", "own"
 _COMMITS = {
     # HEAD is among `--all`, also where it is detached. So is the stash, which counts for itself.
+    OWN: ("log", "--format=%H", "HEAD"),
     REFS: ("log", "--format=%H", "--exclude=refs/stash", "--all"),
     REFLOG: ("log", "--format=%H", "--reflog"),
 }
