@@ -29,6 +29,7 @@ from taskstate.units.items import (
     units_of,
 )
 from taskstate.writing import notices
+from taskstate.writing.answers import told
 from taskstate.writing.ledger import (
     NOTHING,
     Entry,
@@ -181,6 +182,7 @@ class _Balance:
         self.entry: Entry = NOTHING
         self.old: Callable[[], bytes] = bytes
         self.new: bytes = b""
+        self.was_edited = False
 
 
 def _entries(
@@ -201,6 +203,7 @@ def _entries(
             balance.after += items_in(own.type, each.path, each.new)
     _require_lasting(workspace, balances)
     for task_id, balance in balances.items():
+        balance.withdrawn += _given_up(workspace, records, task_id, balance)
         balance.withdrawn += _superseded(workspace, records, task_id, balance)
     return {task_id: _entry(balance) for task_id, balance in balances.items()}
 
@@ -218,8 +221,7 @@ def _weigh_state(
     balance.after += entry.items
     if new or balance.entry is NOTHING:
         balance.entry, balance.old, balance.new = entry, old, new
-    if newest and not is_known:
-        balance.withdrawn += _given_up(records, task_id, old(), entry.items)
+    balance.was_edited = newest is not None and not is_known
 
 
 def _entry(balance: _Balance) -> Entry:
@@ -227,11 +229,13 @@ def _entry(balance: _Balance) -> Entry:
     return balance.entry._replace(moved=balance.after - balance.entry.items, withdrawn=gone)
 
 
-def _given_up(records: tuple[KeptRecord, ...], task_id: str, old: bytes, after: Counter[Item]) -> Counter[Item]:
+def _given_up(workspace: Workspace, records: tuple[KeptRecord, ...], task_id: str, balance: _Balance) -> Counter[Item]:
     """Return what is owed and not missed: what was edited before a write, or what a new file takes the place of."""
-    owed = owed_items(entries_of(records, task_id))
+    if not balance.was_edited:
+        return Counter()
+    owed, old = owed_items(entries_of(records, task_id), told(workspace, task_id)), balance.old()
     if not old:
-        return Counter(item for item, each in owed.items() if each.revision <= 1 and not after[item])
+        return Counter(i for i, each in owed.items() if each.revision <= 1 and not balance.entry.items[i])
     found = items_in("state", "", old)
     return Counter(View(old).accounted({item: each for item, each in owed.items() if not found[item]}))
 

@@ -71,7 +71,7 @@ class Owed(NamedTuple):
 
     `revision` is the lowest whose state file held it; `known` are all items that any record of the task lists, `since`
     the lowest revision that left each; `left` has by each stamp what all writes with it left: after a stale
-    save, two in the same second may have the same one.
+    save, two in the same second may have the same one. It is `told` if it was found to be gone before.
     """
 
     number: int
@@ -81,6 +81,7 @@ class Owed(NamedTuple):
     left: Mapping[str, Collection[Item]]
     record: KeptRecord
     entry: Entry
+    told: bool
 
 
 @lru_cache(maxsize=256)  # a command reads the newest ones several times; a record is never written again
@@ -116,8 +117,8 @@ def entries_of(records: Iterable[KeptRecord], task_id: str) -> list[tuple[KeptRe
     return [(record, entry) for record in own if (entry := read_entry(record, task_id))]
 
 
-def owed_items(entries: Iterable[tuple[KeptRecord, Entry]]) -> dict[Item, Owed]:
-    """Return the items of a task that must be accounted for."""
+def owed_items(entries: Iterable[tuple[KeptRecord, Entry]], told: Collection[str] = frozenset()) -> dict[Item, Owed]:
+    """Return the items of a task that must be accounted for; `told` are those that are known to be gone."""
     owed: dict[Item, Owed] = {}
     known: set[Item] = set()
     since: dict[Item, int] = {}
@@ -131,8 +132,12 @@ def owed_items(entries: Iterable[tuple[KeptRecord, Entry]]) -> dict[Item, Owed]:
             if item in owed:
                 owed[item] = owed[item]._replace(number=owed[item].number - count)
         for item, count in (entry.items + entry.moved).items():
-            before = owed.get(item) or Owed(0, entry.revision, known, since, left, record, entry)
-            owed[item] = Owed(max(before.number, count), before.revision, known, since, left, record, entry)
+            before = owed.get(item) or Owed(
+                0, entry.revision, known, since, left, record, entry, " ".join(item) in told
+            )
+            owed[item] = Owed(
+                max(before.number, count), before.revision, known, since, left, record, entry, before.told
+            )
     return {item: each for item, each in owed.items() if each.number > 0}
 
 
@@ -209,7 +214,7 @@ class View:
 
         In a text of ours by its stamp, somebody has edited what has something new in its place: such as no write here
         has left or found. A text with another stamp was merged: it holds what would change nothing in it. One text is
-        the edit of one unit only, the newest that it may be.
+        the edit of one unit only, the newest that it may be; and what was told before is edited by nobody.
         """
         from taskstate.units.presence import holds  # most commands miss nothing
 
@@ -217,7 +222,7 @@ class View:
         found: set[Item] = set()
         for item, owed in sorted(missing.items(), key=lambda each: each[1].record.number, reverse=True):
             others = self._places.get((item.kind, item.place), [])
-            if self._stamp in owed.left and not self._is_newer(others, owed):
+            if self._stamp in owed.left and not owed.told and not self._is_newer(others, owed):
                 edit = self._edit_of(item, owed, [each for each in others if each not in taken])
                 taken += [edit] if edit and not item.place else []
                 found |= {item} if edit else set()

@@ -19,6 +19,7 @@ from taskstate.storage.git import history
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.units.items import FILES, KEY, MAP, Item, described, entry_item, items_in, named_items
+from taskstate.writing.answers import told
 from taskstate.writing.damage import damage_at
 from taskstate.writing.ledger import Entry, Owed, View, entries_of, owed_items, written
 
@@ -70,13 +71,14 @@ class Finding(NamedTuple):
     """What was found of a task: what is to be told of it, and whether git's history was read for that.
 
     It is `damaged` where that is the message, and `steady` where nothing but what the newest record left in the state
-    file is accounted for by that file.
+    file is accounted for by that file. `told` are the items that are gone, as the records list them.
     """
 
     message: str
     damaged: bool
     steady: bool
     read_history: bool
+    told: tuple[str, ...] = ()
 
 
 def paths_of(workspace: Workspace, task_id: str, own: Iterable[KeptRecord]) -> tuple[str, ...]:
@@ -89,14 +91,16 @@ def look(workspace: Workspace, task_id: str, own: Iterable[KeptRecord], paths: t
     entries = entries_of(own, task_id)
     damage = damage_at(workspace, workspace.root / paths[0])
     if damage:
-        return Finding(damage, damaged=True, steady=False, read_history=False)
-    owed = _owed(workspace, entries)
+        known = tuple(told(workspace, task_id))
+        return Finding(damage, damaged=True, steady=False, read_history=False, told=known)
+    owed = _owed(workspace, task_id, entries)
     missing = _missing(workspace, paths, owed)
     loss = _loss(workspace, task_id, missing, paths) if missing else None
     message = loss.message() if loss and loss.items else ""
     rest = {i: each for i, each in owed.items() if entries[-1][1].items[i] < each.number and i not in missing}
     steady = not (rest and _absent(rest, _here(workspace, paths[1:], owed)))
-    return Finding(message, damaged=False, steady=steady, read_history=bool(missing))
+    gone = tuple(map(" ".join, loss.items)) if loss else ()
+    return Finding(message, damaged=False, steady=steady, read_history=bool(missing), told=gone)
 
 
 def find_losses(workspace: Workspace, records: Iterable[KeptRecord] | None = None) -> Iterator[Loss]:
@@ -113,17 +117,17 @@ def find_loss(workspace: Workspace, task_id: str, records: Iterable[KeptRecord] 
     # The records are listed before the files are read: a writer writes the files first.
     records = kept_records.records(workspace.private)[0] if records is None else records
     entries = entries_of(records, task_id.casefold())
-    owed = _owed(workspace, entries)
+    owed = _owed(workspace, task_id, entries)
     paths = _paths(workspace, task_id, (entry.path for _, entry in entries)) if owed else ()
     missing = _missing(workspace, paths, owed)
     return _loss(workspace, task_id.casefold(), missing, paths) if missing else None
 
 
-def _owed(workspace: Workspace, entries: list[tuple[KeptRecord, Entry]]) -> dict[Item, Owed]:
+def _owed(workspace: Workspace, task_id: str, entries: list[tuple[KeptRecord, Entry]]) -> dict[Item, Owed]:
     """Return what is owed of a task; nothing where it was dropped and its state file is gone."""
     newest = next((entry for _, entry in reversed(entries) if entry.path), None)
     is_meant = newest and newest.dropped and not folders.is_file(workspace.root / newest.path)
-    return {} if is_meant else owed_items(entries)
+    return {} if is_meant else owed_items(entries, told(workspace, task_id.casefold()))
 
 
 def _paths(workspace: Workspace, task_id: str, recorded: Iterable[str]) -> tuple[str, ...]:

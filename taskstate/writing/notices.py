@@ -10,16 +10,15 @@ from contextlib import closing, suppress
 
 from taskstate.errors import TaskstateError
 from taskstate.storage import files, kept_records
-from taskstate.storage.cache import Cache
 from taskstate.storage.file_sources import DiskInRun, mark_of_content
 from taskstate.storage.git import history
 from taskstate.storage.transaction import Append, Create, Delete, Move, Replace
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.writing.answers import Answer, answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
-    from typing import Any
 
     from taskstate.storage.kept_records import KeptRecord
     from taskstate.storage.transaction import Plan
@@ -34,40 +33,15 @@ class Told(NamedTuple):
     damaged: bool
 
 
-class _Answer(NamedTuple):
-    """A remembered answer: it holds while the files at `paths`, and the references if they were read, stay as then.
-
-    `marks` has one of each path, and one of the task's records. In a `steady` answer nothing but what the newest record
-    left in the state file is accounted for by that file.
-    """
-
-    paths: tuple[str, ...]
-    marks: tuple[str, ...]
-    references: str
-    message: str
-    damaged: bool
-    steady: bool
-
-    @property
-    def is_quiet(self) -> bool:
-        return not self.message and self.steady
-
-
-def _read_answer(values: Any) -> _Answer:  # noqa: ANN401 - whatever the file holds
-    paths, marks, references, message, damaged, steady = values
-    paths, marks = (tuple(map(str, each)) for each in (paths, marks))
-    return _Answer(paths, marks, str(references), str(message), bool(damaged), bool(steady))
-
-
 def tell(workspace: Workspace) -> tuple[Told, ...]:
     """Return what is to be told of each task. Every command runs this, so the answers are remembered."""
     by_id: dict[str, list[KeptRecord]] = {}
     for record in kept_records.records(workspace.private)[0]:
         for task_id in record.ids:
             by_id.setdefault(task_id, []).append(record)
-    cache = _cache(workspace)
+    cache = answers(workspace)
     references = history.fingerprint(workspace.root)
-    answers = []
+    found: list[Answer] = []
     for task_id, own in by_id.items():
         answer = cache.get(task_id)
         marks = _marks(workspace, answer.paths, own) if answer else ()
@@ -80,17 +54,17 @@ def tell(workspace: Workspace) -> tuple[Told, ...]:
             else:
                 answer = _look(workspace, task_id, own, references)
             cache.put(task_id, answer)
-        answers.append(answer)
+        found.append(answer)
     cache.keep(by_id)
     cache.save()
-    return tuple(Told(each.paths[0], each.message, each.damaged) for each in answers if each.message)
+    return tuple(Told(each.paths[0], each.message, each.damaged) for each in found if each.message)
 
 
 def is_quiet(workspace: Workspace, task_id: str, records: Iterable[KeptRecord] | None = None) -> bool:
     """Return whether it is remembered that nothing of a task is gone or damaged, and that is true still."""
     records = kept_records.records(workspace.private)[0] if records is None else records
     own = [record for record in records if task_id in record.ids]
-    answer = _cache(workspace).get(task_id) if own else None
+    answer = answers(workspace).get(task_id) if own else None
     return answer is not None and answer.is_quiet and answer.marks == _marks(workspace, answer.paths, own)
 
 
@@ -114,7 +88,7 @@ def remember_quiet(workspace: Workspace, written: Mapping[str, str], plan: Plan)
     `written` has the SHA-256 of each one's state file. Where somebody has changed one of its files by now, as by saving
     another text over it or deleting a handoff, nothing is remembered: the next command looks.
     """
-    cache, records = _cache(workspace), kept_records.records(workspace.private)[0]
+    cache, records = answers(workspace), kept_records.records(workspace.private)[0]
     for task_id, sha in written.items():
         answer = cache.get(task_id)
         own = [record for record in records if task_id in record.ids]
@@ -128,7 +102,7 @@ def remember_quiet(workspace: Workspace, written: Mapping[str, str], plan: Plan)
             cache.save()
 
 
-def _marks_after(answer: _Answer, plan: Plan) -> Iterator[str | None]:
+def _marks_after(answer: Answer, plan: Plan) -> Iterator[str | None]:
     """Yield the marks that a plan leaves of a task's files beside the first; None of one that it appends to."""
     written = {each.path: each for each in plan if isinstance(each, Create | Replace | Append)}
     for path, mark in zip(answer.paths[1:], answer.marks[1:], strict=False):
@@ -151,18 +125,14 @@ def _names_after(folder: str, mark: str, plan: Plan, written: Iterable[str]) -> 
     return " ".join(sorted({*mark.split(), *names} - {path.rpartition("/")[2] for path in old}))
 
 
-def _cache(workspace: Workspace) -> Cache[_Answer]:
-    return Cache(workspace.private.cache("losses.json"), _read_answer)
-
-
-def _look(workspace: Workspace, task_id: str, own: Sequence[KeptRecord], references: str) -> _Answer:
+def _look(workspace: Workspace, task_id: str, own: Sequence[KeptRecord], references: str) -> Answer:
     from taskstate.writing.losses import look, paths_of
 
     paths = paths_of(workspace, task_id, own)
     marks = _marks(workspace, paths, own)  # before the files are read: they may change meanwhile
     found = look(workspace, task_id, own, paths)
     seen = references if found.read_history else ""
-    return _Answer(paths, marks, seen, found.message, found.damaged, found.steady)
+    return Answer(paths, marks, seen, found.message, found.damaged, found.steady, found.told)
 
 
 def _marks(workspace: Workspace, paths: tuple[str, ...], own: Sequence[KeptRecord]) -> tuple[str, ...]:
@@ -175,7 +145,7 @@ def _mark(disk: DiskInRun, path: Path) -> str:
     return " ".join(files.names(path)) if disk.is_folder(path) else disk.mark(path)
 
 
-def _has_all_lines(workspace: Workspace, answer: _Answer, own: Sequence[KeptRecord]) -> bool:
+def _has_all_lines(workspace: Workspace, answer: Answer, own: Sequence[KeptRecord]) -> bool:
     """Return whether a state file has every line that the newest record left in it: then only lines were added.
 
     This spares reading it as Markdown after most edits by hand.
