@@ -7,9 +7,10 @@ order of time, and get the next numbers.
 from __future__ import annotations
 
 from taskstate.errors import TaskstateError
+from taskstate.merge.lines import merge_text
 from taskstate.merge.merge_files import merge_files
 from taskstate.model.derived_values import derived_edits
-from taskstate.model.permanent import PERMANENT, VERSION_SEAL, edited_sections, version_of, version_seal
+from taskstate.model.permanent import PERMANENT, VERSION_SEAL, change_log, edited_sections, version_of, version_seal
 from taskstate.model.statuses import CREATED
 from taskstate.model.task_state import TaskState, json_fence, read_state
 from taskstate.model.write_metadata import blocks_of, front_matter_values, sealed, set_front_matter, with_events
@@ -34,26 +35,30 @@ from taskstate.units.items import (
     place_of_part,
     units_of,
 )
-from taskstate.units.presence import merged_into, place_in_json
-from taskstate.units.three_way import Versions
-from taskstate.units.values import NOTHING
+from taskstate.units.presence import merged_into, place_in_json, value_at
+from taskstate.units.three_way import PREFERENCES, Versions
+from taskstate.units.values import NOTHING, merge_value, same
+from taskstate.writing.ledger import are_alike
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-    from typing import Any
+    from collections.abc import Iterator, Mapping
+    from typing import Any, TypeAlias
 
     from taskstate.model.document_kinds import Kinds
     from taskstate.syntax.document import Document
     from taskstate.units.items import Item, Unit
 
+    Wanted: TypeAlias = Mapping[Item, TaskState | None]
+
 # Sections that are merged, and what is wanted of them.
 _MERGED = {"progress log": SESSION, "architecture decisions": DECISION, "change log": VERSION}
 
 
-def with_items(ours: bytes, theirs: bytes, wanted: Collection[Item], name: str, kinds: Kinds) -> bytes:
+def with_items(ours: bytes, theirs: bytes, wanted: Wanted, name: str, kinds: Kinds) -> bytes:
     """Return our text with the wanted items, which their text holds; line ends stay as in ours.
 
-    `kinds` are those that the repository declares.
+    Each comes with the state from which the write began that made it, where that is known: what has its place is merged
+    with it. `kinds` are those that the repository declares.
 
     Raises:
         TaskstateError: our text is written in a form that cannot be changed safely.
@@ -71,19 +76,19 @@ def with_items(ours: bytes, theirs: bytes, wanted: Collection[Item], name: str, 
     return merged.data
 
 
-def _wanted(kept: TaskState, wanted: Collection[Item], kind: str) -> Iterator[Unit]:
+def _wanted(kept: TaskState, wanted: Wanted, kind: str) -> Iterator[Unit]:
     yield from (unit for unit in units_of(kept) if unit.item.kind == kind and unit.item in wanted)
 
 
 # The front matter
 
 
-def _with_front_matter(before: TaskState, kept: TaskState, wanted: Collection[Item]) -> str:
+def _with_front_matter(before: TaskState, kept: TaskState, wanted: Wanted) -> str:
     """Return a text with the wanted values and events, sealed again."""
     text, old, theirs = before.document.text, front_matter_values(before.document), front_matter_values(kept.document)
     new = old
     for unit in _wanted(kept, wanted, KEY):
-        new = _with_value(new, unit, unit.path)
+        new = _with_value(new, unit, unit.path, _base(wanted, unit))
     for key in _keys_with(before, kept, wanted):
         new = {**new, key: theirs[key]} if key in theirs else new
     for key in new:
@@ -96,16 +101,25 @@ def _with_front_matter(before: TaskState, kept: TaskState, wanted: Collection[It
     return text if text == before.document.text else sealed(text)
 
 
-def _with_value(values: Mapping[str, Any], unit: Unit, path: tuple[str, ...]) -> Mapping[str, Any]:
+def _base(wanted: Wanted, unit: Unit) -> Any:  # noqa: ANN401 - any YAML or JSON value
+    base = wanted[unit.item]
+    return value_at(units_of(base), unit) if base else NOTHING
+
+
+def _with_value(
+    values: Mapping[str, Any],
+    unit: Unit,
+    path: tuple[str, ...],
+    base: Any,  # noqa: ANN401 - any YAML value
+) -> Mapping[str, Any]:
     """Return a map with the value of a unit at a path, merged into what stands there."""
     key, *rest = path
     if rest:
-        return {**values, key: _with_value(_map(values.get(key)), unit, tuple(rest))}
-    is_map = isinstance(unit.value, dict)
-    return {**values, key: merged_into(values.get(key, NOTHING), unit) if is_map else unit.value}
+        return {**values, key: _with_value(_map(values.get(key)), unit, tuple(rest), base)}
+    return {**values, key: merged_into(values.get(key, NOTHING), unit, base)}
 
 
-def _keys_with(before: TaskState, kept: TaskState, wanted: Collection[Item]) -> Iterator[str]:
+def _keys_with(before: TaskState, kept: TaskState, wanted: Wanted) -> Iterator[str]:
     """Yield the keys that go with what is wanted."""
     kinds = {item.kind for item in wanted}
     if HANDOFF in kinds and kept.revision > before.revision:
@@ -121,7 +135,7 @@ def _map(value: object) -> Mapping[str, Any]:
 # Parts of the body
 
 
-def _with_parts(state: TaskState, kept: TaskState, wanted: Collection[Item]) -> str:
+def _with_parts(state: TaskState, kept: TaskState, wanted: Wanted) -> str:
     """Return a text with the wanted prose, and with the parts in which something wanted stands and which it lacks."""
     here, there = _places(state.document), _places(kept.document)
     texts = {unit.item.place: unit for unit in _wanted(kept, wanted, TEXT)}
@@ -133,7 +147,9 @@ def _with_parts(state: TaskState, kept: TaskState, wanted: Collection[Item]) -> 
         if own is None and place in needed:
             edits.append(Edit(at, at, span.of(kept.document.text)))
         elif own is not None and place in texts:
-            edits += _prose(state.document, own, kept.document, span)
+            base = wanted[texts[place].item]
+            merged = merge_text(_texts(base, state, kept, place), "theirs") if base else span.of(kept.document.text)
+            edits += _prose(state.document, own, merged)
         at = own.end if own else at
     return apply(state.document.text, edits)
 
@@ -147,25 +163,45 @@ def _places(document: Document) -> dict[str, Span]:
     }
 
 
-def _has(kept: TaskState, wanted: Collection[Item], kind: str, place: str) -> bool:
+def _has(kept: TaskState, wanted: Wanted, kind: str, place: str) -> bool:
     found = (unit.item.place for unit in _wanted(kept, wanted, kind))
     return any(each == place or (kind == ENTRY and each.startswith(f"{place} ")) for each in found)
 
 
-def _prose(ours: Document, own: Span, theirs: Document, span: Span) -> list[Edit]:
+def conflicts(here: TaskState, base: TaskState | None, kept: TaskState, unit: Unit) -> bool:
+    """Return whether what has the place of a unit, and the unit, have both changed something since a common base."""
+    if unit.item.kind == TEXT:
+        texts = _texts(base, here, kept, unit.item.place)
+        return len({merge_text(texts, prefer) for prefer in PREFERENCES}) > 1
+    values = Versions(value_at(units_of(base), unit) if base else NOTHING, value_at(units_of(here), unit), unit.value)
+    ours, theirs = (merge_value(values, unit.rule, prefer) for prefer in PREFERENCES)
+    return not same(ours, theirs)
+
+
+def _texts(base: TaskState | None, here: TaskState, kept: TaskState, place: str) -> Versions[str]:
+    return Versions(base, here, kept).each(lambda state: _part(state, place) if state else "")
+
+
+def _part(state: TaskState, place: str) -> str:
+    span = _places(state.document).get(place)
+    return span.of(state.document.text) if span else ""
+
+
+def _prose(ours: Document, own: Span, part: str) -> list[Edit]:
     """Return the edits that put the prose of a part in the place of ours; a fence that both have stays as ours is."""
-    fences = json_fence(ours, own), json_fence(theirs, span)
+    theirs = ours.with_text(part)
+    fences = json_fence(ours, own), json_fence(theirs, Span(0, len(part)))
     if fences[0] is None or fences[1] is None:
-        return [Edit(*own, span.of(theirs.text))]
-    pairs = zip(_around(own, fences[0].content), _around(span, fences[1].content), strict=True)
-    return [Edit(*old, new.of(theirs.text)) for old, new in pairs]
+        return [Edit(*own, part)]
+    pairs = zip(_around(own, fences[0].content), _around(Span(0, len(part)), fences[1].content), strict=True)
+    return [Edit(*old, new.of(part)) for old, new in pairs]
 
 
 def _around(span: Span, middle: Span) -> tuple[Span, Span]:
     return Span(span.start, middle.start), Span(middle.end, span.end)
 
 
-def _with_entries(state: TaskState, kept: TaskState, wanted: Collection[Item]) -> str:
+def _with_entries(state: TaskState, kept: TaskState, wanted: Wanted) -> str:
     """Return a text with the wanted entries and fields in the JSON fences of their parts."""
     here, edits = _places(state.document), list[Edit]()
     for place, own in here.items():
@@ -175,12 +211,12 @@ def _with_entries(state: TaskState, kept: TaskState, wanted: Collection[Item]) -
         if isinstance(root, Node):
             value = root.value()
             for unit in units:
-                value = place_in_json(value, unit)
+                value = place_in_json(value, unit, _base(wanted, unit))
             edits += set_json(state.document.text, root, (), value)
     return apply(state.document.text, edits)
 
 
-def _with_criteria(state: TaskState, before: TaskState, kept: TaskState, wanted: Collection[Item]) -> str:
+def _with_criteria(state: TaskState, before: TaskState, kept: TaskState, wanted: Wanted) -> str:
     """Return a text in which the criteria are checked that were before, and those that are wanted."""
     places = [place_of(each.text) for each in state.criteria]
     added = {unit.item.place: bool(unit.value) for unit in _wanted(kept, wanted, CRITERION)}
@@ -201,7 +237,7 @@ def _with_criteria(state: TaskState, before: TaskState, kept: TaskState, wanted:
 # What is merged
 
 
-def _sections(before: TaskState, after: TaskState, kept: TaskState, wanted: Collection[Item]) -> tuple[str, str]:
+def _sections(before: TaskState, after: TaskState, kept: TaskState, wanted: Wanted) -> tuple[str, str]:
     """Return two texts whose difference, merged into ours, adds what is wanted: `before`, and `after`.
 
     In both stand the kept sections that are merged: in the first one only with what stands before, in the other with
@@ -212,29 +248,40 @@ def _sections(before: TaskState, after: TaskState, kept: TaskState, wanted: Coll
         if any(item.kind == kind for item in wanted):
             for which, document in enumerate((base, target)):
                 section = read_state(document).parts.get(key)
-                text = _section(before, kept, key, wanted if which else ())
+                text = _section(before, kept, key, wanted if which else {})
                 changed = document.with_text(apply(document.text, [Edit(*section.span, text)] if section else []))
                 base, target = (base, changed) if which else (changed, target)
     return base.text, target.text
 
 
 def _as_version(before: TaskState, target: str) -> str:
-    """Return the text of a permanent task that has the content of its version, where ours had it: no hand edited it."""
-    state = read_state(before.document.with_text(target))
+    """Return the text of a permanent task with the version that its log tells, where no hand had edited ours."""
     if before.kind != PERMANENT or not before.text(VERSION_SEAL) or edited_sections(before):
         return target
-    seal = version_seal(state, version_of(state))
-    return apply(target, set_front_matter(state.document, VERSION_SEAL, seal))
+    state = read_state(before.document.with_text(target))
+    last = max((each.number for each in change_log(state)), default=0)
+    target = apply(target, set_front_matter(state.document, "version", max(last, version_of(before))))
+    state = read_state(state.document.with_text(target))
+    return apply(target, set_front_matter(state.document, VERSION_SEAL, version_seal(state, version_of(state))))
 
 
-def _section(before: TaskState, kept: TaskState, key: str, wanted: Collection[Item]) -> str:
+def _section(before: TaskState, kept: TaskState, key: str, wanted: Wanted) -> str:
     """Return a section of a kept text with the units that stand before, as they do, and with the wanted ones."""
     section = kept.parts.get(key)
     if section is None:
         return ""
     standing = {unit.item: unit.spans[0].of(before.document.text) for unit in units_of(before) if unit.spans}
+    older = {
+        unit.name: unit.spans[0].of(before.document.text) for unit in units_of(before) if unit.item.kind == DECISION
+    }
     units = [unit for unit in units_of(kept) if unit.item.kind == _MERGED[key] and unit.item not in wanted]
-    edits = [Edit(*unit.spans[0], standing.get(unit.item, "")) for unit in units]
+    edits = [Edit(*each.spans[0], standing.get(each.item) or _older(each, older)) for each in units]
     text = apply(kept.document.text, edits)
     found = read_state(kept.document.with_text(text)).parts.get(key)
     return found.span.of(text) if found else ""
+
+
+def _older(unit: Unit, decisions: Mapping[str, str]) -> str:
+    """Return the form of a decision that stands under its number, if it is one of the same decision."""
+    text = decisions.get(unit.name, "") if unit.item.kind == DECISION else ""
+    return text if text and are_alike(text, unit.value) else ""

@@ -14,7 +14,7 @@ from itertools import product
 from taskstate.errors import TaskstateError
 from taskstate.model.names import ACCEPTED_FOLDER, own_file
 from taskstate.model.write_metadata import blocks_of, timestamp
-from taskstate.recovery.added_items import with_items
+from taskstate.recovery.added_items import conflicts, with_items
 from taskstate.recovery.archives import archive_texts, as_written
 from taskstate.recovery.conflicted import merged_again, require_both_sides, undecided
 from taskstate.recovery.task_files import (
@@ -32,21 +32,12 @@ from taskstate.storage.replaced_texts import ReplacedText
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.edits import Edit, apply
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.units.items import (
-    ENTRY,
-    FILES,
-    HANDOFF,
-    KEY,
-    TEXT,
-    Item,
-    session_item,
-    units_of,
-)
+from taskstate.units.items import CRITERION, ENTRY, FILES, HANDOFF, KEY, TEXT, Item, is_check, session_item, units_of
 from taskstate.workspace import artifacts
 from taskstate.writing import damage
 from taskstate.writing.change import Change
 from taskstate.writing.keeping import carry_out, let_go
-from taskstate.writing.ledger import entries_of, owed_items, stamp_of, written
+from taskstate.writing.ledger import entries_of, owed_items, stamp_of, unit_in, written
 from taskstate.writing.losses import find_loss, names_of
 from taskstate.writing.writer import change_at
 
@@ -56,6 +47,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.error_codes import ErrorCode
+    from taskstate.model.task_state import TaskState
     from taskstate.storage.kept_records import KeptRecord
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Request
@@ -136,8 +128,10 @@ def bring_back(workspace: Workspace, task_id: str, request: Request) -> str:
     back = {item: each for item, each in wanted.items() if item not in gone}
     problem = problem or (f"{names_of(gone)} not" if gone else "")
     done = f"{names_of(back)} back" if back else "" if problem else whole
-    stays = f"{names_of(contested)} as somebody has edited it" if contested else ""
-    kept = replaced_texts.named(task.aside) if whole or contested else ""
+    shown = " ".join(task.aside)
+    stays = f"{names_of(contested)} as it stands there, what was kept of it is `taskstate doctor kept show {shown}`"
+    stays = stays if contested and shown else ""
+    kept = replaced_texts.named(task.aside) if whole and not stays else ""
     said = (done, stays, kept, problem, _write_proposal(task) if problem else "")
     return f"{task.path}: {'; '.join(filter(None, said))}"
 
@@ -150,12 +144,44 @@ def _newest_in_place(gone: Wanted) -> Wanted:
 
 
 def _contested(task: _Task, wanted: Wanted) -> Wanted:
-    """Return what has something new in its place, such as no command has left: that stays, and is no loss."""
+    """Return what has something in its place that cannot be merged with it: that stays, and is no loss."""
+    here = state_of(task.read(task.path))
+    places = {(unit.item.kind, unit.item.place) for unit in units_of(here)}
     known = next((each.known for each in wanted.values()), ())
-    here = [unit for unit in units_of(state_of(task.read(task.path))) if unit.item not in known]
-    places = {(each.item.kind, each.item.place) for each in here if not isinstance(each.value, dict)}
-    kinds = {TEXT, KEY, ENTRY}
-    return {i: each for i, each in wanted.items() if i.kind in kinds and (i.kind, i.place) in places}
+    is_reworded = any(unit.item.kind == CRITERION and unit.item not in known for unit in units_of(here))
+    found: Wanted = {}
+    for item, owed in wanted.items():
+        unit = unit_in(owed.record, owed.entry.path, item)
+        if unit and item.kind in {KEY, ENTRY, TEXT} and (item.kind, item.place) in places:
+            is_contested = conflicts(here, _base(task, item, here), _state_in(task, owed), unit)
+        else:
+            is_contested = is_reworded and is_check(item) and (item.kind, item.place) not in places
+        found |= {item: owed} if is_contested else {}
+    return found
+
+
+def _state_in(task: _Task, owed: Owed) -> TaskState:
+    return state_of(next((data for entry, data in task.texts if entry is owed.entry), b""))
+
+
+def _base(task: _Task, item: Item, here: TaskState) -> TaskState | None:
+    """Return the state from which the write began that made an item; the present one, if that is older; or None."""
+    owed = task.owed[item]
+    older = (owed.since.get(unit.item, owed.revision) for unit in units_of(here) if unit.item.place == item.place)
+    if any(revision < owed.revision for revision in older):
+        return here
+    first = next((record for record, entry in task.records if item in entry.items), None)
+    with suppress(TaskstateError, ValueError):
+        for each in first.plan() if first else ():
+            if isinstance(each, journal.Replace) and each.path == task.path:
+                texts = [*(data for _, data in task.texts), *task.committed(task.path)]
+                return next((state_of(data) for data in texts if files.digest(data) == each.expected_digest), None)
+    return None
+
+
+def _with_bases(task: _Task, items: Iterable[Item]) -> dict[Item, TaskState | None]:
+    here = state_of(task.read(task.path))
+    return {item: _base(task, item, here) if item in task.owed and item.place else None for item in items}
 
 
 def _give_way(task: _Task, loss: Loss) -> None:
@@ -323,7 +349,9 @@ def _with_sources(task: _Task, after: TaskFiles, sources: Iterable[_Source]) -> 
             old = older_forms(task.owed, state.sessions, new)
             edits = [Edit(*each.section.span, "") for each in state.sessions if session_item(each) in old]
             ours = apply(state.document.text, edits).encode()
-            after = after._replace(state=with_items(ours, source.data, missing, task.path, task.workspace.kinds))
+            after = after._replace(
+                state=with_items(ours, source.data, _with_bases(task, missing), task.path, task.workspace.kinds)
+            )
     return after
 
 

@@ -222,7 +222,7 @@ def _with_sessions(loaded: Loaded, earlier: _Earlier, sessions: Sequence[Session
     Raises:
         TaskstateError: code "unsafe".
     """
-    before, wanted = loaded.state, {session_item(each) for each in sessions}
+    before, wanted = loaded.state, dict.fromkeys(map(session_item, sessions))
     ours = apply(loaded.document.text, [Edit(*each.section.span, "") for each in replaced])
     text = with_items(ours.encode(), earlier.data, wanted, loaded.relative, loaded.document.kinds).decode()
     after = read_state(loaded.document.with_text(text))

@@ -248,7 +248,7 @@ def _in_front_matter(document: Document) -> Iterator[Unit]:
 def _values(path: tuple[str, ...], value: object) -> Iterator[Unit]:
     """Yield the units of a value: in a map of names, or of blocks, each of them."""
     key = path[-1]
-    if isinstance(value, dict) and key not in WHOLE and (len(path) == 1 or key in BY_NAME):
+    if isinstance(value, dict) and key not in {*WHOLE, "handoffs"} and (len(path) == 1 or key in BY_NAME):
         for name, each in value.items():
             if name not in WRITTEN:
                 yield from _values((*path, str(name)), each)

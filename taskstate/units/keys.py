@@ -14,7 +14,7 @@ ADVANCING = frozenset({"revision", "update_count", "count", "handoff_count", "ha
 # Recomputed after the merge.
 DERIVED = frozenset({"sessions", "file_size_kb", "overall_progress", "seal", "version_seal"})
 # What each write sets anew, or no write ever changes: it says nothing of what a text holds.
-WRITTEN = (DERIVED | ADVANCING).difference({"handoffs"}) | {
+WRITTEN = (DERIVED | ADVANCING).difference({"handoffs", "handoff_count"}) | {
     *("taskstate", "task_id", "updated_at", "last_updated", "version", "audit", "archive_path"),
 }
 

@@ -13,6 +13,7 @@ from taskstate.units.values import NOTHING, merge_value, same
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from taskstate.units.items import Unit
 
@@ -35,16 +36,35 @@ def _words(session: Unit) -> str:
 
 
 def overwrites(before: Unit | None, after: Unit, lost: Unit) -> bool:
-    """Return whether a write, which made `after` out of `before`, has put something newer for all that was lost."""
-    old, new, gone = before.value if before else None, after.value, lost.value
-    if isinstance(old, dict) and isinstance(new, dict) and isinstance(gone, dict):
-        return all(old.get(key) != new.get(key) for key in gone if old.get(key) != gone[key] != new.get(key))
-    if lost.rule and isinstance(old, list) and isinstance(new, list) and isinstance(gone, list):
-        return all(each in old or each in new for each in gone)
-    return True
+    """Return whether a write, which made `after` out of `before`, has put something newer for all that was lost.
+
+    What it made anew, without anything in that place, it did not put for what was there once: it never saw that.
+    """
+    if lost.item.kind == TEXT:
+        return before is not None
+    return _overwrites(before.value if before else NOTHING, after.value, lost.value, is_entry=lost.rule.endswith("[]"))
 
 
-def place_in_json(value: object, unit: Unit) -> object:
+def _overwrites(old: Any, new: Any, gone: Any, *, is_entry: bool) -> bool:  # noqa: ANN401 - any YAML or JSON value
+    if same(new, gone) or same(old, gone):
+        return True
+    if isinstance(gone, dict) and isinstance(new, dict) and isinstance(old, dict):
+        fields = ((old.get(key, NOTHING), new.get(key, NOTHING), value) for key, value in gone.items())
+        return all(_overwrites(*each, is_entry=False) for each in fields)
+    if isinstance(gone, list) and isinstance(new, list):
+        olds, news = ({item_key(each): each for each in side} for side in (old if isinstance(old, list) else [], new))
+        keyed = ((olds.get(key, NOTHING), news.get(key, NOTHING), each) for each in gone for key in [item_key(each)])
+        return all(_overwrites(*each, is_entry=True) for each in keyed)
+    return not same(old, new) and not (is_entry and old is NOTHING)
+
+
+def value_at(units: Iterable[Unit], unit: Unit) -> Any:  # noqa: ANN401 - any YAML or JSON value
+    """Return the value of the one among some units that has the place of another one, or `NOTHING`."""
+    places = (each.value for each in units if (each.item.kind, each.item.place) == (unit.item.kind, unit.item.place))
+    return next(places, NOTHING)
+
+
+def place_in_json(value: object, unit: Unit, base: object = NOTHING) -> object:
     """Return a JSON value of a part with the value of a unit in its place: merged into what has it, or added."""
     key = unit.rule.removesuffix("[]")
     values = value if isinstance(value, dict) else {"": value}
@@ -52,12 +72,12 @@ def place_in_json(value: object, unit: Unit) -> object:
         listed = values.get(key)
         entries = {item_key(each): each for each in listed} if isinstance(listed, list) else {}
         own = item_key(unit.value)
-        new: object = [*(entries | {own: merged_into(entries.get(own, NOTHING), unit)}).values()]
+        new: object = [*(entries | {own: merged_into(entries.get(own, NOTHING), unit, base)}).values()]
     else:
-        new = unit.value
+        new = merged_into(values.get(key, NOTHING), unit, base)
     return {**values, key: new} if key else new
 
 
-def merged_into(value: object, unit: Unit) -> object:
-    """Return a value with that of a unit merged in, which holds where both have something else."""
-    return merge_value(Versions(NOTHING, value, unit.value), unit.rule, "theirs")
+def merged_into(value: object, unit: Unit, base: object = NOTHING) -> object:
+    """Return a value with that of a unit merged in, which holds where both have changed something."""
+    return merge_value(Versions(base, value, unit.value), unit.rule, "theirs")

@@ -21,7 +21,19 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files, journal, kept_records
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.units.items import EVENT, FILES, SESSION, Item, Unit, is_check, state_items, units_of
+from taskstate.units.items import (
+    CRITERION,
+    ENTRY,
+    EVENT,
+    FILES,
+    KEY,
+    SESSION,
+    Item,
+    Unit,
+    is_check,
+    state_items,
+    units_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -195,7 +207,9 @@ def section_names(state: TaskState) -> tuple[str, ...]:
 def _section_names(document: Document, _given: None) -> tuple[str, ...]:
     keys = dict.fromkeys(section_key(each.title) for each in document.sections if each.level == SECTION_LEVEL)
     parts = [each for each in document.sections if each.level == PART_LEVEL]
-    last = [section_key(each.title) for each in parts[-1:] if session_number(each.title) is None]
+    last_section = max((each.span.start for each in document.sections if each.level == SECTION_LEVEL), default=0)
+    ends = [each for each in parts[-1:] if each.span.start > last_section and session_number(each.title) is None]
+    last = [section_key(each.title) for each in ends]
     return (*keys, *last)
 
 
@@ -222,13 +236,30 @@ class View:
         found: set[Item] = set()
         for item, owed in sorted(missing.items(), key=lambda each: each[1].record.number, reverse=True):
             others = self._places.get((item.kind, item.place), [])
+            others = others or self._anew(item, owed)
             if self._stamp in owed.left and not owed.told and not self._is_newer(others, owed):
                 edit = self._edit_of(item, owed, [each for each in others if each not in taken])
-                taken += [edit] if edit and not item.place else []
-                found |= {item} if edit else set()
+                taken += [edit] if edit else []
+                # What was there from the beginning nobody but a hand has taken out of a text of ours.
+                is_taken_out = item.kind == KEY and not others and owed.revision <= 1 and item in owed.left[self._stamp]
+                found |= {item} if edit or is_taken_out else set()
             elif item.kind not in FILES and others and (unit := unit_in(owed.record, owed.entry.path, item)):
                 found |= {item} if holds(others, unit) else set()
         return found | self._unticked({item: owed for item, owed in missing.items() if item not in found})
+
+    def _anew(self, item: Item, owed: Owed) -> list[Unit]:
+        """Return the units in places that no write has known, for an item whose place is gone: it may be renamed."""
+        if item.kind not in {CRITERION, ENTRY}:
+            return []
+        known = {(each.kind, each.place) for each in owed.known}
+        family = item.place.rpartition(" ")[0] if item.kind == ENTRY else ""
+        return [
+            units[0]
+            for (kind, place), units in self._places.items()
+            if kind == item.kind
+            and (kind, place) not in known
+            and (kind == CRITERION or place.startswith(f"{family} "))
+        ]
 
     def _unticked(self, missing: Mapping[Item, Owed]) -> set[Item]:
         """Return the missing checks that somebody has taken back: nothing else that this write left is missing."""
@@ -238,8 +269,8 @@ class View:
         return set()
 
     def _is_newer(self, others: Iterable[Unit], owed: Owed) -> bool:
-        """Return whether a later write than that of the missing unit has left what stands in its place."""
-        return any(owed.since.get(each.item, 0) > owed.revision for each in others if each.item.place)
+        """Return whether a later write than that of the missing entry has left what stands in its place."""
+        return any(owed.since.get(each.item, 0) > owed.revision for each in others if each.item.kind == ENTRY)
 
     def _edit_of(self, item: Item, owed: Owed, others: Iterable[Unit]) -> Unit | None:
         if item not in owed.left[self._stamp]:

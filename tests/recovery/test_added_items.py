@@ -29,7 +29,7 @@ def place(tmp_path: Path) -> Place:
 
 def added(ours: str, theirs: str, kind: str) -> str:
     """Return our text with the items of a kind that only the other text has."""
-    return with_items(ours.encode(), theirs.encode(), missing(ours, theirs, kind), NAME, ()).decode()
+    return with_items(ours.encode(), theirs.encode(), dict.fromkeys(missing(ours, theirs, kind)), NAME, ()).decode()
 
 
 def missing(ours: str, theirs: str, kind: str) -> set[Item]:
@@ -57,7 +57,7 @@ def test_ack_is_added_beside_others(place: Place) -> None:
     ours = place.text.replace("audit:", "acks: {mine: 2}\naudit:", 1)
     theirs = place.text.replace("audit:", "acks: {mine: 1, yours: 1}\naudit:", 1)
     wanted = {item for item in missing(ours, theirs, KEY) if item.place == "acks yours"}
-    text = with_items(ours.encode(), theirs.encode(), wanted, NAME, ()).decode()
+    text = with_items(ours.encode(), theirs.encode(), dict.fromkeys(wanted), NAME, ()).decode()
     assert "acks: {mine: 2, yours: 1}" in text
 
 
