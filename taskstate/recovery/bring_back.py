@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     Wanted = dict[Item, Owed]
 
 _REPLACED: frozenset[ErrorCode] = damage.CODES | {"not-found"}  # errors of a state file that is written anew
-_GOOD_TEXT = "its last good text is back"
+_GOOD_TEXT, _ONCE = "its last good text is back", "each of its sessions stands once"
 
 
 class _Source(NamedTuple):
@@ -127,7 +127,7 @@ def bring_back(workspace: Workspace, task_id: str, request: Request) -> str:
     gone = left.items if left else {}
     back = {item: each for item, each in wanted.items() if item not in gone}
     problem = problem or (f"{names_of(gone)} not" if gone else "")
-    done = f"{names_of(back)} back" if back else "" if problem else whole
+    done = f"{names_of(back)} back" if back else "" if problem or (contested and whole == _ONCE) else whole
     shown = " ".join(task.aside)
     stays = f"{names_of(contested)} as it stands there, what was kept of it is `taskstate doctor kept show {shown}`"
     stays = stays if contested and shown else ""
@@ -263,7 +263,7 @@ def _with_all(task: _Task, loaded: Loaded, wanted: Wanted) -> Change[str]:
     if is_damaged and not set(after.state.splitlines()).issuperset(loaded.data.splitlines()):
         _keep_aside(task, task.path, loaded.data)
     return Change(
-        result=_GOOD_TEXT if is_damaged else "each of its sessions stands once",
+        result=_GOOD_TEXT if is_damaged else _ONCE,
         text=after.state.decode("utf-8"),
         before=(*_handoffs(task, wanted), *_archive_plan(task, archived, after.archive)),
         revision_above=max((entry.revision for _, entry in task.records), default=0),

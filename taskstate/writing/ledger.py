@@ -237,12 +237,12 @@ class View:
         for item, owed in sorted(missing.items(), key=lambda each: each[1].record.number, reverse=True):
             others = self._places.get((item.kind, item.place), [])
             others = others or self._anew(item, owed)
-            if self._stamp in owed.left and not owed.told and not self._is_newer(others, owed):
-                edit = self._edit_of(item, owed, [each for each in others if each not in taken])
+            if self._stamp in owed.left and not self._is_newer(others, owed):
+                edit = None if owed.told else self._edit_of(item, owed, [each for each in others if each not in taken])
                 taken += [edit] if edit else []
                 # What was there from the beginning nobody but a hand has taken out of a text of ours.
                 is_taken_out = item.kind == KEY and not others and owed.revision <= 1 and item in owed.left[self._stamp]
-                found |= {item} if edit or is_taken_out else set()
+                found |= {item} if edit or (is_taken_out and not owed.told) else set()
             elif item.kind not in FILES and others and (unit := unit_in(owed.record, owed.entry.path, item)):
                 found |= {item} if holds(others, unit) else set()
         return found | self._unticked({item: owed for item, owed in missing.items() if item not in found})
