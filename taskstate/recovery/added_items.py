@@ -38,7 +38,6 @@ from taskstate.units.items import (
 from taskstate.units.presence import merged_into, place_in_json, value_at
 from taskstate.units.three_way import PREFERENCES, Versions
 from taskstate.units.values import NOTHING, merge_value, same
-from taskstate.writing.ledger import are_alike
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -140,12 +139,18 @@ def _with_parts(state: TaskState, kept: TaskState, wanted: Wanted) -> str:
     here, there = _places(state.document), _places(kept.document)
     texts = {unit.item.place: unit for unit in _wanted(kept, wanted, TEXT)}
     needed = {place for place in there for kind in (ENTRY, TEXT) if _has(kept, wanted, kind, place)}
+    new = {place.partition("/")[0] for place in needed - here.keys()}  # the sections that get new parts
+    needed |= new - here.keys()
+    empty = new & here.keys() - {unit.item.place for unit in units_of(state) if unit.item.kind == TEXT}
     edits: list[Edit] = []
     at = state.document.body
     for place, span in there.items():
         own = here.get(place)
         if own is None and place in needed:
-            edits.append(Edit(at, at, span.of(kept.document.text)))
+            gap = "" if state.document.text[:at].endswith("\n\n") else "\n"
+            edits.append(Edit(at, at, f"{gap}{span.of(kept.document.text)}"))
+        elif own is not None and place in empty:
+            edits.append(Edit(*own, span.of(kept.document.text)))  # a placeholder goes where the parts come
         elif own is not None and place in texts:
             base = wanted[texts[place].item]
             merged = merge_text(_texts(base, state, kept, place), "theirs") if base else span.of(kept.document.text)
@@ -284,4 +289,4 @@ def _section(before: TaskState, kept: TaskState, key: str, wanted: Wanted) -> st
 def _older(unit: Unit, decisions: Mapping[str, str]) -> str:
     """Return the form of a decision that stands under its number, if it is one of the same decision."""
     text = decisions.get(unit.name, "") if unit.item.kind == DECISION else ""
-    return text if text and are_alike(text, unit.value) else ""
+    return text if text and text.partition("\n")[0] == unit.value.partition("\n")[0] else ""

@@ -12,8 +12,9 @@ from contextlib import suppress
 from itertools import product
 
 from taskstate.errors import TaskstateError
+from taskstate.model.canonical_json import audit_seal
 from taskstate.model.names import ACCEPTED_FOLDER, own_file
-from taskstate.model.write_metadata import blocks_of, timestamp
+from taskstate.model.write_metadata import blocks_of, front_matter_values, timestamp
 from taskstate.recovery.added_items import conflicts, with_items
 from taskstate.recovery.archives import archive_texts, as_written
 from taskstate.recovery.conflicted import merged_again, require_both_sides, undecided
@@ -30,9 +31,12 @@ from taskstate.storage import files, folders, journal, kept_records, replaced_te
 from taskstate.storage.git import history
 from taskstate.storage.replaced_texts import ReplacedText
 from taskstate.syntax.conflict_markers import find_conflicts
+from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.units.items import CRITERION, ENTRY, FILES, HANDOFF, KEY, TEXT, Item, is_check, session_item, units_of
+from taskstate.units.presence import merged_into, value_at
+from taskstate.units.values import NOTHING, same
 from taskstate.workspace import artifacts
 from taskstate.writing import damage
 from taskstate.writing.change import Change
@@ -125,6 +129,10 @@ def bring_back(workspace: Workspace, task_id: str, request: Request) -> str:
         problem = error.message
     left = find_loss(workspace, task_id)
     gone = left.items if left else {}
+    if left and not problem:
+        merged = _merged_in(task, {item: each for item, each in gone.items() if item in wanted})
+        let_go(workspace, left._replace(items=merged))
+        gone = {item: each for item, each in gone.items() if item not in merged}
     back = {item: each for item, each in wanted.items() if item not in gone}
     problem = problem or (f"{names_of(gone)} not" if gone else "")
     done = f"{names_of(back)} back" if back else "" if problem or (contested and whole == _ONCE) else whole
@@ -164,13 +172,28 @@ def _state_in(task: _Task, owed: Owed) -> TaskState:
     return state_of(next((data for entry, data in task.texts if entry is owed.entry), b""))
 
 
+def _merged_in(task: _Task, wanted: Wanted) -> Wanted:
+    """Return what the file holds in another form, since it was merged with what stood there."""
+    here = state_of(task.read(task.path))
+    found: Wanted = {}
+    for item, owed in wanted.items():
+        unit = unit_in(owed.record, owed.entry.path, item)
+        base = _base(task, item, here) if unit and item.kind in {KEY, ENTRY} else None
+        value = value_at(units_of(here), unit) if unit and base else NOTHING
+        if unit and base and same(value, merged_into(value, unit, value_at(units_of(base), unit))):
+            found[item] = owed
+    return found
+
+
 def _base(task: _Task, item: Item, here: TaskState) -> TaskState | None:
     """Return the state from which the write began that made an item; the present one, if that is older; or None."""
     owed = task.owed[item]
     older = (owed.since.get(unit.item, owed.revision) for unit in units_of(here) if unit.item.place == item.place)
     if any(revision < owed.revision for revision in older):
         return here
-    first = next((record for record, entry in task.records if item in entry.items), None)
+    first = next(
+        (record for record, entry in task.records if item in entry.items and entry.revision >= owed.revision), None
+    )
     with suppress(TaskstateError, ValueError):
         for each in first.plan() if first else ():
             if isinstance(each, journal.Replace) and each.path == task.path:
@@ -219,7 +242,20 @@ def _mend(task: _Task, wanted: Wanted, request: Request) -> str:
         with task.workspace.locked():
             _write_anew(task, wanted, request.metadata.now)
         return _GOOD_TEXT
-    return change_at(task.workspace, path, lambda loaded: _change(task, loaded, wanted), request).result
+    try:
+        return change_at(task.workspace, path, lambda loaded: _change(task, loaded, wanted), request).result
+    except TaskstateError as error:
+        if error.code != "seal-broken":
+            raise
+        refusal = error
+
+    def sealed_again(loaded: Loaded) -> Change[str]:
+        change = _change(task, loaded, wanted)
+        if audit_seal(front_matter_values(parse(change.text))) != blocks_of(loaded.document).audit.seal:
+            raise refusal  # more was changed in the blocks than what was taken out of them
+        return change
+
+    return change_at(task.workspace, path, sealed_again, request._replace(reseal=True)).result
 
 
 def _write_anew(task: _Task, wanted: Wanted, at: datetime) -> None:

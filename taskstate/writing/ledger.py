@@ -82,7 +82,7 @@ class Owed(NamedTuple):
     """An item that commands acknowledged: how many of it, and the newest record whose files held it.
 
     `revision` is the lowest whose state file held it; `known` are all items that any record of the task lists, `since`
-    the lowest revision that left each; `left` has by each stamp what all writes with it left: after a stale
+    has that revision of each; `left` has by each stamp what all writes with it left: after a stale
     save, two in the same second may have the same one. It is `told` if it was found to be gone before.
     """
 
@@ -137,19 +137,16 @@ def owed_items(entries: Iterable[tuple[KeptRecord, Entry]], told: Collection[str
     left: dict[str, Collection[Item]] = {}
     for record, entry in entries:
         left[entry.stamp] = entry.items.keys() & left.get(entry.stamp, entry.items)
-        for item in entry.items:
-            since[item] = min(since.get(item, entry.revision), entry.revision)
         known.update(entry.items, entry.moved, entry.withdrawn)
         for item, count in entry.withdrawn.items():
             if item in owed:
                 owed[item] = owed[item]._replace(number=owed[item].number - count)
         for item, count in (entry.items + entry.moved).items():
-            before = owed.get(item) or Owed(
-                0, entry.revision, known, since, left, record, entry, " ".join(item) in told
-            )
-            owed[item] = Owed(
-                max(before.number, count), before.revision, known, since, left, record, entry, before.told
-            )
+            before = owed.get(item)
+            if before is None or (item.kind == KEY and before.number <= 0):  # a status comes again, and begins anew
+                before = Owed(0, entry.revision, known, since, left, record, entry, " ".join(item) in told)
+                since[item] = entry.revision
+            owed[item] = before._replace(number=max(before.number, count), record=record, entry=entry)
     return {item: each for item, each in owed.items() if each.number > 0}
 
 
@@ -286,7 +283,10 @@ def _is_edit(unit: Unit, original: Unit) -> bool:
     """Return whether a session or a decision may be another one, edited by hand."""
     if isinstance(unit.value, Session) and isinstance(original.value, Session):
         return unit.value.time == original.value.time and are_alike(unit.value.entry, original.value.entry)
-    return isinstance(unit.value, str) and isinstance(original.value, str) and are_alike(unit.value, original.value)
+    if not isinstance(unit.value, str) or not isinstance(original.value, str):
+        return False
+    halves = zip(unit.value.strip().partition("\n"), original.value.strip().partition("\n"), strict=True)
+    return unit.name == original.name and any(one == other and one.strip() for one, other in halves)
 
 
 def unit_in(record: KeptRecord, path: str, item: Item) -> Unit | None:

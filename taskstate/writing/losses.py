@@ -215,12 +215,18 @@ def _without(
     left, found = dict(missing), ""
     readable = _readable(paths, missing)
     for commit, contents in history.versions(workspace.root, readable, where) if missing else ():
-        before = len(left)
-        left = _absent(left, [(p, data) for p, data in zip(readable, contents, strict=True) if data])
+        before, there = len(left), [(p, data) for p, data in zip(readable, contents, strict=True) if data]
+        revision = max((_revision(data) for path, data in there if path == paths[0]), default=0)
+        earlier = {item: each for item, each in left.items() if item.kind == KEY and each.revision > revision}
+        left = _absent({item: each for item, each in left.items() if item not in earlier}, there) | earlier
         found = found or (commit if len(left) < before else "")
         if not left:
             break
     return left, found
+
+
+def _revision(data: bytes) -> int:
+    return read_state(parse(data.decode("utf-8", "replace"))).revision
 
 
 def names_of(items: dict[Item, Owed], also: str = "") -> str:

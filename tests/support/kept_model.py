@@ -169,7 +169,7 @@ class Model:
         was, now = (re.search(r"^version: (\d+)$", text, re.MULTILINE) for text in (before, after))
         if not now or (was and was[1] == now[1]):
             return
-        given = self._versions.setdefault(self.world.clone(), {})
+        given = self._versions.setdefault(self.world.where, {})
         line = re.search(rf"^- v{now[1]} - .*$", after, re.MULTILINE)
         earlier = given.get(int(now[1]), "")
         if earlier and not self._is_on_another_branch(earlier):
