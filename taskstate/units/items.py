@@ -199,8 +199,9 @@ def _versions(document: Document, span: Span) -> Iterator[Unit]:
 
 
 def _version_item(version: LoggedVersion) -> Item:
-    # A merge changes its number, and joins what both sides changed behind the words of the newer one.
-    return _item(VERSION, "", f"{version.at} {version.actor} {version.summary.partition('; merged with ')[0]}")
+    # A merge changes its number and those of decisions, and joins what both sides changed behind the newer one's words.
+    said = re.sub(_NUMBER, "AD-#", version.summary.partition("; merged with ")[0])
+    return _item(VERSION, "", f"{version.at} {version.actor} {said}")
 
 
 def _criterion(number: int, text: str, span: Span, *, checked: bool) -> Unit:
