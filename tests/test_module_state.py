@@ -23,6 +23,7 @@ CACHED = {
     "taskstate.lint.selection._applicable": "keyed by the names of rules and of kinds of queries",
     "taskstate.storage.kept_records._record": "keyed by its path in full; such a file is never written again",
     "taskstate.syntax.document._parsed": "keyed by the text and by the kinds that the repository declares",
+    "taskstate.writing.ledger._units_in": "keyed by the record, which names its file in full, and by a path",
     "taskstate.writing.ledger.read_entry": "keyed by the record, which names its file in full",
 }
 PLAIN = {"str", "int", "bytes", "bool", "tuple[str, ...]", "OwnType"}  # the last is a text, too

@@ -323,7 +323,7 @@ def _check_kept(workspace: Workspace) -> Iterable[RepositoryProblem]:
     replaced = len(replaced_texts.texts(workspace.private))
     if replaced:
         message = f"{counted(replaced, 'text')} that commands replaced {'is' if replaced == 1 else 'are'} kept"
-        help_ = "`taskstate doctor kept list` names them; take what you want, then `taskstate doctor kept discard ID`"
+        help_ = "`taskstate doctor kept list` names them; `doctor kept show` and `discard` take what it names"
         yield RepositoryProblem("kept", "", message, help_, note=True)
 
 

@@ -69,8 +69,8 @@ class Cli:
         result = self(*arguments, stdin=stdin)
         assert (result.status, result.out) == (2, ""), result
         assert result.err.startswith("taskstate: ")
-        lines = [line for line in result.err.splitlines() if not line.endswith("says that it was meant")]
-        assert len(lines) == 1, lines
+        first, *told = result.err.splitlines()
+        assert all(line.endswith("says that it was meant") for line in told), told
         in_json = self(*arguments, "--format=json", stdin=stdin)
         envelope = json.loads(in_json.out)
         assert (in_json.status, envelope["success"], envelope["data"]) == (2, False, None)
@@ -78,7 +78,7 @@ class Cli:
         assert envelope["code"]
         assert in_json.err == result.err
         assert tree(self.place.root) == before
-        return lines[0].removeprefix("taskstate: ")
+        return first.removeprefix("taskstate: ")
 
 
 @pytest.fixture
