@@ -233,9 +233,12 @@ def _given_up(workspace: Workspace, records: tuple[KeptRecord, ...], task_id: st
     """Return what is owed and not missed: what was edited before a write, or what a new file takes the place of."""
     if not balance.was_edited:
         return Counter()
-    owed, old = owed_items(entries_of(records, task_id), told(workspace, task_id)), balance.old()
+    entries, old = entries_of(records, task_id), balance.old()
+    owed = owed_items(entries, told(workspace, task_id))
     if not old:
-        return Counter(i for i, each in owed.items() if each.revision <= 1 and not balance.entry.items[i])
+        was_dropped = bool(entries) and entries[-1][1].dropped
+        gone = (item for item, each in owed.items() if was_dropped or each.revision <= 1)
+        return Counter(item for item in gone if not balance.entry.items[item])
     found = items_in("state", "", old)
     return Counter(View(old).accounted({item: each for item, each in owed.items() if not found[item]}))
 

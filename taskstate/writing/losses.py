@@ -18,7 +18,7 @@ from taskstate.storage import files, folders, kept_records
 from taskstate.storage.git import history
 from taskstate.syntax.document import parse
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.units.items import FILES, KEY, MAP, Item, described, entry_item, items_in, named_items
+from taskstate.units.items import FILES, KEY, MAP, WORDS, Item, described, entry_item, items_in, named_items
 from taskstate.writing.answers import told
 from taskstate.writing.damage import damage_at
 from taskstate.writing.ledger import Entry, Owed, View, entries_of, owed_items, written
@@ -235,8 +235,9 @@ def names_of(items: dict[Item, Owed], also: str = "") -> str:
     Values of the front matter are named only where nothing else is gone.
     """
     found = {pair for record in {owed.record for owed in items.values()} for pair in _names_in(record, items)}
-    shown = [name for item, name in found if item.kind != KEY or item.place.startswith("acks ")]
-    listed = sorted(set(shown or [name for _, name in found]), key=names.id_key)
+    shown = [each for each in found if each[0].kind != KEY or each[0].place.startswith("acks ")] or found
+    in_order = sorted(shown, key=lambda each: (each[0].kind not in WORDS, names.id_key(each[1])))
+    listed = list(dict.fromkeys(name for _, name in in_order))
     are_many = len(listed or items) > 1 or bool(also)
     listed = [*filter(None, [also]), *(listed or [described(items)])]  # no record of them can be read
     return f"{first_of(listed, _MOST_NAMES)} {'are' if are_many else 'is'}"

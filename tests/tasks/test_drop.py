@@ -183,7 +183,7 @@ def test_the_files_of_a_dropped_task_may_go(tmp_path: Path) -> None:
     place.new()
     place.add("Did another thing.")
     place.path.unlink()
-    assert "session 1 is gone" in place.told()[0]
+    assert "the file itself, session 1, criterion" in place.told()[0]
 
 
 def test_the_files_of_an_open_task_are_missed(tmp_path: Path) -> None:
