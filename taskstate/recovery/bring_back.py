@@ -15,9 +15,10 @@ from taskstate.errors import TaskstateError
 from taskstate.model.canonical_json import audit_seal
 from taskstate.model.names import ACCEPTED_FOLDER, own_file
 from taskstate.model.write_metadata import blocks_of, front_matter_values, timestamp
-from taskstate.recovery.added_items import conflicts, with_items
-from taskstate.recovery.archives import archive_texts, as_written
+from taskstate.recovery.added_items import with_items
+from taskstate.recovery.archives import as_written
 from taskstate.recovery.conflicted import merged_again, require_both_sides, undecided
+from taskstate.recovery.mended_task import MendedTask, contested, merged_in, with_bases
 from taskstate.recovery.task_files import (
     TaskFiles,
     items_of,
@@ -34,14 +35,12 @@ from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.units.items import CRITERION, ENTRY, FILES, HANDOFF, KEY, TEXT, Item, is_check, session_item, units_of
-from taskstate.units.presence import merged_into, value_at
-from taskstate.units.values import NOTHING, same
+from taskstate.units.items import ENTRY, FILES, HANDOFF, KEY, Item, session_item
 from taskstate.workspace import artifacts
 from taskstate.writing import damage
 from taskstate.writing.change import Change
 from taskstate.writing.keeping import carry_out, let_go
-from taskstate.writing.ledger import entries_of, owed_items, stamp_of, unit_in, written
+from taskstate.writing.ledger import entries_of, owed_items, stamp_of, written
 from taskstate.writing.losses import find_loss, names_of
 from taskstate.writing.writer import change_at
 
@@ -51,8 +50,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.error_codes import ErrorCode
-    from taskstate.model.task_state import TaskState
-    from taskstate.storage.kept_records import KeptRecord
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Request
     from taskstate.writing.ledger import Entry, Owed
@@ -71,41 +68,10 @@ class _Source(NamedTuple):
     items: frozenset[Item]
 
 
-class _Task(NamedTuple):
-    """A task that is mended: the paths of its state file and its archive, its kept records of writes, and what is owed.
-
-    The records are the oldest first; `texts` are those of the state file that they hold, newest first. `aside` gets the
-    ids under which what is replaced at this time is kept.
-    """
-
-    workspace: Workspace
-    id: str
-    path: str
-    archive_path: str
-    records: list[tuple[KeptRecord, Entry]]
-    texts: list[tuple[Entry, bytes]]
-    owed: Wanted
-    at: str
-    aside: list[str]
-
-    def committed(self, path: str) -> list[bytes]:
-        """Return the versions of a file in the commits that a reference reaches, newest first."""
-        return [data for _, (data,) in history.versions(self.workspace.root, (path,), history.REFS) if data]
-
-    def archives(self, now: bytes) -> list[bytes]:
-        """Return texts for the archive, the one that there is first."""
-        return archive_texts(self.workspace, self.archive_path, [record for record, _ in self.records], now)
-
-    def read(self, path: str) -> bytes:
-        """Return the bytes of a file, empty where there is none."""
-        full = files.inside(self.workspace.root, path)
-        return files.read(full) if files.size(full) is not None else b""
-
-
 class _Gap(NamedTuple):
     """A task's files as they are now, what is to come back and from which texts, and whether the files are damaged."""
 
-    task: _Task
+    task: MendedTask
     now: TaskFiles
     wanted: Wanted
     sources: list[_Source]
@@ -117,28 +83,28 @@ def bring_back(workspace: Workspace, task_id: str, request: Request) -> str:
     loss = find_loss(workspace, task_id)
     task = _open(workspace, task_id, loss, timestamp(request.metadata.now))
     wanted = _newest_in_place(loss.items) if loss else {}
-    contested = _contested(task, wanted)
-    if loss and contested:
-        wanted = {item: each for item, each in wanted.items() if item not in contested}
+    stays_out = contested(task, wanted)
+    if loss and stays_out:
+        wanted = {item: each for item, each in wanted.items() if item not in stays_out}
     problem, whole = "", ""
     try:
         whole = _mend(task, wanted, request)
-        if loss and contested:
-            _give_way(task, loss._replace(items=contested))
+        if loss and stays_out:
+            _give_way(task, loss._replace(items=stays_out))
     except TaskstateError as error:
         problem = error.message
     left = find_loss(workspace, task_id)
     gone = left.items if left else {}
     if left and not problem:
-        merged = _merged_in(task, {item: each for item, each in gone.items() if item in wanted})
-        let_go(workspace, left._replace(items=merged))
-        gone = {item: each for item, each in gone.items() if item not in merged}
+        found = merged_in(task, {item: each for item, each in gone.items() if item in wanted})
+        let_go(workspace, left._replace(items=found))
+        gone = {item: each for item, each in gone.items() if item not in found}
     back = {item: each for item, each in wanted.items() if item not in gone}
     problem = problem or (f"{names_of(gone)} not" if gone else "")
-    done = f"{names_of(back)} back" if back else "" if problem or (contested and whole == _ONCE) else whole
+    done = f"{names_of(back)} back" if back else "" if problem or (stays_out and whole == _ONCE) else whole
     shown = " ".join(task.aside)
-    stays = f"{names_of(contested)} as it stands there, what was kept of it is `taskstate doctor kept show {shown}`"
-    stays = stays if contested and shown else ""
+    stays = f"{names_of(stays_out)} as it stands there, what was kept of it is `taskstate doctor kept show {shown}`"
+    stays = stays if stays_out and shown else ""
     kept = replaced_texts.named(task.aside) if whole and not stays else ""
     said = (done, stays, kept, problem, _write_proposal(task) if problem else "")
     return f"{task.path}: {'; '.join(filter(None, said))}"
@@ -151,70 +117,14 @@ def _newest_in_place(gone: Wanted) -> Wanted:
     return {item: each for item, each in gone.items() if item in places.values() or item.kind in {ENTRY, KEY}}
 
 
-def _contested(task: _Task, wanted: Wanted) -> Wanted:
-    """Return what has something in its place that cannot be merged with it: that stays, and is no loss."""
-    here = state_of(task.read(task.path))
-    places = {(unit.item.kind, unit.item.place) for unit in units_of(here)}
-    known = next((each.known for each in wanted.values()), ())
-    is_reworded = any(unit.item.kind == CRITERION and unit.item not in known for unit in units_of(here))
-    found: Wanted = {}
-    for item, owed in wanted.items():
-        unit = unit_in(owed.record, owed.entry.path, item)
-        if unit and item.kind in {KEY, ENTRY, TEXT} and (item.kind, item.place) in places:
-            is_contested = conflicts(here, _base(task, item, here), _state_in(task, owed), unit)
-        else:
-            is_contested = is_reworded and is_check(item) and (item.kind, item.place) not in places
-        found |= {item: owed} if is_contested else {}
-    return found
-
-
-def _state_in(task: _Task, owed: Owed) -> TaskState:
-    return state_of(next((data for entry, data in task.texts if entry is owed.entry), b""))
-
-
-def _merged_in(task: _Task, wanted: Wanted) -> Wanted:
-    """Return what the file holds in another form, since it was merged with what stood there."""
-    here = state_of(task.read(task.path))
-    found: Wanted = {}
-    for item, owed in wanted.items():
-        unit = unit_in(owed.record, owed.entry.path, item)
-        base = _base(task, item, here) if unit and item.kind in {KEY, ENTRY} else None
-        value = value_at(units_of(here), unit) if unit and base else NOTHING
-        if unit and base and same(value, merged_into(value, unit, value_at(units_of(base), unit))):
-            found[item] = owed
-    return found
-
-
-def _base(task: _Task, item: Item, here: TaskState) -> TaskState | None:
-    """Return the state from which the write began that made an item; the present one, if that is older; or None."""
-    owed = task.owed[item]
-    older = (owed.since.get(unit.item, owed.revision) for unit in units_of(here) if unit.item.place == item.place)
-    if any(revision < owed.revision for revision in older):
-        return here
-    first = next(
-        (record for record, entry in task.records if item in entry.items and entry.revision >= owed.revision), None
-    )
-    with suppress(TaskstateError, ValueError):
-        for each in first.plan() if first else ():
-            if isinstance(each, journal.Replace) and each.path == task.path:
-                texts = [*(data for _, data in task.texts), *task.committed(task.path)]
-                return next((state_of(data) for data in texts if files.digest(data) == each.expected_digest), None)
-    return None
-
-
-def _with_bases(task: _Task, items: Iterable[Item]) -> dict[Item, TaskState | None]:
-    here = state_of(task.read(task.path))
-    return {item: _base(task, item, here) if item in task.owed and item.place else None for item in items}
-
-
-def _give_way(task: _Task, loss: Loss) -> None:
+def _give_way(task: MendedTask, loss: Loss) -> None:
     """Let go of what gives way to something new in its place, after its words are kept aside."""
     for source in _sources(task, loss.items):
         _keep_aside(task, task.path, source.data)
     let_go(task.workspace, loss)
 
 
-def _open(workspace: Workspace, task_id: str, loss: Loss | None, at: str) -> _Task:
+def _open(workspace: Workspace, task_id: str, loss: Loss | None, at: str) -> MendedTask:
     path = loss.path if loss else workspace.relative(workspace.locate(task_id))
     own = own_file(path)
     archive = workspace.relative(workspace.state_root / workspace.archive_path((own and own.id) or task_id))
@@ -224,10 +134,10 @@ def _open(workspace: Workspace, task_id: str, loss: Loss | None, at: str) -> _Ta
     for record, entry in reversed(records):
         with suppress(TaskstateError, ValueError):
             texts += [(entry, data) for name, _, data in written(record.plan()) if name == entry.path and data]
-    return _Task(workspace, task_id, path, archive, records, texts, owed_items(entries), at, [])
+    return MendedTask(workspace, task_id, path, archive, records, texts, owed_items(entries), at, [])
 
 
-def _mend(task: _Task, wanted: Wanted, request: Request) -> str:
+def _mend(task: MendedTask, wanted: Wanted, request: Request) -> str:
     """Write what brings everything back; return what a damaged file holds then.
 
     Raises:
@@ -258,7 +168,7 @@ def _mend(task: _Task, wanted: Wanted, request: Request) -> str:
     return change_at(task.workspace, path, sealed_again, request._replace(reseal=True)).result
 
 
-def _write_anew(task: _Task, wanted: Wanted, at: datetime) -> None:
+def _write_anew(task: MendedTask, wanted: Wanted, at: datetime) -> None:
     """Write a state file that is missing, or not UTF-8, as a command left it last."""
     standing, archived = task.read(task.path), task.read(task.archive_path)
     now = TaskFiles(b"", as_written(archived, task.archives(archived)))
@@ -271,7 +181,7 @@ def _write_anew(task: _Task, wanted: Wanted, at: datetime) -> None:
     carry_out(task.workspace, plan, at)
 
 
-def _change(task: _Task, loaded: Loaded, wanted: Wanted) -> Change[str]:
+def _change(task: MendedTask, loaded: Loaded, wanted: Wanted) -> Change[str]:
     """Return the change after which everything is there exactly once; its result is what the file holds then."""
     line = damage.conflict_line(loaded)
     if not line:
@@ -286,7 +196,7 @@ def _change(task: _Task, loaded: Loaded, wanted: Wanted) -> Change[str]:
         raise undecided(line) from error
 
 
-def _with_all(task: _Task, loaded: Loaded, wanted: Wanted) -> Change[str]:
+def _with_all(task: MendedTask, loaded: Loaded, wanted: Wanted) -> Change[str]:
     """Return the change after which a file that holds no conflict, or one that is replaced, has everything."""
     archived = task.read(task.archive_path)
     whole = as_written(archived, task.archives(archived))
@@ -345,7 +255,7 @@ def _completed(gap: _Gap, start: TaskFiles) -> TaskFiles:
 # What is put together
 
 
-def _good_texts(task: _Task, stamp: str = "") -> list[bytes]:
+def _good_texts(task: MendedTask, stamp: str = "") -> list[bytes]:
     """Return texts of the state file to start with: the one with this last write, the kept ones, those in git.
 
     HEAD's comes first where it is newer than the kept one: edited by hand and committed since, or on another branch.
@@ -356,7 +266,7 @@ def _good_texts(task: _Task, stamp: str = "") -> list[bytes]:
     return [*([head] if head and is_newer else []), *kept_texts, *task.committed(task.path)]
 
 
-def _was_written_on(task: _Task, head: bytes, kept_text: bytes) -> bool:
+def _was_written_on(task: MendedTask, head: bytes, kept_text: bytes) -> bool:
     """Return whether a kept text is a later write to the text that HEAD has: no commit is known to have changed it."""
     state = state_of(kept_text)
     if stamp_of(state) == stamp_of(state_of(head)):  # that very write, or what somebody made of it
@@ -365,7 +275,7 @@ def _was_written_on(task: _Task, head: bytes, kept_text: bytes) -> bool:
     return at is None or history.text_at(task.workspace.root, task.path, str(at)) == head
 
 
-def _sources(task: _Task, wanted: Wanted) -> list[_Source]:
+def _sources(task: MendedTask, wanted: Wanted) -> list[_Source]:
     """Return for each item the newest kept text that holds it, the oldest text first."""
     left, found = set(wanted), []
     for entry, data in task.texts:
@@ -375,7 +285,7 @@ def _sources(task: _Task, wanted: Wanted) -> list[_Source]:
     return found[::-1]
 
 
-def _with_sources(task: _Task, after: TaskFiles, sources: Iterable[_Source]) -> TaskFiles:
+def _with_sources(task: MendedTask, after: TaskFiles, sources: Iterable[_Source]) -> TaskFiles:
     """Return files with the items of the sources that they lack; an older form of a session makes way for a newer."""
     for source in sources:
         missing = {item for item in source.items if not any(side[item] for side in after.items)}
@@ -386,12 +296,12 @@ def _with_sources(task: _Task, after: TaskFiles, sources: Iterable[_Source]) -> 
             edits = [Edit(*each.section.span, "") for each in state.sessions if session_item(each) in old]
             ours = apply(state.document.text, edits).encode()
             after = after._replace(
-                state=with_items(ours, source.data, _with_bases(task, missing), task.path, task.workspace.kinds)
+                state=with_items(ours, source.data, with_bases(task, missing), task.path, task.workspace.kinds)
             )
     return after
 
 
-def _archive_plan(task: _Task, now: bytes, after: bytes) -> journal.Plan:
+def _archive_plan(task: MendedTask, now: bytes, after: bytes) -> journal.Plan:
     path = task.archive_path
     if after == now:
         return ()
@@ -405,7 +315,7 @@ def _archive_plan(task: _Task, now: bytes, after: bytes) -> journal.Plan:
     return (journal.Replace(path, files.digest(now), after),)
 
 
-def _handoffs(task: _Task, wanted: Wanted) -> journal.Plan:
+def _handoffs(task: MendedTask, wanted: Wanted) -> journal.Plan:
     """Return the operations that write the missing handoffs and impact maps again, where they stood last."""
     missing = {item.place for item in wanted if item.kind in FILES}
     found: dict[str, journal.Create] = {}
@@ -417,7 +327,7 @@ def _handoffs(task: _Task, wanted: Wanted) -> journal.Plan:
     return tuple(each for each in found.values() if not any(folders.exists(at) for at in _places_of(task, each.path)))
 
 
-def _places_of(task: _Task, handoff: str) -> tuple[Path, Path]:
+def _places_of(task: MendedTask, handoff: str) -> tuple[Path, Path]:
     """Return the paths of a handoff before and after it is accepted."""
     path = files.inside(task.workspace.root, handoff)
     folder = path.parent.parent if path.parent.name == ACCEPTED_FOLDER else path.parent
@@ -427,7 +337,7 @@ def _places_of(task: _Task, handoff: str) -> tuple[Path, Path]:
 # Texts beside the task
 
 
-def _keep_aside(task: _Task, path: str, data: bytes) -> None:
+def _keep_aside(task: MendedTask, path: str, data: bytes) -> None:
     """Keep a text that is replaced, and note its id.
 
     Raises:
@@ -436,7 +346,7 @@ def _keep_aside(task: _Task, path: str, data: bytes) -> None:
     task.aside.append(replaced_texts.keep(task.workspace.private, ReplacedText(path, data, "doctor --fix"), task.at))
 
 
-def _write_proposal(task: _Task) -> str:
+def _write_proposal(task: MendedTask) -> str:
     """Write the newest kept text beside the task's files, and return a message that says where."""
     _, text = next(iter(task.texts), (None, b""))
     if not text:
