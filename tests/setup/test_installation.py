@@ -10,7 +10,8 @@ import pytest
 from taskstate.setup.clients import CLIENTS
 from taskstate.setup.installation import Wanted, install, remove
 from taskstate.setup.merging import BEGIN, END
-from taskstate.setup.repository import PRE_COMMIT, RECORD
+from taskstate.setup.pre_commit import PRE_COMMIT
+from taskstate.setup.repository import RECORD
 from taskstate.version import VERSION
 from taskstate.workspace.workspace import find_workspace
 from tests.support.place import refusal, tree

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
+from taskstate.setup.pre_commit import PRE_COMMIT
 from taskstate.setup.repository import (
     DRIVER,
     DRIVER_KEY,
     MERGED_PATTERNS,
-    PRE_COMMIT,
     MergeDriver,
     SetUpResult,
-    install_merge_driver,
+    configure_git,
     merge_driver_state,
     set_up,
 )
@@ -339,5 +339,5 @@ def test_file_in_the_place_of_the_state_folder(tmp_path: Path) -> None:
 def test_repository_that_git_refuses_is_told_by_gits_reason(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In one of another user the reason is that, and not that `git config` finds no repository."""
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
-    error = refusal(lambda: install_merge_driver(find_workspace(repository, root=str(repository))))
+    error = refusal(lambda: configure_git(find_workspace(repository, root=str(repository))))
     assert "dubious ownership" in error.message

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.setup.repository import PRE_COMMIT
+from taskstate.setup.pre_commit import PRE_COMMIT
 from tests.support.place import tree
 
 if TYPE_CHECKING:
