@@ -154,7 +154,7 @@ def _steps(
     if wanted.ci:
         workflow = resources.text("templates/agents/github-workflow.yml").replace("{version}", VERSION)
         steps[WORKFLOW] = [lambda text: text or workflow]
-    return steps
+    return {name: functions for name, functions in steps.items() if functions}
 
 
 def _hook_steps(client: Client) -> Iterator[Callable[[str], str]]:

@@ -14,7 +14,7 @@ from taskstate.syntax.edits import apply
 from taskstate.syntax.json_edit import set_json
 from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.nodes import Fault, Node, equals, scalars
-from taskstate.syntax.spans import newline_of, with_newlines
+from taskstate.syntax.spans import line_start, newline_of, with_newlines
 from taskstate.syntax.toml_input import read_toml
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -35,12 +35,15 @@ class Piece(NamedTuple):
 
 
 def piece_between(before: str, after: str) -> Piece | None:
-    """Return the one piece in which two texts differ; None where they do not."""
+    """Return the one piece in which two texts differ, in whole lines if it stands elsewhere, too; None for none."""
     if before == after:
         return None
     shorter = min(len(before), len(after))
     start = next((at for at in range(shorter) if before[at] != after[at]), shorter)
     end = next((at for at in range(shorter - start) if before[-1 - at] != after[-1 - at]), shorter - start)
+    if after.count(after[start : len(after) - end]) > 1:
+        start, line_end = line_start(after, start), after.find("\n", len(after) - end)
+        end = 0 if line_end < 0 else len(after) - line_end
     return Piece(before[start : len(before) - end], after[start : len(after) - end])
 
 

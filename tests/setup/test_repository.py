@@ -193,9 +193,10 @@ def test_pre_commit_configuration_is_made(tmp_path: Path) -> None:
         REPOS + "\n\n  # the end\n\n",
         REPOS + "    args: [a,   'b']  # as I like it\n    entry: |\n      x\n\n",
         "ci: {skip: [one]}\n" + REPOS,
+        "default_install_hook_types: [pre-commit, pre-merge-commit]\n" + REPOS,
         "\ufeff" + REPOS,
     ],
-    ids=["plain", "crlf", "indented", "marks", "no end", "comments", "odd", "keys", "bom"],
+    ids=["plain", "crlf", "indented", "marks", "no end", "comments", "odd", "keys", "types", "bom"],
 )
 def test_hooks_are_added_to_a_block_list(tmp_path: Path, text: str) -> None:
     """A list over several lines keeps every byte, and our hooks are appended with its indentation."""
@@ -206,7 +207,8 @@ def test_hooks_are_added_to_a_block_list(tmp_path: Path, text: str) -> None:
     new, old = (yaml.safe_load(data.decode("utf-8-sig")) for data in (after, before))
     assert new["repos"][:-1] == old["repos"]
     assert new["repos"][-1]["repo"] == "local"
-    assert {key: value for key, value in new.items() if key != "repos"} == {
+    types = {"default_install_hook_types": ["pre-commit", "pre-merge-commit"]}  # so that `pre-commit install` is enough
+    assert {key: value for key, value in new.items() if key != "repos"} == types | {
         key: value for key, value in old.items() if key != "repos"
     }
     newline = b"\r\n" if b"\r\n" in before else b"\n"
@@ -286,7 +288,7 @@ def test_git_is_told_of_the_merge_driver(repository: Path) -> None:
 def test_driver_of_ones_own_stays(repository: Path) -> None:
     """A driver configured by the user and an attribute that they removed are left alone and reported."""
     subprocess.run(["git", "config", DRIVER_KEY, "mine %A"], cwd=repository, check=True)
-    assert init(repository).created == FRESH
+    assert init(repository).created == (*FRESH, "git config taskstate.program")
     with (repository / ".gitattributes").open("a", encoding="utf-8") as attributes:
         attributes.write("*-archive.md -merge\n")
     state = merge_driver_state(find_workspace(repository, root=str(repository)))

@@ -111,13 +111,17 @@ def test_hooks_that_are_not_installed_are_a_note(git: Place, cli: Cli) -> None:
     """The repository asks for hooks, and this clone has none."""
     cli.ok("init", "--pre-commit")
     (note,) = cli.json("doctor")["ailments"]
-    install = "run `pre-commit install --hook-type pre-commit --hook-type pre-merge-commit`"
-    assert (note["check"], note["note"], note["help"]) == ("hooks", True, install)
+    assert (note["check"], note["note"], note["help"]) == ("hooks", True, "run `pre-commit install`")
     hook = git.root / ".git/hooks/pre-commit"
     hook.parent.mkdir(exist_ok=True)
     hook.touch()
+    config = git.root / ".pre-commit-config.yaml"
+    text = config.read_text(encoding="utf-8")
+    config.write_text(text.replace(", pre-merge-commit]", "]"), encoding="utf-8")
     (note,) = cli.json("doctor")["ailments"]
     assert "(pre-merge-commit): nothing is checked at a merge" in note["message"]
+    assert note["help"].startswith("add pre-merge-commit to its `default_install_hook_types`, then run `pre-commit")
+    config.write_text(text, encoding="utf-8")
     hook.with_name("pre-merge-commit").touch()
     assert cli.json("doctor")["ailments"] == []
 
