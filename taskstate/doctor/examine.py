@@ -128,9 +128,8 @@ def _check_merge_driver(workspace: Workspace) -> Iterable[RepositoryProblem]:
         message = f"git merges {pattern} otherwise than by taskstate's merge driver"
         help_ = "run `taskstate init`, and see what overrides it there"
         yield RepositoryProblem("merge-driver", ".gitattributes", message, help_)
-    command = state.command.split(maxsplit=1)[0] if state.command else ""
-    if command and not installed.program(command):
-        message = f"git's merge driver is {files.shown(command)}, which is not found"
+    if state.program and not installed.program(state.program):
+        message = f"git's merge driver is {files.shown(state.program)}, which is not found"
         help_ = "put it on the PATH; until then git reports each merge as a conflict"
         yield RepositoryProblem("merge-driver", "", message, help_)
 

@@ -19,6 +19,8 @@ from taskstate.syntax.spans import newline_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from taskstate.workspace.workspace import Workspace
 
 FOLDERS = ("tasks", "archives", "handoffs", "templates")
@@ -31,9 +33,11 @@ MERGED_PATTERNS = (
     "task-*-impact-map.json",
     "phase-*-handoff-*.md",
 )  # without `/`: wherever they stand
-DRIVER_KEY, DRIVER = "merge.taskstate.driver", "taskstate merge-driver -- %O %A %B %P"
-_DRIVER_NAME = "merge.taskstate.name"
-PROGRAM_KEY = "taskstate.program"  # where git's hooks find the program, should their PATH be a short one
+# Where git finds the program for hooks and merges, should its PATH be a short one, as in a graphical client.
+PROGRAM_KEY = "taskstate.program"
+_PLAIN_DRIVER = "taskstate merge-driver -- %O %A %B %P"  # of earlier versions
+DRIVER = f'p=$(git config --path {PROGRAM_KEY}); [ -x "$p" ] || p=taskstate; "$p" merge-driver -- %O %A %B %P'
+DRIVER_KEY, _DRIVER_NAME = "merge.taskstate.driver", "merge.taskstate.name"
 GIT_CONFIG = ("git config merge.taskstate", f"git config {PROGRAM_KEY}")  # named in the output like files
 
 
@@ -48,13 +52,15 @@ class SetUpResult(NamedTuple):
 class MergeDriver(NamedTuple):
     """How far git is set up to merge our files by meaning.
 
-    `command` is what git would run, empty where nothing is configured. `unreached` are those of `MERGED_PATTERNS` whose
-    files git would merge by another driver. Both are empty outside of a repository; `repository` is False then.
+    `command` is what git would run, and `program` what that starts; empty where nothing is configured. `unreached` are
+    those of `MERGED_PATTERNS` whose files git would merge by another driver. All are empty outside of a repository;
+    `repository` is False then.
     """
 
     repository: bool
     command: str
     unreached: tuple[str, ...]
+    program: str = ""
 
 
 def set_up(workspace: Workspace, *, pre_commit: bool, dry_run: bool = False) -> SetUpResult:
@@ -107,10 +113,10 @@ def configure_git(workspace: Workspace, *, dry_run: bool = False) -> tuple[str, 
         return ()
     values = _configured(workspace)
     wanted: dict[str, dict[str, str]] = {}
-    if not values.get(DRIVER_KEY):
+    if values.get(DRIVER_KEY, "") in {"", _PLAIN_DRIVER}:
         wanted[GIT_CONFIG[0]] = {_DRIVER_NAME: "taskstate: by meaning", DRIVER_KEY: DRIVER}
     program = installed.command()
-    if program and not installed.program(os.path.expanduser(values.get(PROGRAM_KEY, ""))):
+    if program and not _named_program(values):
         wanted[GIT_CONFIG[1]] = {PROGRAM_KEY: program}
     if not wanted:
         return ()
@@ -132,7 +138,7 @@ def unconfigure_git(workspace: Workspace) -> None:
     if git.toplevel(workspace.root) is None:
         return
     values = _configured(workspace, "--local")
-    ours = (DRIVER_KEY, values.get(DRIVER_KEY) == DRIVER), (PROGRAM_KEY, PROGRAM_KEY in values)
+    ours = (DRIVER_KEY, values.get(DRIVER_KEY) in {DRIVER, _PLAIN_DRIVER}), (PROGRAM_KEY, PROGRAM_KEY in values)
     for section in (key.rpartition(".")[0] for key, is_there in ours if is_there):
         _require_own_configuration(workspace, f"git config --remove-section {section}")
         git.run(["config", "--local", "--remove-section", section], workspace.root)
@@ -154,7 +160,16 @@ def merge_driver_state(workspace: Workspace) -> MergeDriver:
     entries = zip(fields[::3], fields[1::3], fields[2::3], strict=False)
     reached = {name for name, _, value in entries if value == "taskstate"}
     unreached = tuple(pattern for pattern, name in zip(MERGED_PATTERNS, names, strict=True) if name not in reached)
-    return MergeDriver(repository=True, command=_configured(workspace).get(DRIVER_KEY, ""), unreached=unreached)
+    values = _configured(workspace)
+    command = values.get(DRIVER_KEY, "")
+    is_ours = command in {DRIVER, _PLAIN_DRIVER}
+    program = (_named_program(values) or installed.NAME) if is_ours else command.split(maxsplit=1)[0] if command else ""
+    return MergeDriver(repository=True, command=command, unreached=unreached, program=program)
+
+
+def _named_program(values: Mapping[str, str]) -> str:
+    """Return the program that git's configuration names, if it can be started."""
+    return installed.program(os.path.expanduser(values.get(PROGRAM_KEY, "")))
 
 
 def _configured(workspace: Workspace, *scope: str) -> dict[str, str]:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -17,7 +18,9 @@ from taskstate.setup.repository import (
     configure_git,
     merge_driver_state,
     set_up,
+    unconfigure_git,
 )
+from taskstate.storage import installed
 from taskstate.workspace.workspace import find_workspace
 from tests.support.place import refusal, tree
 
@@ -282,7 +285,16 @@ def test_git_is_told_of_the_merge_driver(repository: Path) -> None:
     assert configured(repository) == DRIVER
     assert init(repository).created == ()
     after = merge_driver_state(find_workspace(repository, root=str(repository)))
-    assert after == MergeDriver(repository=True, command=DRIVER, unreached=())
+    program = shutil.which(installed.command())
+    assert after == MergeDriver(repository=True, command=DRIVER, unreached=(), program=program or "")
+    subprocess.run(["git", "config", DRIVER_KEY, "taskstate merge-driver -- %O %A %B %P"], cwd=repository, check=True)
+    assert "git config merge.taskstate" in init(repository).created, "of an earlier version"
+    assert configured(repository) == DRIVER
+    subprocess.run(["git", "config", "taskstate.program", "/nonexistent"], cwd=repository, check=True)
+    assert init(repository).created == ("git config taskstate.program",)
+    unconfigure_git(find_workspace(repository, root=str(repository)))
+    left = subprocess.run(["git", "config", "--get-regexp", "taskstate"], cwd=repository, check=False)
+    assert left.returncode == 1, "nothing is left"
 
 
 def test_driver_of_ones_own_stays(repository: Path) -> None:
@@ -292,7 +304,7 @@ def test_driver_of_ones_own_stays(repository: Path) -> None:
     with (repository / ".gitattributes").open("a", encoding="utf-8") as attributes:
         attributes.write("*-archive.md -merge\n")
     state = merge_driver_state(find_workspace(repository, root=str(repository)))
-    assert state == MergeDriver(repository=True, command="mine %A", unreached=("task-*-archive.md",))
+    assert state == MergeDriver(repository=True, command="mine %A", unreached=("task-*-archive.md",), program="mine")
 
 
 def test_without_a_repository_there_is_no_driver(tmp_path: Path) -> None:

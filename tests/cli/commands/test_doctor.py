@@ -86,8 +86,11 @@ def test_what_init_makes_is_looked_for_and_made_again(git: Place, cli: Cli) -> N
     """Lines of git's files that a user took out are found, and put back by --fix."""
     (git.root / ".gitattributes").unlink()
     (git.root / ".gitignore").write_text("x\n", encoding="utf-8")
+    command = ["git", "-C", str(git.root), "config", "taskstate.program"]
+    subprocess.run([*command, "/nonexistent/taskstate"], check=True)
     assert checks(cli) == {"set-up", "merge-driver"}
     assert found(cli, "--fix", status=0) == []
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.endswith("/taskstate\n")
     assert (git.root / ".gitignore").read_text(encoding="utf-8").startswith("x\n.taskstate/")
 
 
