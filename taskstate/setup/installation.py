@@ -33,22 +33,30 @@ WORKFLOW = ".github/workflows/taskstate.yml"
 
 
 class Wanted(NamedTuple):
-    """What to set up besides folders and configuration: clients, commit hooks, a workflow of CI, verification tools."""
+    """What to set up besides folders and configuration: clients, commit hooks, a workflow of CI, verification tools.
+
+    With `require` the commit hooks refuse where the program is missing.
+    """
 
     agents: tuple[str, ...] = ()
     pre_commit: bool = False
+    require: bool = False
     ci: bool = False
     verification: bool = False
 
 
 class Installed(NamedTuple):
-    """What was set up or taken out, and the diffs of the files; `kept` are those that were left as they are."""
+    """What was set up or taken out, and the diffs of the files; `kept` are those that were left as they are.
+
+    `lacking` has a line for each part that does not start here, with what to do.
+    """
 
     created: tuple[str, ...]
     changed: tuple[str, ...]
     kept: tuple[str, ...]
     diff: str
     removed: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
 
 
 class _File(NamedTuple):
@@ -75,11 +83,12 @@ def install(workspace: Workspace, wanted: Wanted, *, dry_run: bool = False) -> I
     if wanted.verification and not any(each in CLIENTS for each in agents):
         help_ = "name one: `taskstate init --verification --agent claude`"
         raise TaskstateError("--verification needs a client to be set up", help=help_, code="usage")
-    texts = repository.planned_texts(workspace, pre_commit=wanted.pre_commit)
+    texts = repository.planned_texts(workspace, pre_commit=wanted.pre_commit, require=wanted.require)
     noted = dict(record.files)
     for name, text in texts.items():
         _note(noted, name, _before(workspace, name), (text,))
-    for name, steps in _steps(workspace, wanted._replace(agents=agents)).items():
+    wanted_servers, lacking = servers.startable(verification=wanted.verification)
+    for name, steps in _steps(workspace, wanted._replace(agents=agents), wanted_servers).items():
         before = _before(workspace, name)
         stages = [before or ""]
         for step in steps:
@@ -87,15 +96,16 @@ def install(workspace: Workspace, wanted: Wanted, *, dry_run: bool = False) -> I
         texts[name] = stages[-1]
         _note(noted, name, before, stages[1:])
     diff = "".join(_diffs(workspace, texts))
-    driver = repository.install_merge_driver(workspace, dry_run=True)
+    driver = repository.configure_git(workspace, dry_run=True)
     new = _Record(agents, noted, record.driver or bool(driver))
     own = f"{workspace.config.root}/{RECORD}"
     if new != record or (record.files and _version(workspace) != VERSION):
         texts[own] = _record_text(new)
     done = repository.write_texts(workspace, texts, dry_run=dry_run)
-    repository.install_merge_driver(workspace, dry_run=dry_run)
+    repository.configure_git(workspace, dry_run=dry_run)
     created, changed, kept = (tuple(each for each in names if each != own) for names in done)
-    return Installed((*created, *driver), changed, kept, diff)
+    is_client_set_up = any(each in CLIENTS for each in agents)
+    return Installed((*created, *driver), changed, kept, diff, lacking=lacking if is_client_set_up else ())
 
 
 def remove(workspace: Workspace, *, dry_run: bool = False) -> Installed:
@@ -119,7 +129,7 @@ def remove(workspace: Workspace, *, dry_run: bool = False) -> Installed:
     if not dry_run:
         _write_back(workspace, texts)
         if record.driver:
-            repository.remove_merge_driver(workspace)
+            repository.unconfigure_git(workspace)
     removed = tuple(name for name, text in texts.items() if text is None)
     return Installed((), tuple(name for name in texts if name not in removed), (), diff, removed)
 
@@ -129,21 +139,22 @@ def _is_empty(text: str) -> bool:
     return not text.strip() or "".join(text.split()) in {"{}", '{"version":1}'}
 
 
-def _steps(workspace: Workspace, wanted: Wanted) -> dict[str, list[Callable[[str], str]]]:
+def _steps(
+    workspace: Workspace, wanted: Wanted, wanted_servers: Mapping[str, Mapping[str, Any]]
+) -> dict[str, list[Callable[[str], str]]]:
     """Return, by file, the functions that add to its text."""
     steps: dict[str, list[Callable[[str], str]]] = {}
     block = resources.text("templates/agents/block.md")
     if wanted.agents:
         there = (name for name in PAGES if name == PAGES[0] or _before(workspace, name) is not None)
         steps |= {name: [lambda text: merging.with_block(text, block)] for name in there}
-    wanted_servers = {**servers.OWN, **(servers.VERIFICATION if wanted.verification else {})}
     for client in (CLIENTS[name] for name in wanted.agents if name in CLIENTS):
         steps.setdefault(client.hook_file, []).extend(_hook_steps(client))
         steps.setdefault(client.mcp_file, []).extend(_server_steps(client, wanted_servers))
     if wanted.ci:
         workflow = resources.text("templates/agents/github-workflow.yml").replace("{version}", VERSION)
         steps[WORKFLOW] = [lambda text: text or workflow]
-    return steps
+    return {name: functions for name, functions in steps.items() if functions}
 
 
 def _hook_steps(client: Client) -> Iterator[Callable[[str], str]]:

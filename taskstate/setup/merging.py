@@ -6,14 +6,15 @@ Works on texts. An entry that is there already is left alone, whoever wrote it.
 from __future__ import annotations
 
 import json
+import re
 
 from taskstate.errors import TaskstateError
 from taskstate.setup import servers
 from taskstate.syntax.edits import apply
 from taskstate.syntax.json_edit import set_json
 from taskstate.syntax.json_parser import read_json
-from taskstate.syntax.nodes import Fault, Node, equals
-from taskstate.syntax.spans import newline_of, with_newlines
+from taskstate.syntax.nodes import Fault, Node, equals, scalars
+from taskstate.syntax.spans import line_start, newline_of, with_newlines
 from taskstate.syntax.toml_input import read_toml
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 BEGIN, END = "<!-- taskstate:begin -->", "<!-- taskstate:end -->"
 _EMPTY = "{}\n"
+_CALL = re.compile(r"taskstate hook \S+ --agent \S+")
 
 
 class Piece(NamedTuple):
@@ -33,12 +35,15 @@ class Piece(NamedTuple):
 
 
 def piece_between(before: str, after: str) -> Piece | None:
-    """Return the one piece in which two texts differ; None where they do not."""
+    """Return the one piece in which two texts differ, in whole lines if it stands elsewhere, too; None for none."""
     if before == after:
         return None
     shorter = min(len(before), len(after))
     start = next((at for at in range(shorter) if before[at] != after[at]), shorter)
     end = next((at for at in range(shorter - start) if before[-1 - at] != after[-1 - at]), shorter - start)
+    if after.count(after[start : len(after) - end]) > 1:
+        start, line_end = line_start(after, start), after.find("\n", len(after) - end)
+        end = 0 if line_end < 0 else len(after) - line_end
     return Piece(before[start : len(before) - end], after[start : len(after) - end])
 
 
@@ -75,12 +80,18 @@ def with_server(text: str, server: str, entry: Mapping[str, Any], name: str) -> 
 
 
 def with_hook(text: str, event: str, entry: Mapping[str, Any], name: str) -> str:
-    """Return a client's JSON with a hook for an event, unless its command is there already."""
+    """Return a client's JSON with a hook for an event, unless one that is there calls the same.
+
+    One that does nothing else, as `init` wrote it before it looked for the program, gets the command of the entry.
+    """
     root = _root(text or _EMPTY, name)
     present = root.get("hooks", event)
-    command = json.dumps(_command(entry))
-    if present is not None and command in json.dumps(present.value()):
-        return text
+    called = _CALL.search(_command(entry))
+    plain = called[0] if called else ""
+    if present is not None and plain in json.dumps(present.value()):
+        old = next((each for each in scalars(present) if each.is_string() and each.text == plain), None)
+        new = json.dumps(_command(entry), ensure_ascii=False)
+        return text[: old.span.start] + new + text[old.span.end :] if old else text
     if present is None:
         return _with(text or _EMPTY, ("hooks", event), [entry], name)
     if present.kind != "sequence":

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import tomllib
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +11,14 @@ import pytest
 from taskstate.setup.clients import CLIENTS
 from taskstate.setup.installation import Wanted, install, remove
 from taskstate.setup.merging import BEGIN, END
-from taskstate.setup.repository import PRE_COMMIT, RECORD
+from taskstate.setup.pre_commit import PRE_COMMIT
+from taskstate.setup.repository import RECORD
 from taskstate.version import VERSION
 from taskstate.workspace.workspace import find_workspace
 from tests.support.place import refusal, tree
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from taskstate.setup.installation import Installed
@@ -108,6 +111,63 @@ def test_pages_of_other_clients_are_added_to_where_they_are(repository: Path) ->
     set_up(repository, Wanted(("generic",)))
     assert END in (repository / "GEMINI.md").read_text(encoding="utf-8")
     assert not (repository / ".claude").exists()
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_hooks_without_the_program_are_silent(repository: Path, name: str) -> None:
+    """In a clone whose owner has no taskstate, or one that cannot be started, each hook ends well without a word."""
+    set_up(repository, Wanted((name,)))
+    bare = {"PATH": str(repository.parent / "tools")}
+    put(repository.parent, "tools/x", "")
+    for command in commands_in(read(repository / CLIENTS[name].hook_file)):
+        done = subprocess.run(["/bin/sh", "-c", command], env=bare, input=b"{}", capture_output=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), command
+        put(repository.parent, "tools/taskstate", "#!/nonexistent/python\n").chmod(0o755)
+        done = subprocess.run(["/bin/sh", "-c", command], env=bare, input=b"{}", capture_output=True, check=False)
+        assert (done.returncode, done.stdout) == (0, b""), command
+        put(repository.parent, "tools/taskstate", '#!/bin/sh\necho "$*"\n').chmod(0o755)
+        done = subprocess.run(["/bin/sh", "-c", command], env=bare, input=b"{}", capture_output=True, check=False)
+        assert done.stdout.decode().startswith("hook ")
+        (repository.parent / "tools/taskstate").unlink()
+
+
+def commands_in(values: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
+    """Yield the commands in a client's configuration."""
+    parts = values.values() if isinstance(values, dict) else values if isinstance(values, list) else ()
+    if isinstance(values, dict) and isinstance(values.get("command"), str) and "hook" in values["command"]:
+        yield values["command"]
+    for part in parts:
+        yield from commands_in(part)
+
+
+def test_hooks_of_earlier_versions_are_brought_up_to_date(repository: Path) -> None:
+    """A plain command becomes the neutral one, one that somebody changed stays, and none stands there twice."""
+    set_up(repository, Wanted(("claude",)))
+    path = repository / ".claude/settings.json"
+    expected = path.read_text(encoding="utf-8")
+    plain = expected.replace("command -v taskstate >/dev/null 2>&1 || exit 0; ", "").replace(" || exit 0", "")
+    mine = "taskstate hook after-edit --agent claude --fix"
+    path.write_text(plain.replace("taskstate hook after-edit --agent claude", mine), encoding="utf-8")
+    set_up(repository, Wanted(("claude",)))
+    commands = [*commands_in(read(path))]
+    assert sorted(commands) == sorted(
+        mine if "after-edit" in each else each for each in commands_in(json.loads(expected))
+    )
+    take_out(repository)
+    assert not path.exists()
+
+
+def test_server_that_cannot_start_is_left_out(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the extra there is no server, and a line says what to install; hooks and the rest are there."""
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    done = set_up(repository, Wanted(("claude", "codex")))
+    assert "taskstate[mcp]" in done.lacking[0]
+    assert not (repository / ".mcp.json").exists()
+    assert (repository / ".codex/hooks.json").exists()
+    monkeypatch.undo()
+    again = set_up(repository, Wanted())
+    assert ".mcp.json" in again.created
+    assert not any("mcp" in each for each in again.lacking)
 
 
 def test_own_server_of_that_name_is_kept(repository: Path) -> None:

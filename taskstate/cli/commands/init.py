@@ -9,7 +9,9 @@ from taskstate.operations.call import usage_error
 from taskstate.operations.operation import Operation, option, switch
 from taskstate.operations.result import Result
 from taskstate.setup.clients import CLIENTS, GENERIC
-from taskstate.setup.repository import GIT_CONFIG, INSTALL_HOOKS
+from taskstate.setup.pre_commit import PRE_COMMIT
+from taskstate.setup.repository import GIT_CONFIG
+from taskstate.storage import installed
 from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +20,11 @@ if TYPE_CHECKING:
     from taskstate.setup.installation import Installed, Wanted
 
 _AGENTS = (*CLIENTS, GENERIC)
-PRE_COMMIT_STEP = f"next: `{INSTALL_HOOKS}` (or `prek …`), so that git runs the hooks, at merges too"
+PRE_COMMIT_STEP = "next: `{0}`, so that git runs the hooks, at merges too"
+LENIENT = (
+    "note: in a clone whose owner has no taskstate, the hooks say that nothing was checked, and let the commit pass;",
+    "      CI is the gate: `taskstate init --ci`. With `--pre-commit --require` they refuse instead",
+)
 COMMIT_STEP = "next: commit these changes, so that no task counts them as its work"
 
 
@@ -26,6 +32,7 @@ class Init(NamedTuple):
     """The arguments of `init`."""
 
     pre_commit: bool = switch("add the lint and archive hooks to .pre-commit-config.yaml")
+    require: bool = switch("with --pre-commit: the hooks refuse each commit where taskstate is missing")
     agents: tuple[str, ...] = option("NAME", f"set up a client: {', '.join(_AGENTS)}", flag="agent", by_comma=True)
     ci: bool = switch("add a workflow for GitHub that runs the linter")
     verification: bool = switch("add MCP servers for a browser and for GitHub to the clients")
@@ -37,13 +44,14 @@ def init(call: CommandLineCall, asked: Init) -> Result:
     """Set up a repository: folders, configuration, git's ignore and attribute files, merge driver.
 
     On request commit hooks, a CI workflow, and the hooks and MCP servers of agents' clients. What is there is kept. On
-    a terminal it asks for what no flag says.
+    a terminal it asks for what no flag says. Who has no taskstate can still commit, and work with an agent: hooks that
+    do not find it check nothing. CI is the gate.
     """
     from taskstate.setup.installation import install, remove
 
     workspace = call.any_workspace
     if asked.remove:
-        if asked.agents or asked.pre_commit or asked.ci or asked.verification:
+        if asked.agents or asked.pre_commit or asked.require or asked.ci or asked.verification:
             raise usage_error("init --remove takes everything out", help="give it without the other flags")
         done = remove(workspace, dry_run=asked.dry_run)
         nothing = "nothing to do"
@@ -51,8 +59,8 @@ def init(call: CommandLineCall, asked: Init) -> Result:
         done = install(workspace, _wanted(call, asked), dry_run=asked.dry_run)
         nothing = "nothing to do: the repository is set up"
     data = {"root": str(workspace.root), "created": done.created, "changed": done.changed, "kept": done.kept}
-    more = {"removed": done.removed} if asked.remove else {}
-    return Result(data | more, "\n".join(_lines(call, asked, done)) or nothing)
+    more = {"removed": done.removed} if asked.remove else {"lacking": done.lacking} if done.lacking else {}
+    return Result(data | more, "\n".join((*(_lines(call, asked, done) or [nothing]), *done.lacking)))
 
 
 def _wanted(call: CommandLineCall, asked: Init) -> Wanted:
@@ -61,7 +69,9 @@ def _wanted(call: CommandLineCall, asked: Init) -> Wanted:
     unknown = next((each for each in asked.agents if each not in _AGENTS), "")
     if unknown:
         raise usage_error(f"init: there is no agent {unknown!r}", help=f"known are {', '.join(_AGENTS)}")
-    wanted = Wanted(asked.agents, asked.pre_commit, asked.ci, asked.verification)
+    if asked.require and not asked.pre_commit:
+        raise usage_error("init --require is about the commit hooks", help="give it with --pre-commit")
+    wanted = Wanted(asked.agents, asked.pre_commit, asked.require, asked.ci, asked.verification)
     is_asked = wanted == Wanted() and not (asked.dry_run or call.output.is_quiet or call.as_data)
     return _asked() if is_asked and sys.stdin and is_terminal(sys.stdin) and is_terminal(sys.stdout) else wanted
 
@@ -89,9 +99,9 @@ def _lines(call: CommandLineCall, asked: Init, result: Installed) -> list[str]:
     lines = [f"{would}{what}  {name}" for what, names in done for name in names]
     if asked.dry_run:
         return [*lines, "", result.diff] if result.diff else lines
-    if asked.pre_commit and result.created + result.changed:
-        lines.append(PRE_COMMIT_STEP)
-    if {*result.created, *result.changed} - {GIT_CONFIG} and git.toplevel(call.any_workspace.root):
+    if PRE_COMMIT in result.created + result.changed:
+        lines += (PRE_COMMIT_STEP.format(installed.hook_manager()), *(() if asked.require else LENIENT))
+    if {*result.created, *result.changed}.difference(GIT_CONFIG) and git.toplevel(call.any_workspace.root):
         lines.append(COMMIT_STEP)
     return lines
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.setup.repository import PRE_COMMIT
+from taskstate.setup.pre_commit import PRE_COMMIT
 from tests.support.place import tree
 
 if TYPE_CHECKING:
@@ -60,9 +60,19 @@ def test_shape_of_what_was_done(cli: Cli, empty: Path) -> None:
 
 def test_next_step_is_told(cli: Cli, empty: Path) -> None:
     """With --pre-commit the command that installs the hooks is reported, until nothing is left to do."""
-    assert "pre-commit install" in cli.ok("init", "--pre-commit")
+    said = cli.ok("init", "--pre-commit")
+    assert "pre-commit install" in said
+    assert "CI is the gate: `taskstate init --ci`" in said
     assert (empty / PRE_COMMIT).exists()
     assert "pre-commit install" not in cli.ok("init", "--pre-commit")
+
+
+def test_what_does_not_start_is_told(cli: Cli, empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client's server whose packages are missing has a line with what to run, each time, and in JSON."""
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    assert "the MCP server is left out" in cli.ok("init", "--agent", "claude").splitlines()[-1]
+    assert "taskstate[mcp]" in cli.json("init")["lacking"][0]
+    assert not (empty / ".mcp.json").exists()
 
 
 @pytest.mark.usefixtures("empty")
@@ -107,6 +117,7 @@ def test_what_cannot_be_set_up_is_refused(cli: Cli, arguments: tuple[str, ...], 
         (("--verification",), "--verification needs a client"),
         (("--remove",), "there is no record"),
         (("--remove", "--ci"), "--remove takes everything out"),
+        (("--require",), "--require is about the commit hooks"),
     ],
 )
 @pytest.mark.usefixtures("empty")
