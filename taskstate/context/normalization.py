@@ -17,7 +17,7 @@ _FENCE_END = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*\Z")
 # Lines whose end matters, so that they are never joined: items, headings, quotes, tables, HTML, rules and underlines,
 # link definitions, and indented lines, by any white space.
 _LINE_END_MATTERS = re.compile(
-    r"\s|[-*+](?:[ \t]|\Z)|\d{1,9}[.)](?:[ \t]|\Z)|##|#(?:[ \t]|\Z)|[>|<]|(?:=+|-+|(?:[*_-][ \t]*){3,})[ \t]*\Z|\[[^\]]+\]:"
+    r"\s|[-*+#](?:[ \t]|\Z)|\d{1,9}[.)](?:[ \t]|\Z)|##|[>|<]|(?:=+|-+|(?:[*_-][ \t]*){3,})[ \t]*\Z|\[[^\]]+\]:"
 )
 
 

@@ -1,8 +1,8 @@
 """Reads task files (`.task.yaml`), in which other tools or people describe a task.
 
-Texts of several lines are normalized (`normalize`); all other values stay as they are. Only a block scalar (`|`, `>`) has
-comments inside: in any other value a `#` is a part of the text. A key that `schemas/task-file.schema.json` does not
-describe is a warning, since the file may serve other programs too.
+Texts of several lines are normalized (`normalize`); all other values stay as they are. Only a block scalar (`|`, `>`)
+has comments inside: in any other value a `#` is a part of the text. A key that `schemas/task-file.schema.json` does
+not describe is a warning, since the file may serve other programs too.
 """
 
 from __future__ import annotations
@@ -119,9 +119,7 @@ def _is_block(root: Node, path: KeyPath) -> bool:
     return node is not None and node.style in {"literal", "folded"}
 
 
-def _comments_left_out(
-    name: str, root: Node, values: Mapping[str, Any], lines: Mapping[KeyPath, int]
-) -> Iterator[str]:
+def _comments_left_out(name: str, root: Node, values: Mapping[str, Any], lines: Mapping[KeyPath, int]) -> Iterator[str]:
     """Yield remarks for each text of a task file of which comments are not taken over."""
     texts: list[tuple[KeyPath, str]] = [
         (("description",), values.get("description") or ""),
