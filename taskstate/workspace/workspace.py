@@ -224,8 +224,13 @@ class Workspace(_Workspace):
             yield journal.recover(self.root, self.private, self.may_write)
 
     def may_write(self, relative: str) -> bool:
-        """Return whether a command may write a file: one of taskstate's own, or one that setting up writes."""
-        return self.is_ours(relative) or relative in SET_UP_FILES
+        """Return whether a command may write a file: one of taskstate's own, or one that setting up writes.
+
+        What setting up writes may have another name in the repository, to which a link leads.
+        """
+        if self.is_ours(relative) or relative in SET_UP_FILES:
+            return True
+        return any(os.path.realpath(self.root / name) == str(self.root / relative) for name in SET_UP_FILES)
 
     @property
     def lock(self) -> Path:
