@@ -174,8 +174,9 @@ def test_terminal_is_asked(empty: Path, answers: str, prompts: tuple[str, ...], 
     os.write(ours, answers.encode())
     command = [sys.executable, "-m", "taskstate", "init"]
     environment = os.environ | {"TERM": "xterm"}
-    streams = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
-    done = subprocess.run(command, cwd=empty, **streams, env=environment, check=False, timeout=60)
+    done = subprocess.run(
+        command, cwd=empty, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, check=False, timeout=60
+    )
     shown = os.read(ours, 100_000).decode()
     os.close(theirs)
     os.close(ours)
