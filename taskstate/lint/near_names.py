@@ -1,0 +1,28 @@
+"""Finds state files that no command sees, since their names are only close to those of state files."""
+
+from __future__ import annotations
+
+from taskstate.storage.file_sources import Disk
+from taskstate.typed import TYPE_CHECKING
+from taskstate.workspace.misnamed import near_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from taskstate.lint.diagnostics import Finding
+    from taskstate.lint.runner import LintRun
+
+
+def near_findings(run: LintRun, under: Sequence[Path]) -> Iterator[Finding]:
+    """Yield the findings about files on disk whose names are close to that of a state file, `under` what is checked."""
+    source, workspace = run.repository.source, run.repository.workspace
+    for near in near_names(workspace) if isinstance(source, Disk) else ():
+        if not any(near.path.is_relative_to(each) for each in under):
+            continue
+        from taskstate.lint import engine  # a run over files without faults does without it
+        from taskstate.lint.queries.answers import RepositoryQueries
+        from taskstate.syntax.document import parse
+
+        queries, text = RepositoryQueries(run.repository, near.path), source.read(near.path).decode("utf-8", "replace")
+        yield from engine.findings_as("near", parse(text, workspace.kinds), run.name(near.path), run.config, queries)
