@@ -56,6 +56,7 @@ DISK_EXCEPTIONS = {
     "taskstate.cli.commands.demo": "looks for programs on the PATH",
     "taskstate.doctor.examine": "looks for a program on the PATH",
     "taskstate.doctor.versions": "looks for a program on the PATH",
+    "taskstate.setup.origin": "reads what the installer recorded about this installation",
     "taskstate.storage.folders": "the one hand: relative to an open folder, through no link",
     "taskstate.storage.journal": "looks at the free space of the disk",
     "taskstate.storage.lock": "locks an open descriptor",

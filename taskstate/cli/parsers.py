@@ -52,8 +52,9 @@ class Parser(argparse.ArgumentParser):
         help_ = f"see `{self.prog} --help`"
         flag = message.removeprefix("argument ").partition(":")[0]
         next_ = self._words[self._words.index(flag) + 1 :][:1] if flag in self._words else ()
-        dashed = next((each for each in self._words if each[:1] == "-" and each not in self._option_string_actions), "")
-        if message.endswith("expected one argument") and next_ and next_[0] in self._option_string_actions:
+        flags = self._option_string_actions
+        dashed = next((each for each in self._words if each[:1] == "-" and each.partition("=")[0] not in flags), "")
+        if message.endswith("expected one argument") and next_ and next_[0] in flags:
             help_ = f"write `{flag}=…` where its value is {next_[0]!r}, which is a flag itself"
         elif dashed.strip("-") and message.startswith("the following arguments are required"):
             help_ = f"if {dashed!r} is a text: write it last, behind `--`"

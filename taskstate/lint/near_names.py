@@ -18,11 +18,12 @@ def near_findings(run: LintRun, under: Sequence[Path]) -> Iterator[Finding]:
     """Yield the findings about files on disk whose names are close to that of a state file, `under` what is checked."""
     source, workspace = run.repository.source, run.repository.workspace
     for near in near_names(workspace) if isinstance(source, Disk) else ():
-        if not any(near.path.is_relative_to(each) for each in under):
+        path = workspace.root / near.path
+        if not any(path.is_relative_to(each) for each in under):
             continue
         from taskstate.lint import engine  # a run over files without faults does without it
         from taskstate.lint.queries.answers import RepositoryQueries
         from taskstate.syntax.document import parse
 
-        queries, text = RepositoryQueries(run.repository, near.path), source.read(near.path).decode("utf-8", "replace")
-        yield from engine.findings_as("near", parse(text, workspace.kinds), run.name(near.path), run.config, queries)
+        queries, text = RepositoryQueries(run.repository, path), source.read(path).decode("utf-8", "replace")
+        yield from engine.findings_as("near", parse(text, workspace.kinds), run.name(path), run.config, queries)

@@ -36,7 +36,7 @@ class Misnamed(NamedTuple):
 class NearName(NamedTuple):
     """A file in the folder of state files that no command sees by its name, and what makes it one."""
 
-    path: Path
+    path: str
     message: str
     cure: str
 
@@ -54,7 +54,7 @@ def near_names(workspace: Workspace) -> Iterator[NearName]:
         if task_id:
             target = path.with_name(f"task-{task_id}-state.md")
             message = f"no command sees it: a state file is called {files.shown(target.name)}"
-            yield NearName(path, message, _renaming(workspace, path, target))
+            yield NearName(workspace.relative(path), message, _renaming(workspace, path, target))
 
 
 def _renaming(workspace: Workspace, path: Path, target: Path) -> str:
@@ -73,6 +73,12 @@ def _told_id(path: Path) -> str:
         told = parse(files.read(path).decode()).front_matter.get("task_id")
         return told if isinstance(told, str) and names.is_id(told) else ""
     return ""
+
+
+def wrong_names(workspace: Workspace) -> Iterator[Misnamed | NearName]:
+    """Yield all files whose names are wrong, for whoever says what is wrong and what to do."""
+    yield from misnamed_files(workspace)
+    yield from near_names(workspace)
 
 
 def misnamed_files(workspace: Workspace) -> Iterator[Misnamed]:

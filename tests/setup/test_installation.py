@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from taskstate.setup import merging, servers
 from taskstate.setup.clients import CLIENTS
 from taskstate.setup.installation import Wanted, install, remove
 from taskstate.setup.merging import BEGIN, END
@@ -153,6 +154,29 @@ def test_edited_since(repository: Path) -> None:
     assert read(path) == {"hooks": mine, "permissions": {"allow": []}}
     assert page.read_text(encoding="utf-8") == "# New\n\n"
     assert not (repository / ".mcp.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ('{"a": 1, // mine\n"mcpServers": {"taskstate": OURS} /* b */}', '{"a": 1 // mine\n /* b */}'),
+        ('{"mcpServers": {"taskstate": OURS, // mine\n"x": {}}}', '{"mcpServers": { // mine\n"x": {}}}'),
+        ('{"mcpServers": {/* c */ "taskstate": OURS,},}', "{ /* c */}"),
+    ],
+)
+def test_comments_stay_where_entries_are_taken_out_one_by_one(text: str, left: str) -> None:
+    """In a file that was edited since, what stood beside our entry is not taken out with it."""
+    ours = json.dumps(servers.OWN["taskstate"])
+    assert merging.without(text.replace("OURS", ours), [merging.Piece("", "gone")], "x.json") == left
+
+
+def test_killed_write_through_a_link_may_be_finished(repository: Path) -> None:
+    """A file to which a link of a client's configuration leads is one that setting up writes; its neighbour is not."""
+    (repository / "agents").mkdir()
+    (repository / ".claude").symlink_to("agents")
+    workspace = find_workspace(repository, root=str(repository))
+    assert workspace.may_write("agents/settings.json")
+    assert not workspace.may_write("agents/other.json")
 
 
 def test_edited_lines_that_cannot_be_told_apart_are_refused(repository: Path) -> None:

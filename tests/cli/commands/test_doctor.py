@@ -88,7 +88,7 @@ def test_what_init_makes_is_looked_for_and_made_again(git: Place, cli: Cli) -> N
     (git.root / ".gitignore").write_text("x\n", encoding="utf-8")
     assert checks(cli) == {"set-up", "merge-driver"}
     assert found(cli, "--fix", status=0) == []
-    assert (git.root / ".gitignore").read_text(encoding="utf-8").startswith("x\n.taskstate/")
+    assert (git.root / ".gitignore").read_text(encoding="utf-8").startswith("x\n.taskstate-")
 
 
 def test_merge_driver_that_is_not_reached_is_found(git: Place, cli: Cli) -> None:
