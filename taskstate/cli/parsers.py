@@ -56,7 +56,11 @@ class Parser(argparse.ArgumentParser):
         dashed = next((each for each in self._words if each[:1] == "-" and each.partition("=")[0] not in flags), "")
         if message.endswith("expected one argument") and next_ and next_[0] in flags:
             help_ = f"write `{flag}=…` where its value is {next_[0]!r}, which is a flag itself"
-        elif dashed.strip("-") and message.startswith("the following arguments are required"):
+        elif (
+            self._subparsers is None
+            and dashed.strip("-")
+            and message.startswith("the following arguments are required")
+        ):
             help_ = f"if {dashed!r} is a text: write it last, behind `--`"
         raise usage_error(f"{self._place}{message}", help=help_)
 

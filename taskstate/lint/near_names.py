@@ -11,7 +11,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from taskstate.lint.diagnostics import Finding
-    from taskstate.lint.runner import LintRun
+    from taskstate.lint.runner import LintRun, Report
+
+
+def with_near_names(report: Report, under: Sequence[Path], run: LintRun) -> Report:
+    """Return the report with these findings, which count as files."""
+    near = tuple(near_findings(run, under))
+    count = report.files + len({each.path for each in near})
+    return report._replace(files=count, findings=(*report.findings, *near))
 
 
 def near_findings(run: LintRun, under: Sequence[Path]) -> Iterator[Finding]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from taskstate.lint.near_names import near_findings
 from taskstate.lint.removed import removed_findings, with_removed
 from taskstate.lint.runner import check_files, open_run, own_files_in
 from taskstate.typed import TYPE_CHECKING
@@ -29,8 +28,11 @@ def lint_paths(workspace: Workspace, paths: Sequence[Path], request: LintRequest
         own, others = own_files_in(workspace, under)
         run.repository.all_files = None if paths else own
         report, removed = check_files(own, run), tuple(removed_findings(run, under))
-        near = tuple(near_findings(run, under))
         if run.cache:
             run.cache.save()
-    found = (*with_removed(report.findings, removed), *near)
-    return report._replace(findings=found, unreadable=(*remarks, *others, *report.unreadable))
+        report = report._replace(findings=with_removed(report.findings, removed))
+        if workspace.other_texts():
+            from taskstate.lint.near_names import with_near_names
+
+            report = with_near_names(report, under, run)
+    return report._replace(unreadable=(*remarks, *others, *report.unreadable))

@@ -80,7 +80,6 @@ def status_of(asked: Lint, report: Report) -> int:
 
 def check(call: Call, asked: Lint, progress: Callable[[int, int], None] | None = None) -> tuple[Report, str]:
     """Fix the files if that is asked for, check them, and return the report, and the diff of the fixes in a dry run."""
-    from taskstate.lint.near_names import near_findings
     from taskstate.lint.runner import check_files
 
     with checking(call, asked) as settings:
@@ -95,9 +94,11 @@ def check(call: Call, asked: Lint, progress: Callable[[int, int], None] | None =
             settings.cache.keep(settings.name(path) for path in own_files)
         report = report._replace(unreadable=(*refused, *report.unreadable))
         report = _with_removed(report, _under(call, asked), settings)
-        near = tuple(near_findings(settings, _under(call, asked)))
-        files = report.files + len({each.path for each in near})
-        return report._replace(files=files, findings=(*report.findings, *near)), diff
+        if settings.repository.workspace.other_texts():
+            from taskstate.lint.near_names import with_near_names
+
+            report = with_near_names(report, _under(call, asked), settings)
+        return report, diff
 
 
 @contextmanager

@@ -43,10 +43,7 @@ class NearName(NamedTuple):
 
 def near_names(workspace: Workspace) -> Iterator[NearName]:
     """Yield the files among the state files that are one by what they say, or nearly by their names."""
-    for name in sorted(files.names(workspace.tasks)):
-        is_usual = name.startswith("task-") and name.endswith("-state.md")
-        if is_usual or not name.casefold().endswith((".md", ".markdown")) or names.own_file(name):
-            continue
+    for name in workspace.other_texts():
         path = workspace.tasks / name
         if workspace.excludes(path) or not folders.is_file(path):
             continue
