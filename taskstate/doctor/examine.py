@@ -36,7 +36,7 @@ from taskstate.storage.transaction import paths_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.views.status import active_tasks
 from taskstate.workspace import artifacts, task_index
-from taskstate.workspace.misnamed import misnamed_files
+from taskstate.workspace.misnamed import misnamed_files, wrong_names
 from taskstate.workspace.workspace import config_name
 from taskstate.writing import damage, keeping, losses
 
@@ -197,7 +197,7 @@ def _check_archives(workspace: Workspace) -> Iterable[RepositoryProblem]:
 
 def _check_ids(workspace: Workspace) -> Iterable[RepositoryProblem]:
     """Report files whose name and `task_id` differ, and ids of several files, as after a merge of two branches."""
-    for each in misnamed_files(workspace):
+    for each in wrong_names(workspace):
         yield RepositoryProblem("ids", each.path, each.message, each.cure)
     paths_by_id: dict[str, list[str]] = {}
     for path in workspace.state_files():

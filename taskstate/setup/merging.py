@@ -11,6 +11,7 @@ import re
 from taskstate.errors import TaskstateError
 from taskstate.setup import servers
 from taskstate.syntax.edits import apply
+from taskstate.syntax.json_comments import around_comments, comments, without_comments
 from taskstate.syntax.json_edit import set_json
 from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.nodes import Fault, Node, equals, scalars
@@ -107,7 +108,10 @@ def with_value(text: str, key: str, value: object, name: str) -> str:
 def _without_entries(text: str, name: str) -> str:
     """Return a client's JSON without our hooks and servers, and without what is empty then."""
     while (span := _own_span(_root(text, name))) is not None:
-        text = text[: span[0]] + text[span[1] :]
+        start, end = span
+        kept = "".join(text[each.start : each.end] for each in comments(text) if start <= each.start < end)
+        ends_line = "//" in kept and not text.startswith(("\r", "\n"), end)
+        text = text[:start] + (" " + kept if kept else "") + (newline_of(text) if ends_line else "") + text[end:]
     return text
 
 
@@ -163,10 +167,24 @@ def _with(text: str, path: tuple[str | int, ...], value: object, name: str) -> s
         raise _refused(name, f"{'.'.join(map(str, path[:depth]))} is no object")
     for key in reversed(path[depth + 1 :]):
         value = {key: value}
-    return apply(text, set_json(text, root, path[: depth + 1], value, newline=newline_of(text)))
+    newline = newline_of(text)
+    edits = set_json(without_comments(text), root, path[: depth + 1], value, newline=newline)
+    after = apply(text, around_comments(text, edits, newline))
+    if _plain(after, name) != _plain(apply(without_comments(text), edits), name) or _said(after) != _said(text):
+        raise _refused(name, "its comments stand where something is to be added")
+    return after
+
+
+def _plain(text: str, name: str) -> Any:  # noqa: ANN401 - any JSON value
+    return _root(text, name).value()
+
+
+def _said(text: str) -> list[str]:
+    return [text[each.start : each.end] for each in comments(text)]
 
 
 def _root(text: str, name: str) -> Node:
+    text = without_comments(text)
     node = read_json(text, 1 if text.startswith("\ufeff") else 0, len(text))
     if isinstance(node, Fault):
         line = text.count("\n", 0, node.span.start) + 1

@@ -19,12 +19,12 @@ from taskstate.syntax.spans import newline_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from taskstate.workspace.workspace import Workspace
 
 FOLDERS = ("tasks", "archives", "handoffs", "templates")
-IGNORED_PATHS = ("artifacts/", "private/", "lock")
+IGNORED_PATHS = ("/artifacts/", "/private/", "/lock")  # in the state folder
 TEMPORARY_PATTERN = ".taskstate-*.tmp"  # left by a killed writer beside the file that it was writing
 RECORD = "set-up.json"  # in the state folder: what `init` added to which file, and which version did
 MERGED_PATTERNS = (
@@ -74,33 +74,41 @@ def set_up(workspace: Workspace, *, pre_commit: bool, dry_run: bool = False) -> 
     return result._replace(created=(*result.created, *configure_git(workspace, dry_run=dry_run)))
 
 
-def planned_texts(workspace: Workspace, *, pre_commit: bool, require: bool = False) -> dict[str, str]:
+def planned_texts(workspace: Workspace, *, pre_commit: bool) -> dict[str, str]:
     """Return, by path, the texts that a repository's files are to have; an empty one stands for an empty file.
-
-    With `require` the commit hooks refuse where the program is missing.
 
     Raises:
         TaskstateError: a file cannot be read, or the pre-commit configuration has a form that cannot be added to.
+    """
+    steps = planned_steps(workspace, pre_commit=pre_commit)
+    return {name: step(text_of(workspace, name)) for name, step in steps.items()}
+
+
+def planned_steps(workspace: Workspace, *, pre_commit: bool, require: bool = False) -> dict[str, Callable[[str], str]]:
+    """Return, by path, the functions that add to the texts of a repository's files.
+
+    What is ignored in the state folder stands in a file of that folder, so it stays ignored for as long as that is
+    there; the root's file knows only what a killed writer leaves beside a state file elsewhere. With `require` the
+    commit hooks refuse where the program is missing.
     """
     root = workspace.config.root
     attributes = (
         *(f"{pattern} merge=taskstate" for pattern in MERGED_PATTERNS),
         *(f"{_quoted(f'{root}/**/*.{suffix}')} text" for suffix in ("md", "json")),
     )
-    texts = {
-        ".gitignore": _with_lines(
-            text_of(workspace, ".gitignore"), (*(f"{root}/{name}" for name in IGNORED_PATHS), TEMPORARY_PATTERN)
-        ),
-        ".gitattributes": _with_lines(text_of(workspace, ".gitattributes"), attributes),
+    steps: dict[str, Callable[[str], str]] = {
+        ".gitignore": lambda text: _with_lines(text, (TEMPORARY_PATTERN,)),
+        ".gitattributes": lambda text: _with_lines(text, attributes),
+        f"{root}/.gitignore": lambda text: _with_lines(text, (*IGNORED_PATHS, TEMPORARY_PATTERN)),
     }
     if not _is_configured(workspace):
-        texts["taskstate.toml"] = resources.text("templates/taskstate.toml")
+        steps["taskstate.toml"] = lambda _: resources.text("templates/taskstate.toml")
     if pre_commit:
-        texts[PRE_COMMIT] = with_hooks(text_of(workspace, PRE_COMMIT), require=require)
+        steps[PRE_COMMIT] = lambda text: with_hooks(text, require=require)
     for folder in FOLDERS:
         if not files.names(workspace.state_root / folder):  # git does not track empty folders
-            texts[f"{root}/{folder}/.gitkeep"] = ""
-    return texts
+            steps[f"{root}/{folder}/.gitkeep"] = lambda _: ""
+    return steps
 
 
 def configure_git(workspace: Workspace, *, dry_run: bool = False) -> tuple[str, ...]:

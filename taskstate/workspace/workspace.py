@@ -154,6 +154,13 @@ class Workspace(_Workspace):
         states = [(names.id_key(file.id or ""), str(path), path) for path, file in own if file and file.type == "state"]
         return tuple(path for _, _, path in sorted(states))
 
+    def other_texts(self) -> tuple[str, ...]:
+        """Return the names of the Markdown files that lie among the state files, and have none of our names."""
+        listed = sorted(files.names(self.tasks))
+        unusual = (name for name in listed if not (name.startswith("task-") and name.endswith("-state.md")))
+        texts = (name for name in unusual if name.casefold().endswith((".md", ".markdown")))
+        return tuple(name for name in texts if names.own_file(name) is None)
+
     def own_files(self, under: Path | None = None) -> tuple[Path, ...]:
         """Return taskstate's own files in a folder (default: the repository).
 
@@ -224,8 +231,13 @@ class Workspace(_Workspace):
             yield journal.recover(self.root, self.private, self.may_write)
 
     def may_write(self, relative: str) -> bool:
-        """Return whether a command may write a file: one of taskstate's own, or one that setting up writes."""
-        return self.is_ours(relative) or relative in SET_UP_FILES
+        """Return whether a command may write a file: one of taskstate's own, or one that setting up writes.
+
+        What setting up writes may have another name in the repository, to which a link leads.
+        """
+        if self.is_ours(relative) or relative in SET_UP_FILES:
+            return True
+        return any(os.path.realpath(self.root / name) == str(self.root / relative) for name in SET_UP_FILES)
 
     @property
     def lock(self) -> Path:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from taskstate.cli.parsers import parse
 from taskstate.storage import journal
 from taskstate.version import VERSION
 from taskstate.views import task_list
@@ -244,7 +245,9 @@ def test_every_command_has_help(cli: Cli) -> None:
         (("list", ""), "list: unrecognized arguments: '': see `taskstate list --help`"),
         (("trust", ""), "'' names no task"),
         (("permanent", "status", ""), "'' names no task"),
-        (("list", "--root"), "expected one argument"),
+        (("list", "--root"), "expected one argument: see"),
+        (("list", "--root", "-q"), "expected one argument: write `--root=…` where its value is '-q', which is a flag"),
+        (("feature", "add", "101", "f", "--x"), "required: TEXT: if '--x' is a text: write it last, behind `--`"),
         (("list", "--root", "/nonexistent\x1b"), "no folder /nonexistent\\x1b"),
         (("list", "--config", "/nonexistent/x.toml"), "does not exist"),
         (("list", "--config", "."), "folder"),
@@ -271,6 +274,26 @@ def test_two_dashes_are_a_value_like_any_other(cli: Cli, place: Place) -> None:
     cli.ok("session", "add", "101", "--did=--", "--state=--", "--next=--", "--actor=--")
     assert cli.ok("session", "list", "101").rstrip().endswith(" --")
     assert "updated_by: --\n" in place.text or 'updated_by: "--"\n' in place.text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "value"),
+    [
+        (("session", "add", "1", "--did", "-q is quiet"), "did", ["-q is quiet"]),
+        (("session", "add", "1", "--did", "--dry-run is honoured"), "did", ["--dry-run is honoured"]),
+        (("session", "add", "1", "--did", "--strict"), "did", ["--strict"]),
+        (("session", "add", "1", "--did", "--format=json is read"), "did", ["--format=json is read"]),
+        (("session", "add", "1", "--di", "-5 degrees"), "did", ["-5 degrees"]),
+        (("session", "add", "1", "--did=-q", "--state", "- a"), "state", "- a"),
+        (("new", "1", "--title", "t", "--criterion", "-a", "--criterion", "- b"), "criterion", ["-a", "- b"]),
+        (("feature", "add", "1", "f", "-q is quiet"), "text", "-q is quiet"),
+        (("feature", "add", "1", "f", "--dry-run = x"), "text", "--dry-run = x"),
+        (("feature", "add", "1", "f", "--", "--strict"), "text", "--strict"),
+    ],
+)
+def test_a_value_may_begin_with_a_dash(arguments: tuple[str, ...], name: str, value: str | list[str]) -> None:
+    """A flag takes the next word unless that is exactly a flag of the command, and a text with a blank is no flag."""
+    assert getattr(parse(arguments, COMMANDS)[1], name) == value
 
 
 @pytest.mark.parametrize("toml", ["[size]\nmax-kb = 'x'\n", "nope = 1\n", "= 1\n", "root = '..'\n"])

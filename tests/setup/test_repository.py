@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 FRESH = (
     ".gitignore",
     ".gitattributes",
+    ".taskstate/.gitignore",
     "taskstate.toml",
     ".taskstate/tasks/.gitkeep",
     ".taskstate/archives/.gitkeep",
@@ -62,9 +63,8 @@ def test_empty_folder_is_set_up(tmp_path: Path) -> None:
     done = init(tmp_path)
     assert done == SetUpResult(created=FRESH, changed=(), kept=())
     assert set(tree(tmp_path)) == set(FRESH)
-    assert (
-        (tmp_path / ".gitignore").read_text(encoding="utf-8").startswith(".taskstate/artifacts/\n.taskstate/private/\n")
-    )
+    ignored = (tmp_path / ".taskstate/.gitignore").read_text(encoding="utf-8")
+    assert ignored == "/artifacts/\n/private/\n/lock\n.taskstate-*.tmp\n"
     assert ".taskstate/**/*.md text\n" in (tmp_path / ".gitattributes").read_text(encoding="utf-8")
     assert find_workspace(tmp_path).config == find_workspace(tmp_path, root=str(tmp_path)).config
 
@@ -111,10 +111,11 @@ def test_lines_are_added_behind_what_is_there(tmp_path: Path, name: str, text: s
 
 def test_lines_that_are_there_are_not_doubled(tmp_path: Path) -> None:
     """Only missing lines are added."""
-    put(tmp_path, ".gitignore", "  .taskstate/private/  \n.taskstate/lock\n")
+    (tmp_path / ".taskstate").mkdir()
+    put(tmp_path, ".taskstate/.gitignore", "  /private/  \n/lock\n")
     init(tmp_path)
-    lines = (tmp_path / ".gitignore").read_text(encoding="utf-8").split()
-    assert lines.count(".taskstate/private/") == lines.count(".taskstate/lock") == 1
+    lines = (tmp_path / ".taskstate/.gitignore").read_text(encoding="utf-8").split()
+    assert sorted(lines) == [".taskstate-*.tmp", "/artifacts/", "/lock", "/private/"]
 
 
 def test_git_ignores_what_is_derived(repository: Path) -> None:

@@ -91,7 +91,7 @@ def test_what_init_makes_is_looked_for_and_made_again(git: Place, cli: Cli) -> N
     assert checks(cli) == {"set-up", "merge-driver"}
     assert found(cli, "--fix", status=0) == []
     assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.endswith("/taskstate\n")
-    assert (git.root / ".gitignore").read_text(encoding="utf-8").startswith("x\n.taskstate/")
+    assert (git.root / ".gitignore").read_text(encoding="utf-8").startswith("x\n.taskstate-")
 
 
 def test_merge_driver_that_is_not_reached_is_found(git: Place, cli: Cli) -> None:
