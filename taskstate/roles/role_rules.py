@@ -12,7 +12,7 @@ from taskstate.messages import closest, counted, first_of
 from taskstate.model import roles
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DONE, IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import blocks_of
-from taskstate.qa.results import compare
+from taskstate.qa.results import regressions
 from taskstate.syntax import escaping
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.writing.preconditions import require_not_dropped, require_work
@@ -196,7 +196,8 @@ def failing_checks(blocks: ToolBlocks, results: Mapping[str, CheckResult]) -> tu
         return ()
     if not blocks.baseline.results:
         return tuple((name, f"fails ({result.text})") for name, result in results.items() if not result.ok)
-    return tuple((each.name, each.detail) for each in compare(blocks.baseline.results, results).regressions)
+    found = regressions(blocks.baseline.results, results, is_late=blocks.baseline.is_late)
+    return tuple((each.name, each.detail) for each in found)
 
 
 def waived_checks(blocks: ToolBlocks, role: Role) -> frozenset[str]:

@@ -53,7 +53,8 @@ def recorded(place: Place, text: QaRequest, request: Request, role: str = "", re
     workspace = place.workspace
     if role:
         return qa_record.record_role(workspace, TASK, qa_record.results_of(workspace, text), request, role=role)
-    return qa_record.record_baseline(workspace, TASK, qa_record.results_of(workspace, text), request, redo=redo)
+    reason = qa_record.BaselineReason(redo, redo=bool(redo))
+    return qa_record.record_baseline(workspace, TASK, qa_record.results_of(workspace, text), request, reason)
 
 
 def values(place: Place) -> Any:  # noqa: ANN401 - a front matter

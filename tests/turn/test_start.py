@@ -296,9 +296,9 @@ def test_no_baseline_of_a_tree_that_is_not_the_base(turns: Turns) -> None:
     said = turns.start("implementer")
     assert "no baseline: the working tree is not the base any more" in said
     assert "baseline" not in turns.place.values
-    assert "`taskstate qa baseline 101` takes one now" in said
-    turns.cli.ok("qa", "baseline", "101")
-    assert "baseline" in turns.place.values
+    assert "one that is taken now is late, and needs a reason: `taskstate qa baseline 101 --note" in said
+    turns.cli.ok("qa", "baseline", "101", "--note", "WHY")
+    assert turns.place.values["baseline"]["late"] is True
 
 
 def test_no_baseline_of_commands_that_nobody_trusts(turns: Turns) -> None:
