@@ -108,6 +108,7 @@ def finish_operations(texts: Sequence[SessionText] = SESSION_TEXTS) -> tuple[Ope
             update_wrapper(partial(finish, texts=texts), finish),
             Finish,
             writes=True,
+            compares="the tree on which its checks ran; `start` has compared the one that the turn began with",
             groups={"words": words},
             apart=(
                 *(("--pause", other) for other in ("--abandon", "--complete", "--send-back", "--waive")),

@@ -200,13 +200,22 @@ def _lines(role_comparison: RoleComparison) -> Iterator[str]:
 
 
 OPERATIONS = (
-    Operation("qa record", "record the results in a log", record, Record, writes=True, apart=(("--role", "--note"),)),
+    Operation(
+        "qa record",
+        "record the results in a log",
+        record,
+        Record,
+        writes=True,
+        compares="the role's own snapshot, else what the last role left; without `--role` the base, as `qa baseline`",
+        apart=(("--role", "--note"),),
+    ),
     Operation(
         "qa baseline",
         "run the validation commands, and record the baseline",
         baseline,
         Baseline,
         writes=True,
+        compares="the base: where the tree is another one, the baseline is late",
         together=(
             ("--redo", "--note", "say with --note why the baseline is replaced"),
             ("--result", "--qa-log", "give the log of the checks"),

@@ -123,7 +123,7 @@ def record_role(workspace: Workspace, task_id: str, found: Results, request: Req
     """
     roles.require_role(role, workspace.config.roles)
     checked = _checked(workspace, found, request)
-    _require_no_drift(workspace, task_id, role, request)
+    _require_no_drift(workspace, task_id, role, request, files.digest(found.log))
 
     def job(loaded: Loaded) -> Change[artifacts.Artifact]:
         require_work(loaded.state, "checks")
@@ -304,15 +304,20 @@ def _require_map(blocks: ToolBlocks, key: str, task_id: str) -> None:
         raise TaskstateError(message, help="mend it; `taskstate lint` says how", code="unreadable")
 
 
-def _require_no_drift(workspace: Workspace, task_id: str, role: str, request: Request) -> None:
-    """Refuse where the working tree differs from the role's snapshot: other files were tested then."""
+def _require_no_drift(workspace: Workspace, task_id: str, role: str, request: Request, log: str) -> None:
+    """Refuse where the working tree differs from the snapshot that counts for a role: other files were tested then.
+
+    That is its own snapshot, or the last one where it has none and no role is at work.
+    """
     loaded = workspace.load(workspace.locate(task_id))
     blocks = blocks_of(loaded.document)
     roles.require_no_drift(blocks, loaded.state.id)
-    if role in blocks.delta.snapshots:
-        from taskstate.snapshots.verify import require_match
+    from taskstate.snapshots.verify import require_as_left, require_match
 
-        require_match(workspace, task_id, role, request)
+    if role in blocks.delta.snapshots:
+        require_match(workspace, task_id, role, request, log)
+    else:
+        require_as_left(workspace, task_id, request, log)
 
 
 def require_task_file(workspace: Workspace, context: Context, task_id: str) -> None:

@@ -114,7 +114,7 @@ def snapshots_needed_to_set(place: RoleInTask, role_change: RoleChange) -> tuple
         raise TaskstateError("a role is blocked by a finding, not by its status", help=advice, code="usage")
     if status == DONE:
         return _snapshots_to_finish(place, role_change)
-    if now == status:
+    if now == status and not (now == PENDING and role_change.adds and place.previous):
         return ()
     if now == PENDING:
         return _snapshots_to_begin(place)

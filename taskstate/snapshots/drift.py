@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     ChangeKind = Literal["added", "removed", "modified", "mode", "renamed"]
 
 SHOWN = 5  # paths listed in a message
-COMMITS = "commits"  # explains what came in by them; another explanation is the id of a task
+COMMITS = "commits"  # explains what came in by them; other explanations are `LOG` and the id of a task
+LOG = "log"
 STAGED_OTHERWISE = "only what is staged differs from the snapshot"
 
 _SUBMODULE = "160000"
@@ -76,7 +77,7 @@ class Check(NamedTuple):
 
 
 class Explained(NamedTuple):
-    """A file that differs from a snapshot and is no drift: `by` commits, or by the task with this id."""
+    """A file that differs from a snapshot and is no drift: `by` commits, a recorded log, or the task with this id."""
 
     path: str
     change: ChangeKind
@@ -269,7 +270,7 @@ def _notes(found: TreeDifferences) -> tuple[str, ...]:
         told = f"{first_paths(found.committed)} ({_commits_of(found, found.committed)})"
         notes.append(f"committed since, as {found.role} left it: {told}")
     notes += [_explanation(found, by) for by in sorted({each.by for each in found.explained})]
-    if not found.same_status and not found.is_drift and not found.commits:
+    if not (found.same_status or found.is_drift or found.commits or found.explained):
         notes.append(STAGED_OTHERWISE)
     if found.outside:
         notes.append(f"outside of the task's Repository Paths: {first_paths(found.outside)}")
@@ -278,6 +279,8 @@ def _notes(found: TreeDifferences) -> tuple[str, ...]:
 
 def _explanation(found: TreeDifferences, by: str) -> str:
     paths = tuple(each.path for each in found.explained if each.by == by)
+    if by == LOG:
+        return f"the log of the checks, which is no drift: {first_paths(paths)}"
     if by != COMMITS:
         return f"task {by} changed, which is no drift: {first_paths(paths)}"
     return f"came in by commits, which is no drift: {first_paths(paths)} ({_commits_of(found, paths)})"

@@ -22,6 +22,7 @@ from taskstate.roles import role_rules
 from taskstate.roles.role_changes import with_role_set
 from taskstate.roles.role_rules import RoleChange
 from taskstate.snapshots import base as snapshot_base
+from taskstate.storage import files
 from taskstate.syntax.edits import apply
 from taskstate.turn.baseline import take_baseline
 from taskstate.turn.first_page import first_page
@@ -165,7 +166,7 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
     obstacles, seen = Obstacles(), Look(NOWHERE, None, TreeChanges())
     with obstacles.collected():
         earlier = _begun_with(turn) if turn and (resumes or taken) else left_before(blocks.delta, role, names)
-        seen = look(workspace, loaded, earlier)
+        seen = look(workspace, loaded, _with_log(earlier, asked.log))
     if turn and resumes:
         obstacles.raise_all(loaded.state.id)
         return _Plan(loaded, role, seen, (), resumed_notes(turn, seen), resumed=True)
@@ -260,6 +261,10 @@ def _unblocked(loaded: Loaded, role: str, names: tuple[str, ...]) -> Change:
 
 def _begun_with(turn: Turn) -> EarlierTree | None:
     return EarlierTree(turn.tree, turn.head) if turn.tree else None
+
+
+def _with_log(earlier: EarlierTree | None, log: bytes | None) -> EarlierTree | None:
+    return earlier._replace(log=files.digest(log)) if earlier and log is not None else earlier
 
 
 def _taken_over(turn: Turn | None, role: str, asked: StartRequest) -> Turn | None:

@@ -17,11 +17,15 @@ _NAMED = 5  # files in a line
 
 
 class EarlierTree(NamedTuple):
-    """A tree of before, the commit that was checked out then, and the role whose snapshot recorded it, if one did."""
+    """A tree of before, the commit that was checked out then, and the role whose snapshot recorded it, if one did.
+
+    `log` is the hash of a log that is being recorded now: such a file is no change of the tree.
+    """
 
     tree: str
     head: str | None
     role: str = ""
+    log: str = ""
 
 
 class TreeChanges(NamedTuple):
@@ -83,5 +87,7 @@ def changes(current: SnapshotBase, loaded: Loaded, earlier: EarlierTree | None) 
     if earlier is None or (current.tree, current.head) == (earlier.tree, earlier.head):
         return TreeChanges()
     from taskstate.snapshots.changes_since import changes_since  # most turns begin on the tree that was left
+    from taskstate.snapshots.tree_comparison import Earlier
 
-    return TreeChanges(changes_since(current, loaded, earlier.tree, earlier.head, role=earlier.role))
+    then = Earlier(earlier.tree, earlier.head, log=earlier.log)
+    return TreeChanges(changes_since(current, loaded, then, role=earlier.role))

@@ -118,13 +118,13 @@ def test_dry_run_shows_and_keeps(cli: Cli, place: GitPlace) -> None:
     assert "+    implementer:" in cli.ok(*TAKE, "--dry-run")
     assert tree(place.root) == before
     cli.ok(*TAKE)
+    assert "role-done" in cli.ok("purge", "101", "--dry-run")
     place.write("a.txt", "by hand\n")
     before = tree(place.root)
     assert cli(*VERIFY, "--dry-run").status == 1
     result = cli(*VERIFY, "--dry-run", "--restore", "a.txt")
     assert (result.status, result.out.startswith("would put back a.txt\n")) == (1, True)
     assert "+    - {at: " in cli.ok("snapshot", "resolve", "101", "--note", "n", "--dry-run")
-    assert "role-done" in cli.ok("purge", "101", "--dry-run")
     assert tree(place.root) == before
 
 
