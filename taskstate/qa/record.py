@@ -26,7 +26,7 @@ from taskstate.writing.writer import change
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.model.tool_blocks import Baseline, CheckResult, Context, ToolBlocks
+    from taskstate.model.tool_blocks import Baseline, CheckResult, ToolBlocks
     from taskstate.qa.results import Comparison
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
@@ -128,7 +128,7 @@ def record_role(workspace: Workspace, task_id: str, found: Results, request: Req
     def job(loaded: Loaded) -> Change[artifacts.Artifact]:
         require_work(loaded.state, "checks")
         blocks = blocks_of(loaded.document)
-        require_task_file(workspace, blocks.context, loaded.state.id)
+        require_task_file(workspace, loaded)
         roles.require_no_drift(blocks, loaded.state.id)
         log_file = log_artifact(loaded.state.id, role, found.log)
         _require_map(blocks, _COORDINATION, loaded.state.id)
@@ -165,7 +165,7 @@ def record_baseline(
     def job(loaded: Loaded) -> Change[artifacts.Artifact]:
         require_work(loaded.state, "checks")
         blocks = blocks_of(loaded.document)
-        require_task_file(workspace, blocks.context, loaded.state.id)
+        require_task_file(workspace, loaded)
         log_file = log_artifact(loaded.state.id, BASELINE, found.log)
         _require_map(blocks, BASELINE, loaded.state.id)
         before = blocks.baseline
@@ -220,7 +220,7 @@ def require_baseline_possible(
     loaded = workspace.load(workspace.locate(task_id))
     require_work(loaded.state, "checks")
     blocks = blocks_of(loaded.document)
-    require_task_file(workspace, blocks.context, loaded.state.id)
+    require_task_file(workspace, loaded)
     if blocks.baseline.status == _RECORDED:
         _require_redo(blocks.baseline, loaded.state.id, redo=why.redo)
     begun = late_baseline.begun(workspace, loaded)
@@ -320,12 +320,13 @@ def _require_no_drift(workspace: Workspace, task_id: str, role: str, request: Re
         require_as_left(workspace, task_id, request, log)
 
 
-def require_task_file(workspace: Workspace, context: Context, task_id: str) -> None:
+def require_task_file(workspace: Workspace, loaded: Loaded) -> None:
     """Refuse where the task file changed since the task was sealed or created from it.
 
     Raises:
-        TaskstateError: code "task-file-changed".
+        TaskstateError: code "task-file-changed", or that of what keeps the context from being captured anew.
     """
+    context, task_id = blocks_of(loaded.document).context, loaded.state.id
     name, sha = context.task_file, context.task_file_sha
     if name is None or sha is None:
         return
@@ -335,13 +336,20 @@ def require_task_file(workspace: Workspace, context: Context, task_id: str) -> N
     exists = folders.is_file(path)
     if exists and sha in blob_ids(files.read(path)):
         return
+    from taskstate.context.precondition import capture_refusal
+
+    refusal = capture_refusal(workspace, loaded)
+    if exists and refusal:
+        raise refusal
     change = "changed" if exists else "is gone"
-    if context.seal is not None:
-        since = "the task was sealed"
-        help_ = f"see `taskstate context check {task_id}`, then take it over with `taskstate context rebuild {task_id}`"
+    since = "the task was sealed" if context.seal is not None else "the task was made from it"
+    seal = f"taskstate context rebuild {task_id}" if context.seal is not None else f"taskstate context init {task_id}"
+    if not exists:
+        help_ = f"bring it back, or name another one: `{seal} --from FILE`"
+    elif context.seal is not None:
+        help_ = f'take it over with `{seal} --note "WHY"`'
     else:
-        since = "the task was made from it"
-        help_ = f"take it over, and seal the task, with `taskstate context init {task_id}`"
+        help_ = f"take it over, and seal the task, with `{seal}`"
     message = f"task {task_id}: the task file {files.shown(name)} {change} since {since}"
     raise TaskstateError(message, help=help_, code="task-file-changed")
 

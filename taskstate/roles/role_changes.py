@@ -7,6 +7,7 @@ when the file is written.
 
 from __future__ import annotations
 
+from taskstate.context import precondition
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted, first_of
 from taskstate.model import roles
@@ -57,6 +58,8 @@ def set_role(workspace: Workspace, task_id: str, role: str, role_change: RoleCha
     """
     checked_place = _read_place(workspace, task_id, role, request)
     needed = role_rules.snapshots_needed_to_set(checked_place, role_change)
+    if role_change.status == IN_PROGRESS != checked_place.role.status:
+        precondition.require_current(workspace, workspace.load(workspace.locate(task_id)))
     checked = secret_check.check_text(
         workspace, log_parser.text_chunks(role_change.log or b""), request, name="the log"
     )
@@ -94,7 +97,7 @@ def with_role_set(workspace: Workspace, loaded: Loaded, role: str, role_change: 
         new |= {"qa_log_path": kept[0].path, "qa_log_sha256": files.digest(role_change.log)}
     results = _results(workspace, place, role_change)
     if results is not place.role.qa:
-        qa_record.require_task_file(workspace, place.blocks.context, place.task_id)
+        qa_record.require_task_file(workspace, loaded)
         new["qa"] = qa_results.front_matter_results(results)
     if role_change.status == DONE and (role_change.adds or place.role.status != DONE):
         role_rules.require_checks_passed(place, results, role_change.waived)

@@ -7,6 +7,7 @@ deleted afterwards.
 
 from __future__ import annotations
 
+from taskstate.context.precondition import require_current
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
 from taskstate.model.canonical_json import canonical_json, sha256
@@ -66,6 +67,7 @@ def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Out
     require_open(loaded.state)
     roles.require_no_drift(blocks_of(loaded.document), loaded.state.id)
     previous = roles.snapshot_needed_to_take(blocks_of(loaded.document), role, names, loaded.state.id)
+    require_current(workspace, loaded)
     if previous is not None:
         require_match(workspace, task_id, previous, request)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import roles
+from taskstate.turn.obstacles import START
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -65,11 +66,11 @@ class TreeChanges(NamedTuple):
         more = (f"\u2026 {self.since.more} more lines: `{self.since.command}`",) if self.since.more else ()
         return (*filter(None, [self.stat]), *self.since.lines, *more)
 
-    def refusal(self, command: str) -> TaskstateError:
+    def refusal(self) -> TaskstateError:
         """Return the error that refuses to go on from a tree that nobody has looked at."""
         what = first_of(self.named, _NAMED) if self.named else self.since.report.message if self.since else ""
         message = f"the working tree is not what the last turn left: {what}"
-        help_ = f'take it back, or go on from it: `taskstate {command} --accept-drift "WHY"`'
+        help_ = f"take it back, or go on from it: {START}"
         return TaskstateError(message, help=help_, code="drift")
 
 

@@ -199,7 +199,7 @@ def test_drift_refuses_a_change_of_role_and_is_shown_as_a_diff(turns: Turns) -> 
     error = turns.refused()
     assert "-built" in error
     assert "+by hand" in error
-    assert f"`taskstate start {TASK} --role reviewer --accept-drift" in error
+    assert f"`taskstate start {TASK} --role reviewer --agent ann --accept-drift" in error
     turns.start("reviewer", "--accept-drift", "a typo")
     assert "drift-accepted" in turns.events
     assert "note: a typo" in turns.place.text
