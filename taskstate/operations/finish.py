@@ -118,7 +118,7 @@ def finish_operations(texts: Sequence[SessionText] = SESSION_TEXTS) -> tuple[Ope
             together=(
                 ("--send-back", "--finding", 'say what is wrong: --finding "WHAT"'),
                 ("--finding", "--send-back", "name the role that mends it: --send-back ROLE"),
-                ("--output", "--complete", "`taskstate chain output set` writes a part alone"),
+                ("--output", "--complete", "`taskstate chain output set --help` says how a part is written alone"),
                 ("--waive", "--note", 'say why: --note "WHY"'),
                 ("--abandon", "--note", 'say why: --note "WHY"'),
             ),

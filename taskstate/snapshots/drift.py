@@ -330,7 +330,7 @@ def _cause(found: TreeDifferences) -> tuple[str, str]:
 
 def _edited(found: TreeDifferences, tree: str, accept: str) -> tuple[str, str]:
     """Return cause and remedy for files that differ."""
-    restore = f"`taskstate snapshot verify {found.task_id} --role {found.role} --restore FILE`"
+    restore = f"`taskstate snapshot verify {found.task_id} --role {found.role} {_to_restore(found)}`"
     if found.artifacts is Artifacts.PURGED:
         cause = "nothing differs from HEAD any more" if found.is_clean else f"changed since: {_differing_paths(found)}"
         return f"{tree}; {cause}", f"the snapshot was purged, so nothing can be put back from it; accept this: {accept}"
@@ -355,9 +355,19 @@ def _edited(found: TreeDifferences, tree: str, accept: str) -> tuple[str, str]:
     by_hand = [each for each in paths if each not in found.ignored]
     which = _differing_paths(found) if found.files is None else first_paths(by_hand)
     help_ = f"put files back by {restore}, or accept them: {accept}"
+    if all(each.change == "added" for each in found.files or ()):
+        help_ = f"take them out of the tree, or accept them: {accept}"
     if found.artifacts is Artifacts.LOST:
         help_ = f"accept what is there: {accept}"
     return f"{tree}; edited by hand since: {which}{ignored}", help_
+
+
+def _to_restore(found: TreeDifferences) -> str:
+    """Return the option that puts back what differs, with the names of the files where they are few."""
+    import shlex
+
+    names = [each.path for each in found.files or () if each.change != "added"]
+    return shlex.join(["--restore", *names]) if 0 < len(names) <= SHOWN else "--restore FILE"
 
 
 def _differing_paths(found: TreeDifferences) -> str:

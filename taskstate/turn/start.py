@@ -11,7 +11,7 @@ import shlex
 from taskstate.errors import TaskstateError
 from taskstate.model import delta_block, roles
 from taskstate.model.delta_block import Turn
-from taskstate.model.statuses import BLOCKED, IN_PROGRESS
+from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.permanent.find import find
 from taskstate.permanent.impact.claims import missing_analysis
@@ -235,7 +235,8 @@ def _require_due(place: RoleInTask, begins: RoleChange) -> None:
         role_rules.snapshots_needed_to_set(place, begins)
     except TaskstateError as error:
         if error.code == "role-order" and place.previous:
-            help_ = f"`taskstate start {place.task_id} --role {place.previous.name}` comes first"
+            due = next(name for name in place.names if place.blocks.role(name).status != DONE)
+            help_ = f"`taskstate start {place.task_id} --role {due}` comes first"
             raise TaskstateError(error.message, help=help_, code=error.code) from error
         raise
 
@@ -275,7 +276,8 @@ def _require_free(workspace: Workspace, state: TaskState, turn: Turn | None, ask
     if turn and turn.agent == asked.agent:
         kind = f"as {turn.role}" if turn.role else "without a role"
         message = f"your own turn {kind} is open since {turn.started_at}"
-        help_ = f"end it with `taskstate finish {state.id}`, or `finish {state.id} --pause`"
+        words = '--did "WHAT" --state "HOW IT STANDS" --next "STEP"'
+        help_ = f"end it, or pause it with --pause: `taskstate finish {state.id} {words}`"
         raise TaskstateError(message, help=help_, code="turn-open")
     if turn:
         role = f"{turn.role} of " if turn.role else ""

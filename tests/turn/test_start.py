@@ -61,7 +61,9 @@ def test_when_every_role_is_done_the_way_out_is_named(turns: Turns) -> None:
     for role in ("reviewer", "validator"):
         turns.start()
         turns.finish(f"Looked as {role}.")
-    assert f"every role is done: `taskstate complete {TASK}`" in turns.refused()
+    error = turns.refused()
+    assert f'every role is done: `taskstate role reopen {TASK} validator --note "WHY"` takes the last one back' in error
+    assert f"`taskstate complete {TASK}` ends the task, or lists what is missing" in error
 
 
 def _without_git(turns: Turns) -> None:
@@ -147,7 +149,7 @@ def test_what_was_left_before_a_take_over_stays_part_of_the_role(turns: Turns) -
 def test_ones_own_turn_of_another_role_is_ended_first(turns: Turns) -> None:
     """The cure is `finish`, not taking over from oneself."""
     turns.start()
-    assert f"`taskstate finish {TASK}`" in turns.refused("implementer")
+    assert f"`taskstate finish {TASK} --did " in turns.refused("implementer")
 
 
 def test_resuming_changes_nothing(turns: Turns) -> None:
