@@ -29,10 +29,18 @@ MET = ROOT / ".cache" / "cures-met"
 ALL = os.environ.get("CURES") == "all"
 _EVERY = 24  # one of so many messages is in the sample
 _COMMAND = re.compile(r"`(taskstate [^`\n]+)`")
-_BLANK = re.compile(r"(?<![\w\"'/-])[A-Z]{2,}\b|…|<|\|")  # what a person fills in: FILE, ROLE
+_BLANK = re.compile(r"(?<![\w\"'/-])[A-Z]+\b|…|<|\|")  # what a person fills in: FILE, ROLE
+# The cure runs the commands of the repository, which nobody has allowed in the copy.
+_ASKS_FOR_LEAVE = " has the baseline of "
+_AFTER = re.compile(r"^` [a-z ]*\bthen\b")
 _LATER = re.compile(r"(?:\band|\bthen|\bthen [a-z ]+ with) $")  # a step that a person does comes before it
 # The command that is refused is never right: its cure does what was meant.
-_INSTEAD = ("a role is blocked by a finding, not by its status",)
+_INSTEAD = (
+    "a role is blocked by a finding, not by its status",
+    "so feature ",  # a command that fails proves none
+    "nothing is claimed",
+    " has a phase ",
+)
 _FINDING = re.compile(r"^\S+:\d+(?::\d+)? TS\d{3} ")
 _READING = {each.name for command in COMMANDS for each in operations_of(command) if not each.writes}
 _tried: set[str] = set()
@@ -45,6 +53,12 @@ class Said(NamedTuple):
     line: str
     cure: str
     before: str = ""
+    after: str = ""
+
+    @property
+    def is_next(self) -> bool:
+        """Whether the command can be run at once: nothing is to be filled in, and no step of a person comes before."""
+        return is_literal(self.cure) and not _LATER.search(self.before) and not _AFTER.search(self.after)
 
 
 def met(words: Sequence[str], cwd: Path, status: int, text: str, stdin: bytes = b"") -> None:
@@ -58,7 +72,7 @@ def met(words: Sequence[str], cwd: Path, status: int, text: str, stdin: bytes = 
             MET.parent.mkdir(exist_ok=True)
             with MET.open("a", encoding="utf-8") as record:
                 record.write(f"{said.cure}\n")
-        if is_literal(said.cure) and not _LATER.search(said.before):
+        if said.is_next and _ASKS_FOR_LEAVE not in said.line:
             wrong = fault(said, cwd, stdin)
             assert not wrong, f"taskstate {shlex.join(words)}\n{said.line}\n-> {said.cure}: {wrong}"
 
@@ -77,14 +91,14 @@ def _said(words: tuple[str, ...], status: int, text: str) -> Iterator[Said]:
         for line in lines[-1:]:
             command = _COMMAND.search(line)
             if command and line.startswith("taskstate: "):
-                yield Said(words, line, command[1], line[: command.start()])
+                yield Said(words, line, command[1], line[: command.start()], line[command.end() - 1 :])
     elif status == 1 and words[:1] == ("lint",):
         finding = ""
         for line in lines:
             finding = line if _FINDING.match(line) else finding
             command = _COMMAND.search(line)
             if command and finding and "help:" in line:
-                yield Said(words, finding, command[1], line[: command.start()])
+                yield Said(words, finding, command[1], line[: command.start()], line[command.end() - 1 :])
 
 
 def fault(said: Said, cwd: Path, stdin: bytes) -> str:
@@ -92,7 +106,8 @@ def fault(said: Said, cwd: Path, stdin: bytes) -> str:
     root = next(
         (each for each in (cwd, *cwd.parents) if (each / ".git").is_dir() or (each / ".taskstate").is_dir()), None
     )
-    if root is None:
+    # What is kept of a repository without git lies under its path, so that `doctor` finds nothing for a copy.
+    if root is None or (said.cure.startswith("taskstate doctor") and not (root / ".git").is_dir()):
         return ""
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "copy"
@@ -117,11 +132,13 @@ def fault(said: Said, cwd: Path, stdin: bytes) -> str:
 
 def _only_reads(cure: Sequence[str]) -> bool:
     """Return whether a command shows something, and is to change nothing."""
+    if "--help" in cure:
+        return True
     if cure[0] in {"lint", "doctor"}:
         return "--fix" not in cure and len(cure) < 3
     if cure[:2] == ["snapshot", "verify"]:
         return "--restore" not in cure
-    return "--help" in cure or cure[0] in _READING or " ".join(cure[:2]) in _READING
+    return cure[0] in _READING or " ".join(cure[:2]) in _READING
 
 
 # What no test has met
@@ -130,8 +147,10 @@ def _only_reads(cure: Sequence[str]) -> bool:
 def templates() -> Iterator[tuple[str, str]]:
     """Yield each place in the code that prints a command in backquotes, with a pattern of what it prints."""
     for path in sorted((ROOT / "taskstate").rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.JoinedStr | ast.Constant):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        docstrings = {each.value for each in ast.walk(tree) if isinstance(each, ast.Expr)}
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.JoinedStr | ast.Constant) or node in docstrings:
                 continue
             parts = node.values if isinstance(node, ast.JoinedStr) else [node]
             pattern = "".join(
