@@ -7,7 +7,6 @@ when the file is written.
 
 from __future__ import annotations
 
-from taskstate.context import precondition
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted, first_of
 from taskstate.model import roles
@@ -59,7 +58,9 @@ def set_role(workspace: Workspace, task_id: str, role: str, role_change: RoleCha
     checked_place = _read_place(workspace, task_id, role, request)
     needed = role_rules.snapshots_needed_to_set(checked_place, role_change)
     if role_change.status == IN_PROGRESS != checked_place.role.status:
-        precondition.require_current(workspace, workspace.load(workspace.locate(task_id)))
+        from taskstate.context.precondition import require_current  # a turn has asked before
+
+        require_current(workspace, workspace.load(workspace.locate(task_id)))
     checked = secret_check.check_text(
         workspace, log_parser.text_chunks(role_change.log or b""), request, name="the log"
     )

@@ -7,7 +7,6 @@ deleted afterwards.
 
 from __future__ import annotations
 
-from taskstate.context.precondition import require_current
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
 from taskstate.model.canonical_json import canonical_json, sha256
@@ -60,6 +59,8 @@ def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Out
             "drift": it has not begun, and the previous role left another tree; code "drift-unresolved" or
             "task-complete"; or the repository cannot be compared.
     """
+    from taskstate.context.precondition import require_current  # a turn takes its snapshot without
+
     names = workspace.config.roles
     roles.require_role(role, names)
     head = snapshot_base.require_at_rest(workspace)
