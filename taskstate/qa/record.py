@@ -9,7 +9,6 @@ from __future__ import annotations
 from taskstate.errors import TaskstateError
 from taskstate.model import names, roles
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
-from taskstate.qa import late_baseline
 from taskstate.qa import results as qa_results
 from taskstate.qa.log_parser import read_log, text_chunks
 from taskstate.storage import files, folders
@@ -155,6 +154,8 @@ def record_baseline(
             says why it is taken now (code "baseline-late"); the task file changed since it was sealed (code
             "task-file-changed"); the log contains what looks like a credential (code "secret").
     """
+    from taskstate.qa import late_baseline
+
     checked = _checked(workspace, found, request)
     note = escaping.clean(why.note, what="--note") if why.note else ""
     begun = why.begun
@@ -217,6 +218,8 @@ def require_baseline_possible(
     Raises:
         TaskstateError: as `record_baseline` has it for a log other than that of the recorded baseline.
     """
+    from taskstate.qa import late_baseline
+
     loaded = workspace.load(workspace.locate(task_id))
     require_work(loaded.state, "checks")
     blocks = blocks_of(loaded.document)

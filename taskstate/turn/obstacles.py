@@ -5,12 +5,11 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from taskstate.errors import SeveralReasons, TaskstateError
+from taskstate.turn.tree_changes import START
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-START = "{start}"  # stands in a cure for the one command that passes all that can be accepted
 
 
 class Obstacles:

@@ -8,12 +8,13 @@ from taskstate.handoff.document import OPEN
 from taskstate.handoff.document_files import handoff_files
 from taskstate.model.static_context import is_sealed
 from taskstate.model.write_metadata import blocks_of
-from taskstate.turn.obstacles import START, Obstacles
+from taskstate.turn.tree_changes import START
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from taskstate.turn.obstacles import Obstacles
     from taskstate.turn.turn_request import TurnRequest
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Change, Request
@@ -64,21 +65,27 @@ def _handoff_steps(workspace: Workspace, loaded: Loaded, agent: str, request: Re
 def _context_steps(call: TurnRequest, loaded: Loaded, accept_stale: str, obstacles: Obstacles) -> list[Step]:
     """Return the step that seals the context, or seals it anew where what is stale is accepted."""
     from taskstate.context import precondition
-    from taskstate.context.capture_plan import CaptureRequest
-    from taskstate.context.seal_context import sealing, with_rebuilt
 
     workspace, request = call.workspace, call.request
     if not is_sealed(loaded.document.front_matter.node):
-        if not precondition.has_sources(loaded):
-            return []
-        step: Step = sealing(workspace, CaptureRequest(), request)
-        step(loaded)
-        return [step]
+        return _sealing_steps(workspace, loaded, request) if precondition.has_sources(loaded) else []
     faults = precondition.faults(workspace, loaded, f"{START} seals what is there and goes on")
     if faults and accept_stale:
+        from taskstate.context.capture_plan import CaptureRequest
+        from taskstate.context.seal_context import with_rebuilt
+
         accepted = CaptureRequest(note=accept_stale)
         with_rebuilt(workspace, loaded, accepted, request)
         return [lambda current: with_rebuilt(workspace, current, accepted, request)]
     for fault in faults:
         obstacles.add(fault, "--accept-stale")
     return []
+
+
+def _sealing_steps(workspace: Workspace, loaded: Loaded, request: Request) -> list[Step]:
+    from taskstate.context.capture_plan import CaptureRequest
+    from taskstate.context.seal_context import sealing
+
+    step = sealing(workspace, CaptureRequest(), request)
+    step(loaded)
+    return [step]

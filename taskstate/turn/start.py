@@ -6,8 +6,6 @@ step. The baseline comes last: it may take long, and a turn without it has begun
 
 from __future__ import annotations
 
-import shlex
-
 from taskstate.errors import TaskstateError
 from taskstate.model import delta_block, roles
 from taskstate.model.delta_block import Turn
@@ -24,10 +22,10 @@ from taskstate.storage import files
 from taskstate.syntax.edits import apply
 from taskstate.turn.baseline import take_baseline
 from taskstate.turn.first_page import first_page
-from taskstate.turn.obstacles import START, Obstacles
+from taskstate.turn.obstacles import Obstacles
 from taskstate.turn.preparing import preparing
 from taskstate.turn.situation import NOWHERE, Look, begun_notes, due_role, look, require_open, resumed_notes
-from taskstate.turn.tree_changes import EarlierTree, TreeChanges, left_before
+from taskstate.turn.tree_changes import START, EarlierTree, TreeChanges, left_before
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import open_turns
 from taskstate.writing import notices, preconditions
@@ -197,7 +195,12 @@ def _given(call: TurnRequest, asked: StartRequest, role: str) -> str:
         "--accept-stale": asked.accept_stale,
         "--accept-drift": asked.accept_drift,
     }
-    return shlex.join([*words, *(word for flag, why in accepted.items() if why for word in (flag, why))])
+    given = [word for flag, why in accepted.items() if why for word in (flag, why)]
+    if not given:
+        return " ".join(words)
+    import shlex
+
+    return shlex.join([*words, *given])
 
 
 def _missing_analysis(workspace: Workspace, loaded: Loaded, obstacles: Obstacles) -> tuple[str, ...]:
