@@ -124,7 +124,9 @@ JOBS = {
         8,
     ),
     "qa record": Job(
-        _adding(1), ("qa", "record", "101", "--from", "taskstate.toml", "--result", "test=2 passed, 1 failed"), 16
+        _adding(1),
+        ("qa", "record", "101", "--from", "taskstate.toml", "--result", "test=2 passed, 1 failed", "--note", "late"),
+        16,
     ),
     "evidence add": Job(
         _adding(1), ("evidence", "add", "101", "--type", "plan", "--path", "taskstate.toml", "--lines", "1-2"), 16

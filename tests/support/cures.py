@@ -33,7 +33,7 @@ _BLANK = re.compile(r"(?<![\w\"'/-])[A-Z]+\b|…|<|\|")  # what a person fills i
 # The cure runs the commands of the repository, which nobody has allowed in the copy.
 _ASKS_FOR_LEAVE = " has the baseline of "
 _AFTER = re.compile(r"^` [a-z ]*\bthen\b")
-_LATER = re.compile(r"(?:\band|\bthen|\bthen [a-z ]+ with) $")  # a step that a person does comes before it
+_LATER = re.compile(r"(?:\band|\bthen|\bwrite|\bthen [a-z ]+ with) $")  # a step that a person does comes before it
 # The command that is refused is never right: its cure does what was meant.
 _INSTEAD = (
     "a role is blocked by a finding, not by its status",
@@ -84,7 +84,7 @@ def is_literal(cure: str) -> bool:
 
 def _said(words: tuple[str, ...], status: int, text: str) -> Iterator[Said]:
     """Yield what was refused, and each finding, that names a command; the command that was refused is none."""
-    if "--dry-run" in words or "--format" in words or "--format=json" in words:
+    if {"--dry-run", "--format", "--format=json", "--root"} & {*words}:
         return
     lines = text.splitlines()
     if status == 2:
