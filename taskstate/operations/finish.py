@@ -108,6 +108,7 @@ def finish_operations(texts: Sequence[SessionText] = SESSION_TEXTS) -> tuple[Ope
             update_wrapper(partial(finish, texts=texts), finish),
             Finish,
             writes=True,
+            compares="the tree on which its checks ran; `start` has compared the one that the turn began with",
             groups={"words": words},
             apart=(
                 *(("--pause", other) for other in ("--abandon", "--complete", "--send-back", "--waive")),
@@ -117,7 +118,7 @@ def finish_operations(texts: Sequence[SessionText] = SESSION_TEXTS) -> tuple[Ope
             together=(
                 ("--send-back", "--finding", 'say what is wrong: --finding "WHAT"'),
                 ("--finding", "--send-back", "name the role that mends it: --send-back ROLE"),
-                ("--output", "--complete", "`taskstate chain output set` writes a part alone"),
+                ("--output", "--complete", "`taskstate chain output set --help` says how a part is written alone"),
                 ("--waive", "--note", 'say why: --note "WHY"'),
                 ("--abandon", "--note", 'say why: --note "WHY"'),
             ),

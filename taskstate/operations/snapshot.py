@@ -167,8 +167,29 @@ def resolve(call: Call, asked: Resolve) -> Result:
 
 
 OPERATIONS = (
-    Operation("snapshot take", "record the working tree of a role", take, Take, writes=True),
-    Operation("snapshot verify", "compare the working tree with a snapshot", verify, Verify, writes=True),
+    Operation(
+        "snapshot take",
+        "record the working tree of a role",
+        take,
+        Take,
+        writes=True,
+        compares="what the previous role left, where the role has not begun",
+    ),
+    Operation(
+        "snapshot verify",
+        "compare the working tree with a snapshot",
+        verify,
+        Verify,
+        writes=True,
+        compares="the role's snapshot; a difference is counted",
+    ),
     Operation("snapshot diff", "show the diff of a role", diff, Diff),
-    Operation("snapshot resolve", "accept drift", resolve, Resolve, writes=True),
+    Operation(
+        "snapshot resolve",
+        "accept drift",
+        resolve,
+        Resolve,
+        writes=True,
+        compares="each snapshot that drifted; an event names what differs",
+    ),
 )

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     ChangeKind = Literal["added", "removed", "modified", "mode", "renamed"]
 
 SHOWN = 5  # paths listed in a message
-COMMITS = "commits"  # explains what came in by them; another explanation is the id of a task
+COMMITS = "commits"  # explains what came in by them; other explanations are `LOG` and the id of a task
+LOG = "log"
 STAGED_OTHERWISE = "only what is staged differs from the snapshot"
 
 _SUBMODULE = "160000"
@@ -76,7 +77,7 @@ class Check(NamedTuple):
 
 
 class Explained(NamedTuple):
-    """A file that differs from a snapshot and is no drift: `by` commits, or by the task with this id."""
+    """A file that differs from a snapshot and is no drift: `by` commits, a recorded log, or the task with this id."""
 
     path: str
     change: ChangeKind
@@ -269,7 +270,7 @@ def _notes(found: TreeDifferences) -> tuple[str, ...]:
         told = f"{first_paths(found.committed)} ({_commits_of(found, found.committed)})"
         notes.append(f"committed since, as {found.role} left it: {told}")
     notes += [_explanation(found, by) for by in sorted({each.by for each in found.explained})]
-    if not found.same_status and not found.is_drift and not found.commits:
+    if not (found.same_status or found.is_drift or found.commits or found.explained):
         notes.append(STAGED_OTHERWISE)
     if found.outside:
         notes.append(f"outside of the task's Repository Paths: {first_paths(found.outside)}")
@@ -278,6 +279,8 @@ def _notes(found: TreeDifferences) -> tuple[str, ...]:
 
 def _explanation(found: TreeDifferences, by: str) -> str:
     paths = tuple(each.path for each in found.explained if each.by == by)
+    if by == LOG:
+        return f"the log of the checks, which is no drift: {first_paths(paths)}"
     if by != COMMITS:
         return f"task {by} changed, which is no drift: {first_paths(paths)}"
     return f"came in by commits, which is no drift: {first_paths(paths)} ({_commits_of(found, paths)})"
@@ -327,7 +330,7 @@ def _cause(found: TreeDifferences) -> tuple[str, str]:
 
 def _edited(found: TreeDifferences, tree: str, accept: str) -> tuple[str, str]:
     """Return cause and remedy for files that differ."""
-    restore = f"`taskstate snapshot verify {found.task_id} --role {found.role} --restore FILE`"
+    restore = f"`taskstate snapshot verify {found.task_id} --role {found.role} {_to_restore(found)}`"
     if found.artifacts is Artifacts.PURGED:
         cause = "nothing differs from HEAD any more" if found.is_clean else f"changed since: {_differing_paths(found)}"
         return f"{tree}; {cause}", f"the snapshot was purged, so nothing can be put back from it; accept this: {accept}"
@@ -352,9 +355,19 @@ def _edited(found: TreeDifferences, tree: str, accept: str) -> tuple[str, str]:
     by_hand = [each for each in paths if each not in found.ignored]
     which = _differing_paths(found) if found.files is None else first_paths(by_hand)
     help_ = f"put files back by {restore}, or accept them: {accept}"
+    if all(each.change == "added" for each in found.files or ()):
+        help_ = f"take them out of the tree, or accept them: {accept}"
     if found.artifacts is Artifacts.LOST:
         help_ = f"accept what is there: {accept}"
     return f"{tree}; edited by hand since: {which}{ignored}", help_
+
+
+def _to_restore(found: TreeDifferences) -> str:
+    """Return the option that puts back what differs, with the names of the files where they are few."""
+    import shlex
+
+    names = [each.path for each in found.files or () if each.change != "added"]
+    return shlex.join(["--restore", *names]) if 0 < len(names) <= SHOWN else "--restore FILE"
 
 
 def _differing_paths(found: TreeDifferences) -> str:

@@ -59,6 +59,8 @@ def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Out
             "drift": it has not begun, and the previous role left another tree; code "drift-unresolved" or
             "task-complete"; or the repository cannot be compared.
     """
+    from taskstate.context.precondition import require_current  # a turn takes its snapshot without
+
     names = workspace.config.roles
     roles.require_role(role, names)
     head = snapshot_base.require_at_rest(workspace)
@@ -66,6 +68,7 @@ def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Out
     require_open(loaded.state)
     roles.require_no_drift(blocks_of(loaded.document), loaded.state.id)
     previous = roles.snapshot_needed_to_take(blocks_of(loaded.document), role, names, loaded.state.id)
+    require_current(workspace, loaded)
     if previous is not None:
         require_match(workspace, task_id, previous, request)
 

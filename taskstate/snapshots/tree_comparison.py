@@ -38,11 +38,15 @@ NO_DIFF = "the tree of then is not here, so there is no diff: files are compared
 
 
 class Earlier(NamedTuple):
-    """A working tree of before: its tree, the commit that was checked out, and the snapshot that recorded it."""
+    """A working tree of before: its tree, the commit that was checked out, and the snapshot that recorded it.
+
+    `log` is the hash of the log that is being recorded now, which may lie in the tree.
+    """
 
     tree: str
     head: str | None
     snapshot: Snapshot | None = None
+    log: str = ""
 
 
 def compare_trees(workspace: Workspace, loaded: Loaded, earlier: Earlier, found: TreeDifferences) -> TreeDifferences:
@@ -60,7 +64,7 @@ def compare_with_current(
     current: SnapshotBase, loaded: Loaded, earlier: Earlier, found: TreeDifferences
 ) -> TreeDifferences:
     """Return how a working tree that was read already differs from an earlier one, added to `found`."""
-    explainer = Explainer(loaded, current, earlier.head)
+    explainer = Explainer(loaded, current, earlier.head, earlier.log)
     comparison = _Comparison(loaded, earlier, current, explainer)
     found = found._replace(
         same_tree=current.tree == earlier.tree,

@@ -13,7 +13,7 @@ from contextlib import closing
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
 from taskstate.model.config import HELD
-from taskstate.model.statuses import BLOCKED, IN_PROGRESS
+from taskstate.model.statuses import BLOCKED, CLOSED, IN_PROGRESS
 from taskstate.model.write_metadata import blocks_of, set_front_matter
 from taskstate.snapshots import base as snapshot_base
 from taskstate.snapshots import drift, packs
@@ -34,28 +34,53 @@ if TYPE_CHECKING:
     from taskstate.writing.change import Change, Request
 
 
-def verify(workspace: Workspace, task_id: str, role: str, request: Request) -> DriftReport:
+def verify(workspace: Workspace, task_id: str, role: str, request: Request, log: str = "") -> DriftReport:
     """Compare the working tree with the snapshot of a role; drift adds 1 to the role's drift budget.
+
+    A file that holds the log with the hash `log`, which is being recorded, is no drift.
 
     Raises:
         TaskstateError: code "no-snapshot"; or the repository cannot be compared.
     """
     roles.require_role(role, workspace.config.roles)
-    report = compare(workspace, workspace.load(workspace.locate(task_id)), role)
+    report = compare(workspace, workspace.load(workspace.locate(task_id)), role, log)
     if report.drift:
         count_up(workspace, task_id, role, request)
     return report
 
 
-def require_match(workspace: Workspace, task_id: str, role: str, request: Request) -> None:
-    """Refuse where the working tree differs from a role's snapshot, and add 1 to the role's drift budget.
+def require_match(workspace: Workspace, task_id: str, role: str, request: Request, log: str = "") -> None:
+    """Refuse where the working tree differs from a role's snapshot, as `verify` sees it, and count that.
 
     Raises:
         TaskstateError: code "drift", which names the files; code "no-snapshot".
     """
-    report = verify(workspace, task_id, role, request)
+    report = verify(workspace, task_id, role, request, log)
     if report.drift:
         raise TaskstateError(report.message, help=report.help, code="drift")
+
+
+def require_as_left(workspace: Workspace, task_id: str, request: Request, log: str = "") -> None:
+    """Refuse where the working tree is not what the last role left and no role is at work; count that as drift.
+
+    Raises:
+        TaskstateError: code "drift", which names the files; code "drift-unresolved"; or the repository cannot be
+            compared.
+    """
+    loaded = workspace.load(workspace.locate(task_id))
+    last = role_to_match(loaded, workspace.config.roles)
+    if last:
+        roles.require_no_drift(blocks_of(loaded.document), loaded.state.id)
+        require_match(workspace, task_id, last, request, log)
+
+
+def role_to_match(loaded: Loaded, names: tuple[str, ...]) -> str:
+    """Return the role whose snapshot the working tree should match now; empty where one is at work, or none has one."""
+    blocks = blocks_of(loaded.document)
+    last = newest_role(blocks.delta, names)
+    if last is None or loaded.state.status in CLOSED or at_work(blocks, last, names):
+        return ""
+    return "" if blocks.role(last).status in {IN_PROGRESS, BLOCKED} else last
 
 
 def count_up(workspace: Workspace, task_id: str, role: str, request: Request) -> None:
@@ -74,10 +99,11 @@ def count_up(workspace: Workspace, task_id: str, role: str, request: Request) ->
 # The comparison
 
 
-def compare(workspace: Workspace, loaded: Loaded, role: str) -> DriftReport:
+def compare(workspace: Workspace, loaded: Loaded, role: str, log: str = "") -> DriftReport:
     """Compare the working tree with the snapshot of a role, without writing anything.
 
-    Content is compared, wherever HEAD is. What differs while a later role is in progress is that role's work so far.
+    Content is compared, wherever HEAD is. What differs while a later role is in progress is that role's work so far. A
+    log of checks that was written into the tree is no drift: those that are recorded, and the one with the hash `log`.
 
     Raises:
         TaskstateError: code "task-complete"; code "no-snapshot"; code "no-commit": commits are held, and the base
@@ -100,7 +126,7 @@ def compare(workspace: Workspace, loaded: Loaded, role: str) -> DriftReport:
         return drift.drift_report(found)
     from taskstate.snapshots.tree_comparison import Earlier, compare_trees
 
-    earlier = Earlier(str(snapshot.tree), snapshot.head, snapshot)
+    earlier = Earlier(str(snapshot.tree), snapshot.head, snapshot, log)
     return drift.drift_report(compare_trees(workspace, loaded, earlier, found))
 
 

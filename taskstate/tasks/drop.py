@@ -37,10 +37,11 @@ def drop(workspace: Workspace, task_id: str, request: Request, *, note: str) -> 
     Its artifacts are deleted afterwards. The document of an open handoff stays, but nobody is expected to accept it.
 
     Raises:
-        TaskstateError: code "complete": it is complete; code "drift-unresolved": a snapshot may be the only copy of a
-            role's work; or the note is empty, or the file cannot be changed.
+        TaskstateError: code "complete": it is complete; code "drift" or "drift-unresolved": a snapshot may be the
+            only copy of a role's work; or the note is empty, or the file cannot be changed.
     """
     note = escaping.clean(note, what="--note")
+    purge.require_as_left(workspace, task_id, request)
 
     def job(loaded: Loaded) -> Change:
         state = loaded.state

@@ -134,7 +134,8 @@ def due_role(blocks: ToolBlocks, names: tuple[str, ...], asked: str, task_id: st
     due = next((name for name in names if blocks.role(name).status != DONE), "")
     if not due:
         message = f"task {task_id}: every role is done"
-        help_ = f"`taskstate complete {task_id}` ends it; `taskstate role reopen {task_id} ROLE` takes one back"
+        back = f'`taskstate role reopen {task_id} {names[-1]} --note "WHY"` takes the last one back'
+        help_ = f"{back}; `taskstate complete {task_id}` ends the task, or lists what is missing"
         raise TaskstateError(message, help=help_, code="all-done")
     return due
 

@@ -6,14 +6,10 @@ step. The baseline comes last: it may take long, and a turn without it has begun
 
 from __future__ import annotations
 
-from taskstate.chain import inputs as chain_inputs
 from taskstate.errors import TaskstateError
-from taskstate.handoff.document import OPEN
-from taskstate.handoff.document_files import handoff_files
 from taskstate.model import delta_block, roles
 from taskstate.model.delta_block import Turn
-from taskstate.model.static_context import is_sealed, read_static
-from taskstate.model.statuses import BLOCKED, IN_PROGRESS
+from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.permanent.find import find
 from taskstate.permanent.impact.claims import missing_analysis
@@ -22,12 +18,14 @@ from taskstate.roles import role_rules
 from taskstate.roles.role_changes import with_role_set
 from taskstate.roles.role_rules import RoleChange
 from taskstate.snapshots import base as snapshot_base
+from taskstate.storage import files
 from taskstate.syntax.edits import apply
 from taskstate.turn.baseline import take_baseline
 from taskstate.turn.first_page import first_page
 from taskstate.turn.obstacles import Obstacles
+from taskstate.turn.preparing import preparing
 from taskstate.turn.situation import NOWHERE, Look, begun_notes, due_role, look, require_open, resumed_notes
-from taskstate.turn.tree_changes import EarlierTree, TreeChanges, left_before
+from taskstate.turn.tree_changes import START, EarlierTree, TreeChanges, left_before
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import open_turns
 from taskstate.writing import notices, preconditions
@@ -36,7 +34,7 @@ from taskstate.writing.joined_changes import joined, moving_oldest
 from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from taskstate.model.task_state import TaskState
     from taskstate.model.tool_blocks import Role, ToolBlocks
@@ -162,29 +160,47 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
     turn = blocks.delta.turn
     resumes = turn is not None and (turn.role or "") == role and turn.agent == asked.agent
     taken = _taken_over(turn, role, asked)
-    obstacles, seen = Obstacles(), Look(NOWHERE, None, TreeChanges())
+    obstacles, seen = Obstacles(_given(call, asked, role)), Look(NOWHERE, None, TreeChanges())
     with obstacles.collected():
         earlier = _begun_with(turn) if turn and (resumes or taken) else left_before(blocks.delta, role, names)
-        seen = look(workspace, loaded, earlier)
+        seen = look(workspace, loaded, _with_log(earlier, asked.log))
     if turn and resumes:
         obstacles.raise_all(loaded.state.id)
         return _Plan(loaded, role, seen, (), resumed_notes(turn, seen), resumed=True)
-    with obstacles.collected():
+    with obstacles.collected("--take-over"):
         _require_free(workspace, loaded.state, turn, asked)
     with obstacles.collected():
         require_confirmed(workspace, asked.agent)
     analysis = _missing_analysis(workspace, loaded, obstacles)
-    steps, notes = _preparing(call, loaded, asked, obstacles)
+    steps, notes = preparing(call, loaded, asked.agent, asked.accept_stale, obstacles)
     changes_role = bool(role) and not taken and not _is_same_role(blocks.delta, blocks.role(role))
     drifted = seen.changes if changes_role and not asked.accept_drift else TreeChanges()
     if drifted.drift:
-        obstacles.add(drifted.refusal(f"start {loaded.state.id} --role {role}"))
+        obstacles.add(drifted.refusal(), "--accept-drift")
     if role:
         with obstacles.collected():
             steps.append(_role_step(workspace, loaded, role, request))
     obstacles.raise_all(loaded.state.id, shown=drifted.shown() if drifted.drift else ())
     steps.append(lambda current: _opened(current, _Opening(role, asked, seen), request))
     return _Plan(loaded, role, seen, tuple(steps), (*notes, *analysis, *begun_notes(workspace, loaded, role, seen)))
+
+
+def _given(call: TurnRequest, asked: StartRequest, role: str) -> str:
+    """Return the `start` that was given, as a command line."""
+    words = ["taskstate", "start", call.task_id, *(["--role", role] if role else [])]
+    if asked.agent != call.request.metadata.actor:
+        words += ["--agent", asked.agent]
+    accepted = {
+        "--take-over": asked.take_over,
+        "--accept-stale": asked.accept_stale,
+        "--accept-drift": asked.accept_drift,
+    }
+    given = [word for flag, why in accepted.items() if why for word in (flag, why)]
+    if not given:
+        return " ".join(words)
+    import shlex
+
+    return shlex.join([*words, *given])
 
 
 def _missing_analysis(workspace: Workspace, loaded: Loaded, obstacles: Obstacles) -> tuple[str, ...]:
@@ -197,20 +213,6 @@ def _missing_analysis(workspace: Workspace, loaded: Loaded, obstacles: Obstacles
         obstacles.add(TaskstateError(message, help=help_, code="not-confirmed"))
         return ()
     return (missing,) if missing else ()
-
-
-def _preparing(
-    call: TurnRequest, loaded: Loaded, asked: StartRequest, obstacles: Obstacles
-) -> tuple[list[Step], tuple[str, ...]]:
-    """Return the steps that make a task ready for work (handoff, context, inputs), and notes."""
-    workspace, request = call.workspace, call.request
-    steps: list[Step] = []
-    with obstacles.collected():
-        steps += _handoff_steps(workspace, loaded, asked, request)
-    with obstacles.collected():
-        steps += _context_steps(call, loaded, asked, obstacles)
-    pulled, notes = _input_steps(workspace, loaded, request)
-    return [*steps, *pulled], notes
 
 
 def _role_step(workspace: Workspace, loaded: Loaded, role: str, request: Request) -> Step:
@@ -226,18 +228,6 @@ def _role_step(workspace: Workspace, loaded: Loaded, role: str, request: Request
     return lambda current: with_role_set(workspace, current, role, begins, request)._replace(notes=())
 
 
-def _input_steps(workspace: Workspace, loaded: Loaded, request: Request) -> tuple[list[Step], tuple[str, ...]]:
-    """Return the step that brings the inputs up to date, or a note why they cannot be; work can begin without."""
-    if not chain_inputs.upstream_ids(loaded.state):
-        return [], ()
-    pulling = chain_inputs.pulling(workspace, request)
-    try:
-        pulling(loaded)
-    except TaskstateError as error:
-        return [], (f"the inputs are not brought up to date: {error}",)
-    return [pulling], ()
-
-
 def _require_due(place: RoleInTask, begins: RoleChange) -> None:
     """Refuse a role that is not due.
 
@@ -248,7 +238,8 @@ def _require_due(place: RoleInTask, begins: RoleChange) -> None:
         role_rules.snapshots_needed_to_set(place, begins)
     except TaskstateError as error:
         if error.code == "role-order" and place.previous:
-            help_ = f"`taskstate start {place.task_id} --role {place.previous.name}` comes first"
+            due = next(name for name in place.names if place.blocks.role(name).status != DONE)
+            help_ = f"`taskstate start {place.task_id} --role {due}` comes first"
             raise TaskstateError(error.message, help=help_, code=error.code) from error
         raise
 
@@ -260,6 +251,10 @@ def _unblocked(loaded: Loaded, role: str, names: tuple[str, ...]) -> Change:
 
 def _begun_with(turn: Turn) -> EarlierTree | None:
     return EarlierTree(turn.tree, turn.head) if turn.tree else None
+
+
+def _with_log(earlier: EarlierTree | None, log: bytes | None) -> EarlierTree | None:
+    return earlier._replace(log=files.digest(log)) if earlier and log is not None else earlier
 
 
 def _taken_over(turn: Turn | None, role: str, asked: StartRequest) -> Turn | None:
@@ -280,11 +275,12 @@ def _require_free(workspace: Workspace, state: TaskState, turn: Turn | None, ask
     """
     if asked.take_over:
         return
-    help_ = f'let it finish, or take it over: `taskstate start {state.id} --take-over "WHY"`'
+    help_ = f"let it finish, or take it over: {START}"
     if turn and turn.agent == asked.agent:
         kind = f"as {turn.role}" if turn.role else "without a role"
         message = f"your own turn {kind} is open since {turn.started_at}"
-        help_ = f"end it with `taskstate finish {state.id}`, or `finish {state.id} --pause`"
+        words = '--did "WHAT" --state "HOW IT STANDS" --next "STEP"'
+        help_ = f"end it, or pause it with --pause: `taskstate finish {state.id} {words}`"
         raise TaskstateError(message, help=help_, code="turn-open")
     if turn:
         role = f"{turn.role} of " if turn.role else ""
@@ -293,48 +289,6 @@ def _require_free(workspace: Workspace, state: TaskState, turn: Turn | None, ask
     for each in open_turns.elsewhere(workspace):
         if each.task.casefold() == state.id.casefold():
             raise TaskstateError(each.words, help=help_, code="turn-open")
-
-
-def _handoff_steps(workspace: Workspace, loaded: Loaded, asked: StartRequest, request: Request) -> Iterator[Step]:
-    is_open = blocks_of(loaded.document).handoffs.open is not None
-    if is_open or any(each.status == OPEN for each in handoff_files(workspace, loaded.state.id)):
-        from taskstate.handoff.accept import accepting
-        from taskstate.turn.hand_over import handoff_errors
-
-        step = accepting(workspace, asked.agent, request, errors_in=handoff_errors(workspace))
-        step(loaded)  # a document that cannot be accepted is in the way
-        yield step
-
-
-def _context_steps(call: TurnRequest, loaded: Loaded, asked: StartRequest, obstacles: Obstacles) -> list[Step]:
-    """Return the step that seals the context, or seals it anew where what is stale is accepted."""
-    workspace, request = call.workspace, call.request
-    task_file = blocks_of(loaded.document).context.task_file
-    if not is_sealed(loaded.document.front_matter.node):
-        if not task_file and not read_static(loaded.state).standards:
-            return []
-        from taskstate.context.capture_plan import CaptureRequest
-        from taskstate.context.seal_context import sealing
-
-        step: Step = sealing(workspace, CaptureRequest(), request)
-        step(loaded)
-        return [step]
-    from taskstate.context import check as context_check
-
-    findings = context_check.check(workspace, loaded.state.id).findings
-    if not findings:
-        return []
-    if asked.accept_stale:
-        from taskstate.context.capture_plan import CaptureRequest
-        from taskstate.context.seal_context import with_rebuilt
-
-        accepted = CaptureRequest(note=asked.accept_stale)
-        with_rebuilt(workspace, loaded, accepted, request)
-        return [lambda current: with_rebuilt(workspace, current, accepted, request)]
-    accept = f'`taskstate start {loaded.state.id} --accept-stale "WHY"` seals what is there and goes on'
-    for finding in findings:
-        obstacles.add(TaskstateError(finding.message, help=accept, code="stale"))
-    return []
 
 
 class _Opening(NamedTuple):

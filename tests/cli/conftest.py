@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from taskstate.__main__ import main
+from tests.support import cures
 from tests.support.place import Place, tree
 
 EXAMPLE = (Path(__file__).parents[1] / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
@@ -43,6 +44,7 @@ class Cli:
         status = main([str(argument) for argument in arguments])
         text = Said(status, *self.capfd.readouterr())
         assert "Traceback" not in text.err
+        cures.met([*map(str, arguments)], Path.cwd(), status, text.out + text.err, data)
         return text
 
     def ok(self, *arguments: str | Path, stdin: str | bytes = b"") -> str:

@@ -52,7 +52,7 @@ ONCE_EACH: dict[str, tuple[str, ...]] = {
     "role": ("role", "set", "101", "implementer", "--status", "in_progress"),
     "snapshot": ("snapshot", "take", "101", "--role", "implementer"),
     "purge": ("purge", "101"),
-    "qa": ("qa", "record", "101", "--from", "taskstate.toml", "--result", "test=2 passed"),
+    "qa": ("qa", "record", "101", "--from", "taskstate.toml", "--result", "test=2 passed", "--note", "it came late"),
     "trust": ("trust",),
     "evidence": ("evidence", "add", "101", "--type", "plan", "--path", "taskstate.toml"),
     "context": ("context", "budget", "101"),

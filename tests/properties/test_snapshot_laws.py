@@ -239,8 +239,9 @@ class Worked(RuleBasedStateMachine):
     @precondition(lambda self: self.done)
     @rule(pick=picks)
     def role_is_reopened(self, pick: int) -> None:
-        """A role goes back to work, and the later ones lose what they left."""
+        """A role goes back to work, with what somebody changed since; the later ones lose what they left."""
         role = self.done[pick % len(self.done)]
+        adopts = not self.begun and self.drifted(self.done[-1])
         workspace, request = self.place.workspace, self.place.request()
         code = self.refusal(lambda: role_changes.reopen(workspace, TASK, role, "again", request))
         if self.budgets:
@@ -249,6 +250,7 @@ class Worked(RuleBasedStateMachine):
         assert code == ""
         at = ROLES.index(role)
         self.done, self.begun = self.done[:at], True
+        self.resolved = self.resolved or adopts
         self.left = {name: left for name, left in self.left.items() if name in ROLES[: at + 1]}
 
     @precondition(lambda self: self.budgets)

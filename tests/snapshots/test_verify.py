@@ -175,7 +175,7 @@ def test_edited_file_is_named_with_both_hashes(place: GitPlace) -> None:
     assert told(verified) == [("a.txt", "modified")]
     assert (verified.files[0].expected, failed(verified)) == (changed(place, "a.txt")["sha256"], {"checksums", "diff"})
     assert verified.message == "the working tree is not what implementer left; edited by hand since: a.txt"
-    assert "--restore FILE" in verified.help
+    assert "--restore a.txt`" in verified.help
     assert "snapshot resolve 101" in verified.help
     assert place.budget() == 1
     place.verify()

@@ -61,7 +61,9 @@ def test_when_every_role_is_done_the_way_out_is_named(turns: Turns) -> None:
     for role in ("reviewer", "validator"):
         turns.start()
         turns.finish(f"Looked as {role}.")
-    assert f"every role is done: `taskstate complete {TASK}`" in turns.refused()
+    error = turns.refused()
+    assert f'every role is done: `taskstate role reopen {TASK} validator --note "WHY"` takes the last one back' in error
+    assert f"`taskstate complete {TASK}` ends the task, or lists what is missing" in error
 
 
 def _without_git(turns: Turns) -> None:
@@ -147,7 +149,7 @@ def test_what_was_left_before_a_take_over_stays_part_of_the_role(turns: Turns) -
 def test_ones_own_turn_of_another_role_is_ended_first(turns: Turns) -> None:
     """The cure is `finish`, not taking over from oneself."""
     turns.start()
-    assert f"`taskstate finish {TASK}`" in turns.refused("implementer")
+    assert f"`taskstate finish {TASK} --did " in turns.refused("implementer")
 
 
 def test_resuming_changes_nothing(turns: Turns) -> None:
@@ -199,7 +201,7 @@ def test_drift_refuses_a_change_of_role_and_is_shown_as_a_diff(turns: Turns) -> 
     error = turns.refused()
     assert "-built" in error
     assert "+by hand" in error
-    assert f"`taskstate start {TASK} --role reviewer --accept-drift" in error
+    assert f"`taskstate start {TASK} --role reviewer --agent ann --accept-drift" in error
     turns.start("reviewer", "--accept-drift", "a typo")
     assert "drift-accepted" in turns.events
     assert "note: a typo" in turns.place.text
@@ -296,9 +298,9 @@ def test_no_baseline_of_a_tree_that_is_not_the_base(turns: Turns) -> None:
     said = turns.start("implementer")
     assert "no baseline: the working tree is not the base any more" in said
     assert "baseline" not in turns.place.values
-    assert "`taskstate qa baseline 101` takes one now" in said
-    turns.cli.ok("qa", "baseline", "101")
-    assert "baseline" in turns.place.values
+    assert "one that is taken now is late, and needs a reason: `taskstate qa baseline 101 --note" in said
+    turns.cli.ok("qa", "baseline", "101", "--note", "WHY")
+    assert turns.place.values["baseline"]["late"] is True
 
 
 def test_no_baseline_of_commands_that_nobody_trusts(turns: Turns) -> None:
