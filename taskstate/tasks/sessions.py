@@ -99,7 +99,8 @@ def add(
             raise
         raise with_kept_input(workspace, task_id, entry, error, force=request.force_secrets) from error
     if not request.dry_run and artifacts.has_any(workspace, task_id):  # it may have been refused before
-        artifacts.delete(workspace, task_id, {_refused(task_id, each).path for each in (given, entry)})
+        kept = (given, entry, given._replace(agent=""))  # a turn has given it the name of its agent
+        artifacts.delete(workspace, task_id, {_refused(task_id, each).path for each in kept})
     return outcome
 
 
@@ -141,13 +142,21 @@ def with_kept_input(
     workspace: Workspace, task_id: str, entry: NewSession, error: TaskstateError, *, force: bool
 ) -> TaskstateError:
     """Keep a session that cannot be recorded now in a file, and return the error with the command that records it."""
-    kept = _refused(task_id, entry)
-    if scan.find(kept.data.decode()) and not force:
+    path = kept_input(workspace, task_id, entry, force=force)
+    if not path:
         return error
-    artifacts.write_all(workspace, (kept,))
-    command = artifacts.recording_command(workspace, task_id, kept.path)
+    command = artifacts.recording_command(workspace, task_id, path)
     help_ = f"{error.help}; the session is kept: `{command}` records it then"
     return TaskstateError(error.message, help=help_, code=error.code)
+
+
+def kept_input(workspace: Workspace, task_id: str, entry: NewSession, *, force: bool) -> str:
+    """Keep a session that cannot be recorded now in a file; return its path, empty where it holds a secret."""
+    kept = _refused(task_id, entry)
+    if scan.find(kept.data.decode()) and not force:
+        return ""
+    artifacts.write_all(workspace, (kept,))
+    return kept.path
 
 
 def _refused(task_id: str, entry: NewSession) -> artifacts.Artifact:

@@ -26,6 +26,7 @@ from taskstate.syntax.edits import apply
 from taskstate.turn.baseline import take_baseline
 from taskstate.turn.first_page import first_page
 from taskstate.turn.obstacles import Obstacles
+from taskstate.turn.ownership import is_own, owner, with_taken_over
 from taskstate.turn.situation import NOWHERE, Look, begun_notes, due_role, look, require_open, resumed_notes
 from taskstate.turn.tree_changes import EarlierTree, TreeChanges, left_before
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
     Step = Callable[[Loaded], Change]
 
-TAKEN_OVER, ACCEPTED, COMMITTED = "turn-taken-over", "drift-accepted", "committed-as-left"  # events
+ACCEPTED, COMMITTED = "drift-accepted", "committed-as-left"  # events
 _NAMED = 5  # files in an event
 _ATTEMPTS = 3
 
@@ -140,10 +141,9 @@ def _write(workspace: Workspace, plan: _Plan, request: Request) -> Outcome:
         return joined(current, (*plan.steps, moving_oldest(workspace)))
 
     outcome = change(workspace, loaded.state.id, job, request._replace(known=loaded))
-    turn = blocks_of(outcome.state.document).delta.turn
+    turn = open_turns.of_document(outcome.state.document, loaded.state.id)
     if turn and not request.dry_run:
-        about = {"role": turn.role or "", "agent": turn.agent or "", "started_at": turn.started_at or ""}
-        open_turns.note(workspace, loaded.state.id, **about)
+        open_turns.note(workspace, turn)
     return outcome
 
 
@@ -160,7 +160,8 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
     blocks, names = blocks_of(loaded.document), workspace.config.roles
     role = due_role(blocks, names, asked.role, loaded.state.id)
     turn = blocks.delta.turn
-    resumes = turn is not None and (turn.role or "") == role and turn.agent == asked.agent
+    is_ours = turn is not None and is_own(turn, request.metadata.actor, asked.agent)
+    resumes = turn is not None and (turn.role or "") == role and is_ours
     taken = _taken_over(turn, role, asked)
     obstacles, seen = Obstacles(), Look(NOWHERE, None, TreeChanges())
     with obstacles.collected():
@@ -170,7 +171,7 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
         obstacles.raise_all(loaded.state.id)
         return _Plan(loaded, role, seen, (), resumed_notes(turn, seen), resumed=True)
     with obstacles.collected():
-        _require_free(workspace, loaded.state, turn, asked)
+        _require_free(call, loaded.state, turn, asked)
     with obstacles.collected():
         require_confirmed(workspace, asked.agent)
     analysis = _missing_analysis(workspace, loaded, obstacles)
@@ -272,7 +273,7 @@ def _is_same_role(delta: delta_block.Delta, role: Role) -> bool:
     return role.status == IN_PROGRESS and (delta.left is None or delta.left.start_tree is not None)
 
 
-def _require_free(workspace: Workspace, state: TaskState, turn: Turn | None, asked: StartRequest) -> None:
+def _require_free(call: TurnRequest, state: TaskState, turn: Turn | None, asked: StartRequest) -> None:
     """Refuse a task on which a turn is open that another agent began, or another role, here or in another worktree.
 
     Raises:
@@ -281,16 +282,16 @@ def _require_free(workspace: Workspace, state: TaskState, turn: Turn | None, ask
     if asked.take_over:
         return
     help_ = f'let it finish, or take it over: `taskstate start {state.id} --take-over "WHY"`'
-    if turn and turn.agent == asked.agent:
+    if turn and is_own(turn, call.request.metadata.actor, asked.agent):
         kind = f"as {turn.role}" if turn.role else "without a role"
         message = f"your own turn {kind} is open since {turn.started_at}"
         help_ = f"end it with `taskstate finish {state.id}`, or `finish {state.id} --pause`"
         raise TaskstateError(message, help=help_, code="turn-open")
     if turn:
         role = f"{turn.role} of " if turn.role else ""
-        message = f"a turn of {role}{turn.agent} is open since {turn.started_at}"
+        message = f"a turn of {role}{owner(turn)} is open since {turn.started_at}"
         raise TaskstateError(message, help=help_, code="turn-open")
-    for each in open_turns.elsewhere(workspace):
+    for each in open_turns.elsewhere(call.workspace):
         if each.task.casefold() == state.id.casefold():
             raise TaskstateError(each.words, help=help_, code="turn-open")
 
@@ -350,8 +351,7 @@ def _opened(loaded: Loaded, opening: _Opening, request: Request) -> Change:
     at, actor = timestamp(request.metadata.now), request.metadata.actor
     text = loaded.document.text
     if asked.take_over and delta.turn:
-        event = {"at": at, "actor": actor, "event": TAKEN_OVER, "note": asked.take_over, "from": delta.turn.agent}
-        text = with_event(text, event)
+        text = with_taken_over(text, delta.turn, asked.take_over, request)
         begun_with = (delta.left and delta.left.start_tree) or delta.turn.tree
         delta = delta_block.with_left(delta, where.left(begun_with))  # it is paused
     if asked.accept_drift and tree.drift:
@@ -368,6 +368,7 @@ def _opened(loaded: Loaded, opening: _Opening, request: Request) -> Change:
         head=where.head,
         tree=where.tree,
         session=loaded.state.last_session,
+        actor=actor,
     )
     if base and not delta.base_tree:
         delta = delta_block.with_base(delta, *base)
