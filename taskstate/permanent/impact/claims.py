@@ -44,11 +44,15 @@ class Given(NamedTuple):
 
 
 def record(workspace: Workspace, answer: Answer, request: Request, note: str = "") -> Outcome:
-    """Keep a claim with its answer and the version that it was checked against, as an event of the task."""
+    """Keep a claim with its answer and the version that it was checked against, as an event of the task; once."""
     note = escaping.one_line(note, what="--note") if note else ""
 
     def job(loaded: Loaded) -> Change:
-        text, before = add_event(workspace, loaded.document.text, _claim_event(answer, note, request))
+        event = _claim_event(answer, note, request)
+        last = [each.entry for each in blocks_of(loaded.document).audit.events][-1:]
+        if last and isinstance(last[0], dict) and {**last[0], "at": event["at"]} == event:
+            return Change(text=loaded.document.text, notes=("the same claim is recorded already",))
+        text, before = add_event(workspace, loaded.document.text, event)
         return Change(text=text, before=before)
 
     return change(workspace, answer.task, job, request)
