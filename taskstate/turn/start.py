@@ -16,7 +16,7 @@ from taskstate.model.static_context import is_sealed, read_static
 from taskstate.model.statuses import BLOCKED, IN_PROGRESS
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.permanent.find import find
-from taskstate.permanent.impact.claims import missing_analysis
+from taskstate.permanent.impact.claims import first_analysis, missing_analysis
 from taskstate.permanent.readers import require_confirmed
 from taskstate.roles import role_rules
 from taskstate.roles.role_changes import with_role_set
@@ -167,14 +167,15 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
     with obstacles.collected():
         earlier = _begun_with(turn) if turn and (resumes or taken) else left_before(blocks.delta, role, names)
         seen = look(workspace, loaded, earlier)
-    if turn and resumes:
-        obstacles.raise_all(loaded.state.id)
-        return _Plan(loaded, role, seen, (), resumed_notes(turn, seen), resumed=True)
-    with obstacles.collected():
-        _require_free(call, loaded.state, turn, asked)
+    if not resumes:
+        with obstacles.collected():
+            _require_free(call, loaded.state, turn, asked)
     with obstacles.collected():
         require_confirmed(workspace, asked.agent)
     analysis = _missing_analysis(workspace, loaded, obstacles)
+    if turn and resumes:
+        obstacles.raise_all(loaded.state.id)
+        return _Plan(loaded, role, seen, (), (*analysis, *resumed_notes(turn, seen)), resumed=True)
     steps, notes = _preparing(call, loaded, asked, obstacles)
     changes_role = bool(role) and not taken and not _is_same_role(blocks.delta, blocks.role(role))
     drifted = seen.changes if changes_role and not asked.accept_drift else TreeChanges()
@@ -193,6 +194,9 @@ def _missing_analysis(workspace: Workspace, loaded: Loaded, obstacles: Obstacles
     shared = find(workspace)
     state = workspace.load(workspace.locate(shared.id)).state if shared else None
     missing = missing_analysis(workspace, loaded.state, state) if state else ""
+    if state and not missing:
+        first = first_analysis(workspace, loaded.state, state)
+        return (first,) if first else ()
     if missing and workspace.config.permanent.require_ack != "never":
         message, _, help_ = missing.partition(": ")
         obstacles.add(TaskstateError(message, help=help_, code="not-confirmed"))
