@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 
 from taskstate.agents.patches import Edit, edits_in_patch
 from taskstate.errors import TaskstateError
@@ -92,7 +91,9 @@ def _text(values: Mapping[str, Any], *names: str) -> str:
 def _command(values: Mapping[str, Any]) -> str:
     command = values.get("command")
     if isinstance(command, list):
-        return shlex.join(map(str, command))
+        from shlex import join  # most clients give a text
+
+        return join(map(str, command))
     return command if isinstance(command, str) else ""
 
 

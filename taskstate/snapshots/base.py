@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from contextlib import closing, contextmanager
 
 from taskstate.errors import GitFailed, TaskstateError
@@ -57,7 +56,9 @@ def require_at_rest(workspace: Workspace) -> str:
     head = git.head(workspace.root)
     unmerged = worktree.unmerged(workspace.root)
     if unmerged and all(map(workspace.is_ours, unmerged)):
-        names = " ".join(map(shlex.quote, unmerged))
+        from shlex import quote
+
+        names = " ".join(map(quote, unmerged))
         message = f"git has not merged {drift.first_paths(unmerged)}, so it is not settled which version holds"
         help_ = f"see that the file says what it should (`taskstate lint`), then `git add -- {names}`"
         raise TaskstateError(message, help=help_, code="under-way")

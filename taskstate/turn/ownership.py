@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-
 from taskstate.errors import TaskstateError
 from taskstate.model.write_metadata import timestamp, with_event
 from taskstate.typed import TYPE_CHECKING
@@ -28,8 +26,10 @@ def owner(turn: Turn) -> str:
 
 def refusal(turn: Turn, task_id: str, who: str, kept: str) -> TaskstateError:
     """Return the error that refuses to end a turn of somebody else; `kept` is the file with the session."""
+    from shlex import quote
+
     message = f"task {task_id}: the turn is {owner(turn)}'s, open since {turn.started_at}, and you are {who}"
-    command = f'`taskstate finish {task_id} --take-over "WHY"{f" --from {shlex.quote(kept)}" if kept else ""}`'
+    command = f'`taskstate finish {task_id} --take-over "WHY"{f" --from {quote(kept)}" if kept else ""}`'
     more = ", with your other options; that file keeps your session" if kept else ", with your other options"
     help_ = f"end it in their place if they are gone: {command}{more}"
     return TaskstateError(message, help=help_, code="turn-open")
