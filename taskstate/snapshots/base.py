@@ -54,7 +54,14 @@ def require_at_rest(workspace: Workspace) -> str:
         raise TaskstateError(message, help="run `git init` there, and make a first commit", code="no-git")
     require_no_git_operation(workspace)
     head = git.head(workspace.root)
-    unmerged = worktree.unmerged(workspace.root, workspace.is_ours)
+    unmerged = worktree.unmerged(workspace.root)
+    if unmerged and all(map(workspace.is_ours, unmerged)):
+        from shlex import quote
+
+        names = " ".join(map(quote, unmerged))
+        message = f"git has not merged {drift.first_paths(unmerged)}, so it is not settled which version holds"
+        help_ = f"see that the file says what it should (`taskstate lint`), then `git add -- {names}`"
+        raise TaskstateError(message, help=help_, code="under-way")
     if unmerged:
         message = f"git has not merged {drift.first_paths(unmerged)}: the working tree is not what anybody left"
         help_ = "settle the conflict, then `git add` the file; or give it up (`git status` says how)"

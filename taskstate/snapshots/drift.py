@@ -213,7 +213,8 @@ class TreeDifferences(NamedTuple):
     - `left`: commits that HEAD had then and lacks now, None where the commit of then is not here;
     - `committed`: files that were committed as they had been left;
     - `held`: files that commits touched although work must not be committed; None where it may be;
-    - `is_clean`: nothing differs from HEAD any more, though the snapshot had changes;
+    - `is_clean`: nothing differs from HEAD any more, though the snapshot had changes; where no commit changed them,
+      `taken_by` says what git has recorded of that: a stash or a reset;
     - `ignored`: files of the snapshot that exist, but are ignored by git now;
     - `at_work`: a later role that is in progress, or an empty text.
     """
@@ -227,6 +228,7 @@ class TreeDifferences(NamedTuple):
     held: tuple[str, ...] | None = None
     same_tree: bool = True
     is_clean: bool = False
+    taken_by: str = ""
     files: tuple[Difference, ...] | None = ()
     explained: tuple[Explained, ...] = ()
     modes: tuple[str, ...] = ()
@@ -287,10 +289,13 @@ def _explanation(found: TreeDifferences, by: str) -> str:
 
 
 def _commits_of(found: TreeDifferences, paths: Sequence[str]) -> str:
-    """Return the commits that touched some paths."""
+    """Return in words the commits that touched some paths."""
+    return first_of([each.words for each in _touching(found, paths) or found.commits], SHOWN)
+
+
+def _touching(found: TreeDifferences, paths: Sequence[str]) -> list[Commit]:
     wanted = {unquoted(path) for path in paths}
-    touching = [each for each in found.commits if wanted & {*map(_path_in_bytes, each.paths)}]
-    return first_of([each.words for each in touching or found.commits], SHOWN)
+    return [each for each in found.commits if wanted & {*map(_path_in_bytes, each.paths)}]
 
 
 def _path_in_bytes(path: str) -> bytes:
@@ -348,10 +353,11 @@ def _edited(found: TreeDifferences, tree: str, accept: str) -> tuple[str, str]:
         cause = f"{tree}: HEAD is on another line, without {first_of([each.words for each in found.left], SHOWN)}"
         help_ = f"go back to that line, or accept what is there: {accept}"
         return f"{cause}; {_differing_paths(found)}{ignored}", help_
-    if found.is_clean:
-        gone = f"the changes that {found.role} left are gone from the working tree"
-        cause = f"{gone}: they were stashed or reset{ignored}"
-        return cause, f"bring them back with `git stash pop`, or by {restore}; or accept that they are gone: {accept}"
+    commits = _touching(found, paths)
+    if found.is_clean and not commits:
+        what = found.taken_by or "the files were put back to what HEAD has"
+        cause = f"the changes that {found.role} left are gone from the working tree: {what}{ignored}"
+        return cause, f"bring them back by {restore}; or accept that they are gone: {accept}"
     by_hand = [each for each in paths if each not in found.ignored]
     which = _differing_paths(found) if found.files is None else first_paths(by_hand)
     help_ = f"put files back by {restore}, or accept them: {accept}"
@@ -359,7 +365,9 @@ def _edited(found: TreeDifferences, tree: str, accept: str) -> tuple[str, str]:
         help_ = f"take them out of the tree, or accept them: {accept}"
     if found.artifacts is Artifacts.LOST:
         help_ = f"accept what is there: {accept}"
-    return f"{tree}; edited by hand since: {which}{ignored}", help_
+    in_commits = f" ({first_of([each.words for each in commits], SHOWN)})" if commits else ""
+    verb = "edited and committed since" if commits and found.is_clean else "edited by hand since"
+    return f"{tree}; {verb}: {which}{in_commits}{ignored}", help_
 
 
 def _to_restore(found: TreeDifferences) -> str:

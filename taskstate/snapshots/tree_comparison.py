@@ -22,10 +22,12 @@ from taskstate.snapshots.changes_by_others import Explainer
 from taskstate.snapshots.drift import Artifacts, Difference, Explained, TreeDifferences
 from taskstate.snapshots.file_list import listed_differences, not_comparable, untracked_paths
 from taskstate.storage import files, folders
+from taskstate.storage.git import history, movement
 from taskstate.storage.git.objects import GITLINK, leaves
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from taskstate.model.delta_block import Snapshot
@@ -103,8 +105,8 @@ class _Comparison(_ComparisonFields):
 
     def has_same_stage(self) -> bool:
         """Return whether the user's index holds what it held then, as far as that is known."""
-        snapshot, movement = self.earlier.snapshot, self.explainer.movement
-        if snapshot is None or movement is None or movement.came or movement.lost:
+        snapshot, moved = self.earlier.snapshot, self.explainer.movement
+        if snapshot is None or moved is None or moved.came or moved.lost:
             return True
         # What is not recorded was as HEAD had it.
         recorded = snapshot.index_tree or self.current.without_ours(self.current.head)
@@ -127,7 +129,18 @@ class _Comparison(_ComparisonFields):
             explained=tuple(Explained(each.path, each.change, explained[drift.unquoted(each.path)]) for each in told),
             modes=drift.changed_modes(drifted),
         )
-        return self._with_circumstances(found)
+        found = self._with_circumstances(found)
+        return found._replace(taken_by=self._taken_by(drifted)) if found.is_clean and drifted else found
+
+    def _taken_by(self, entries: Sequence[TreeEntry]) -> str:
+        """Return in words what git has recorded of changes that are gone; empty for nothing."""
+        root, snapshot = self.current.workspace.root, self.earlier.snapshot
+        blobs = {each.path: each.old_id for each in entries if each.old_id}
+        stash = history.stash_with(root, blobs) if blobs else ""
+        if stash:
+            return f"{stash} has them"
+        is_reset = snapshot is not None and movement.was_reset(root, snapshot.snapshot_time or "")
+        return "they were taken back by `git reset`, of which git's reflog tells" if is_reset else ""
 
     def _with_circumstances(self, found: TreeDifferences) -> TreeDifferences:
         """Return `found` with what else differs: status, scope, and what is ignored or gone."""
@@ -199,8 +212,8 @@ class _Comparison(_ComparisonFields):
 
     def _is_doubtful(self, path: bytes) -> bool:
         """Return whether a file of which the lists say too little may differ: not if it is as HEAD has it."""
-        movement = self.explainer.movement
-        return path in self.explainer.dirty or movement is None or not movement.keeps_all
+        moved = self.explainer.movement
+        return path in self.explainer.dirty or moved is None or not moved.keeps_all
 
 
 def _no_hash(entry: TreeEntry) -> None:  # noqa: ARG001 - what is explained is told without hashes

@@ -50,10 +50,11 @@ def drop(workspace: Workspace, task_id: str, request: Request, *, note: str) -> 
         if state.status == DROPPED and blocks_of(state.document).is_dropped:  # the status alone may be by hand
             return Change(text=loaded.document.text, notes=("dropped already",))
         roles.require_no_drift(blocks_of(loaded.document), state.id)
+        ended = open_turns.ended_note(loaded.document, request.metadata.actor)
         text = dropped_text(loaded.document.text)
         event = {"at": timestamp(request.metadata.now), "actor": request.metadata.actor, "event": DROPPED, "note": note}
         text, before = purge.purged_text(workspace, text, request.metadata, event)
-        return Change(text=text, before=before, notes=tuple(_notes(workspace, state)))
+        return Change(text=text, before=before, notes=(*ended, *_notes(workspace, state)))
 
     outcome = change(workspace, task_id, job, request._replace(even_dropped=True))
     if request.dry_run:

@@ -12,7 +12,7 @@ from taskstate.model.delta_block import Turn
 from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.permanent.find import find
-from taskstate.permanent.impact.claims import missing_analysis
+from taskstate.permanent.impact.claims import first_analysis, missing_analysis
 from taskstate.permanent.readers import require_confirmed
 from taskstate.roles import role_rules
 from taskstate.roles.role_changes import with_role_set
@@ -23,6 +23,7 @@ from taskstate.syntax.edits import apply
 from taskstate.turn.baseline import take_baseline
 from taskstate.turn.first_page import first_page
 from taskstate.turn.obstacles import Obstacles
+from taskstate.turn.ownership import is_own, owner, with_taken_over
 from taskstate.turn.preparing import preparing
 from taskstate.turn.situation import NOWHERE, Look, begun_notes, due_role, look, require_open, resumed_notes
 from taskstate.turn.tree_changes import START, EarlierTree, TreeChanges, left_before
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
     Step = Callable[[Loaded], Change]
 
-TAKEN_OVER, ACCEPTED, COMMITTED = "turn-taken-over", "drift-accepted", "committed-as-left"  # events
+ACCEPTED, COMMITTED = "drift-accepted", "committed-as-left"  # events
 _NAMED = 5  # files in an event
 _ATTEMPTS = 3
 
@@ -138,10 +139,9 @@ def _write(workspace: Workspace, plan: _Plan, request: Request) -> Outcome:
         return joined(current, (*plan.steps, moving_oldest(workspace)))
 
     outcome = change(workspace, loaded.state.id, job, request._replace(known=loaded))
-    turn = blocks_of(outcome.state.document).delta.turn
+    turn = open_turns.of_document(outcome.state.document, loaded.state.id)
     if turn and not request.dry_run:
-        about = {"role": turn.role or "", "agent": turn.agent or "", "started_at": turn.started_at or ""}
-        open_turns.note(workspace, loaded.state.id, **about)
+        open_turns.note(workspace, turn)
     return outcome
 
 
@@ -158,20 +158,22 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
     blocks, names = blocks_of(loaded.document), workspace.config.roles
     role = due_role(blocks, names, asked.role, loaded.state.id)
     turn = blocks.delta.turn
-    resumes = turn is not None and (turn.role or "") == role and turn.agent == asked.agent
+    is_ours = turn is not None and is_own(turn, request.metadata.actor, asked.agent)
+    resumes = turn is not None and (turn.role or "") == role and is_ours
     taken = _taken_over(turn, role, asked)
     obstacles, seen = Obstacles(_given(call, asked, role)), Look(NOWHERE, None, TreeChanges())
     with obstacles.collected():
         earlier = _begun_with(turn) if turn and (resumes or taken) else left_before(blocks.delta, role, names)
         seen = look(workspace, loaded, _with_log(earlier, asked.log))
-    if turn and resumes:
-        obstacles.raise_all(loaded.state.id)
-        return _Plan(loaded, role, seen, (), resumed_notes(turn, seen), resumed=True)
-    with obstacles.collected("--take-over"):
-        _require_free(workspace, loaded.state, turn, asked)
+    if not resumes:
+        with obstacles.collected("--take-over"):
+            _require_free(call, loaded.state, turn, asked)
     with obstacles.collected():
         require_confirmed(workspace, asked.agent)
     analysis = _missing_analysis(workspace, loaded, obstacles)
+    if turn and resumes:
+        obstacles.raise_all(loaded.state.id)
+        return _Plan(loaded, role, seen, (), (*analysis, *resumed_notes(turn, seen)), resumed=True)
     steps, notes = preparing(call, loaded, asked.agent, asked.accept_stale, obstacles)
     changes_role = bool(role) and not taken and not _is_same_role(blocks.delta, blocks.role(role))
     drifted = seen.changes if changes_role and not asked.accept_drift else TreeChanges()
@@ -208,6 +210,9 @@ def _missing_analysis(workspace: Workspace, loaded: Loaded, obstacles: Obstacles
     shared = find(workspace)
     state = workspace.load(workspace.locate(shared.id)).state if shared else None
     missing = missing_analysis(workspace, loaded.state, state) if state else ""
+    if state and not missing:
+        first = first_analysis(workspace, loaded.state, state)
+        return (first,) if first else ()
     if missing and workspace.config.permanent.require_ack != "never":
         message, _, help_ = missing.partition(": ")
         obstacles.add(TaskstateError(message, help=help_, code="not-confirmed"))
@@ -267,7 +272,7 @@ def _is_same_role(delta: delta_block.Delta, role: Role) -> bool:
     return role.status == IN_PROGRESS and (delta.left is None or delta.left.start_tree is not None)
 
 
-def _require_free(workspace: Workspace, state: TaskState, turn: Turn | None, asked: StartRequest) -> None:
+def _require_free(call: TurnRequest, state: TaskState, turn: Turn | None, asked: StartRequest) -> None:
     """Refuse a task on which a turn is open that another agent began, or another role, here or in another worktree.
 
     Raises:
@@ -276,7 +281,7 @@ def _require_free(workspace: Workspace, state: TaskState, turn: Turn | None, ask
     if asked.take_over:
         return
     help_ = f"let it finish, or take it over: {START}"
-    if turn and turn.agent == asked.agent:
+    if turn and is_own(turn, call.request.metadata.actor, asked.agent):
         kind = f"as {turn.role}" if turn.role else "without a role"
         message = f"your own turn {kind} is open since {turn.started_at}"
         words = '--did "WHAT" --state "HOW IT STANDS" --next "STEP"'
@@ -284,9 +289,9 @@ def _require_free(workspace: Workspace, state: TaskState, turn: Turn | None, ask
         raise TaskstateError(message, help=help_, code="turn-open")
     if turn:
         role = f"{turn.role} of " if turn.role else ""
-        message = f"a turn of {role}{turn.agent} is open since {turn.started_at}"
+        message = f"a turn of {role}{owner(turn)} is open since {turn.started_at}"
         raise TaskstateError(message, help=help_, code="turn-open")
-    for each in open_turns.elsewhere(workspace):
+    for each in open_turns.elsewhere(call.workspace):
         if each.task.casefold() == state.id.casefold():
             raise TaskstateError(each.words, help=help_, code="turn-open")
 
@@ -304,8 +309,7 @@ def _opened(loaded: Loaded, opening: _Opening, request: Request) -> Change:
     at, actor = timestamp(request.metadata.now), request.metadata.actor
     text = loaded.document.text
     if asked.take_over and delta.turn:
-        event = {"at": at, "actor": actor, "event": TAKEN_OVER, "note": asked.take_over, "from": delta.turn.agent}
-        text = with_event(text, event)
+        text = with_taken_over(text, delta.turn, asked.take_over, request)
         begun_with = (delta.left and delta.left.start_tree) or delta.turn.tree
         delta = delta_block.with_left(delta, where.left(begun_with))  # it is paused
     if asked.accept_drift and tree.drift:
@@ -322,6 +326,7 @@ def _opened(loaded: Loaded, opening: _Opening, request: Request) -> Change:
         head=where.head,
         tree=where.tree,
         session=loaded.state.last_session,
+        actor=actor,
     )
     if base and not delta.base_tree:
         delta = delta_block.with_base(delta, *base)

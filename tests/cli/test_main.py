@@ -185,6 +185,19 @@ def test_full_disk_is_told(root: Path, arguments: str) -> None:
     assert "cannot write the output" in done.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("form", ["", "--format json"])
+def test_what_was_recorded_is_told_where_the_output_is_lost(root: Path, form: str) -> None:
+    """The line says that it is recorded; a dry run has recorded nothing."""
+    words = "session add 101 --did a --state b --next c"
+    for flags, is_recorded in ((f"{form} --dry-run", False), (form, True), (form, False)):
+        command = f"exec {' '.join(TASKSTATE)} {words} {flags} >/dev/full"
+        done = subprocess.run(["sh", "-c", command], cwd=root, stderr=subprocess.PIPE, text=True, check=False)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert ("is recorded" in done.stderr) == is_recorded
+        assert ("run this again" in done.stderr) != is_recorded
+
+
 def test_working_folder_that_is_gone(tmp_path: Path) -> None:
     """A folder that was deleted under one's feet is one clear error."""
     removed = tmp_path / "gone"
@@ -418,8 +431,8 @@ def test_ctrl_c_that_python_words_differently_is_no_fault(cli: Cli, monkeypatch:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_command_that_is_told_to_end_leaves_nothing_running(root: Path, number: signal.Signals) -> None:
     """SIGTERM and SIGHUP end it like Ctrl-C, with what it had started in a session of its own."""
-    for _ in range(2):
-        subprocess.run([*TASKSTATE, *SESSION], cwd=root, capture_output=True, check=True)
+    for issue in ("first", "second"):
+        subprocess.run([*TASKSTATE, *SESSION, "--issue", issue], cwd=root, capture_output=True, check=True)
     summarizer = "sh -c 'echo $$ > .git/begun; sleep 60'"
     command = [*TASKSTATE, "archive", "101", "--force", "--keep", "1", "--summarizer", summarizer]
     process = subprocess.Popen(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -226,14 +227,33 @@ def test_each_kind_of_change_is_told_exactly(place: GitPlace, change: str) -> No
     assert [(each.origin, each.expected == each.current) for each in renamed] == [("src/c.py", True)] * len(renamed)
 
 
-def test_reset_and_stash_are_told(place: GitPlace) -> None:
-    """Where no change is left, they were stashed or reset, and the message says how to get them back."""
+def test_an_edit_that_was_committed_is_told_with_its_commit(place: GitPlace) -> None:
+    """Nothing was taken back: the commit is named that holds the other content, and no stash is spoken of."""
+    place.write("a.txt", "by hand\n")
+    place.commit("by hand, afterwards")
+    verified = place.verify()
+    assert re.search(r"edited and committed since: a.txt \([0-9a-f]{7} by hand, afterwards\)", verified.message)
+    assert "stash" not in verified.message + verified.help
+
+
+@pytest.mark.parametrize(
+    ("taken", "why"),
+    [
+        (("stash", "--include-untracked"), "stash@{0} has them"),
+        (("reset", "--hard"), "`git reset`, of which git's reflog tells"),
+        (("checkout", "--", "."), "put back to what HEAD has"),
+    ],
+)
+def test_reset_and_stash_are_told(place: GitPlace, taken: tuple[str, ...], why: str) -> None:
+    """Where no change is left, git's own record says what took them, and the message says how to get them back."""
     text = place.text
-    place.git("stash", "--include-untracked")
+    place.git(*taken)
+    (place.root / "new.txt").unlink(missing_ok=True)
     place.text = text
     verified = place.verify()
-    assert "stashed or reset" in verified.message
-    assert "git stash pop" in verified.help
+    assert why in verified.message
+    assert "--restore" in verified.help
+    assert "git stash" not in verified.help
     assert failed(verified) == {"tree_state", "checksums", "status", "diff"}
     assert [each.path for each in verified.files] == ["a.txt", "new.txt", "src/b.py"]
 

@@ -131,6 +131,27 @@ def test_a_second_agent_is_refused_and_can_take_over(turns: Turns, role: str) ->
     assert "bob" in turns.refused(role, agent="ann")
 
 
+def test_an_agent_of_another_actor_is_another_agent(turns: Turns) -> None:
+    """Two people whose clients give the same name do not go on with each other's turn."""
+    turns.start(agent="claude")
+    assert "a turn of claude (somebody) is open" in turns.refused("", "--actor", "bob", agent="claude")
+
+
+def test_who_works_on_a_task_is_told(turns: Turns) -> None:
+    """`next`, `list` and `show` say whose turn is open, and another actor is not sent there."""
+    turns.place.new("7")
+    turns.start()
+    for command in (("next", "--count", "5"), ("list", "--ready"), ("show", TASK)):
+        assert "ann works on it since 2" in turns.cli.ok(*command)
+    assert turns.cli.json("list")[1]["turn"]["agent"] == "ann"
+    turns.cli.monkeypatch.setenv("TASKSTATE_ACTOR", "bob")
+    said = turns.cli("next")
+    assert said.out.startswith("7 ")
+    assert f"task {TASK}: ann works on it since" in said.err
+    turns.finish("Stopped.", "--pause", "--take-over", "ann is gone")
+    assert "works on it" not in turns.cli.ok("list")
+
+
 def test_what_was_left_before_a_take_over_stays_part_of_the_role(turns: Turns) -> None:
     """The role's change begins with the first turn, not with the one that took over."""
     turns.start("implementer")

@@ -341,15 +341,14 @@ def index_mark(at: git.GitFolders) -> str:
     return f"{zlib.crc32(' '.join(stats).encode()):08x}"
 
 
-def unmerged(root: Path, is_ours: Callable[[str], bool]) -> tuple[str, ...]:
-    """Return the paths under `root` that are in conflict in the user's index, without our own.
+def unmerged(root: Path) -> tuple[str, ...]:
+    """Return the paths under `root` that are in conflict in the user's index, our own among them.
 
     Raises:
         GitFailed: git refuses, or is missing.
     """
     listed = git.run([*_ISOLATED, "ls-files", "--unmerged", "-z", "--", "."], root).split(b"\0")
-    paths = {os.fsdecode(entry.partition(b"\t")[2]) for entry in listed if entry}
-    return tuple(sorted(path for path in paths if not is_ours(path)))
+    return tuple(sorted({os.fsdecode(entry.partition(b"\t")[2]) for entry in listed if entry}))
 
 
 def status_entries(report: bytes) -> tuple[tuple[bytes, bytes], ...]:

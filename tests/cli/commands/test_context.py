@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tests.support.place import Place
 
 STATE = ".taskstate/tasks/task-101-state.md"
+COMMENT = f"{NAME}, line 4: a line of `description` is left out as a comment (`\\#` keeps one): # a comment"
 
 
 @pytest.fixture
@@ -41,6 +42,7 @@ def test_init_tells_what_came_from_where(cli: Cli, sources: Place) -> None:
         "validation           2 commands   taskstate.toml, backend\n"
         f"repository paths     3            {NAME}\n"
         "\n"
+        f"  {COMMENT}\n"
         "  the task is created, not in_progress: sealed all the same\n"
     )
     assert "No findings" in cli.ok("lint")
@@ -55,7 +57,7 @@ def test_init_in_json(cli: Cli, sources: Place) -> None:
     data = cli.json("context", "init", "101", "--shorten")
     assert (data["path"], data["changed"], len(data["seal"]), len(data["parts"])) == (STATE, True, 64, 9)
     assert data["parts"][0] == {"part": "title", "captured": "JWT Service", "from": NAME}
-    assert data["notes"] == ["the task is created, not in_progress: sealed all the same"]
+    assert data["notes"] == [COMMENT, "the task is created, not in_progress: sealed all the same"]
     assert sources.text.count(data["seal"]) == 1
 
 
