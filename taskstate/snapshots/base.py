@@ -14,12 +14,12 @@ from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
 from taskstate.model.statuses import COMPLETE
 from taskstate.model.write_metadata import blocks_of
-from taskstate.snapshots import drift, packs
+from taskstate.snapshots import committed_trees, drift, packs
 from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
 from taskstate.storage.git import worktree
-from taskstate.storage.git.objects import TREE, new_objects
+from taskstate.storage.git.objects import new_objects
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.writing import preconditions
 
@@ -157,11 +157,11 @@ class SnapshotBase(NamedTuple):
         Raises:
             TaskstateError: code "no-commit": there is no such commit.
         """
-        tree = self.store.tree_of(commit)
-        changes = self.store.changes(tree, self.tree)  # the working tree's own tree has none of these files
-        is_ours = self.workspace.is_ours
-        ours = [each.path for each in changes if each.old_mode != TREE and is_ours(os.fsdecode(each.path))]
-        return self.store.without(tree, ours)
+        return committed_trees.without_ours(self.store, commit, self.workspace.is_ours, self.tree)
+
+    def has(self, tree: str, since: str | None) -> bool:
+        """Return whether a recorded tree can be read; `since` is the commit that was checked out then."""
+        return committed_trees.is_here(self.workspace, self.store, tree, since)
 
     def base_tree(self, delta: Delta) -> str | None:
         """Return the tree that the task's work starts from; None where neither it nor its commit is here."""

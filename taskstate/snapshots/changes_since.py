@@ -41,7 +41,9 @@ def changes_since(current: SnapshotBase, loaded: Loaded, tree: str, head: str | 
     `role` is the role whose snapshot recorded the tree; without one it is what the last turn left, or began with.
     """
     workspace, snapshot = current.workspace, _snapshot(blocks_of(loaded.document).delta, tree, role)
-    artifacts = packs.artifact_state(workspace, snapshot) if snapshot else Artifacts.WHOLE
+    artifacts = packs.artifact_state(workspace, snapshot) if snapshot else Artifacts.ABSENT
+    if packs.has_tree(workspace, loaded.state.id, tree):
+        artifacts = Artifacts.WHOLE
     held, words = held_paths(workspace, loaded), role or "the last turn"
     found = TreeDifferences(loaded.state.id, words, head or "", artifacts=artifacts, held=held)
     report = drift.drift_report(compare_with_current(current, loaded, Earlier(tree, head, snapshot), found))

@@ -58,13 +58,16 @@ class Artifacts(Enum):
     """Whether the artifacts of a snapshot are present, and the note to print about it."""
 
     WHOLE = ""
-    LOST = "the snapshot's artifacts are lost or broken, as in another clone: it can be compared, and not restored"
+    ABSENT = (
+        "what was left is not here: no commit in this clone has it, and artifacts stay in the clone of their snapshot"
+    )
+    BROKEN = "the snapshot's artifacts are broken, and no commit has its tree: it can be compared, and not restored"
     PURGED = "the snapshot's artifacts were purged: it can be compared, and not restored"
 
     @property
     def fate(self) -> str:
         """What became of artifacts that are not here, in words."""
-        return "were purged" if self is Artifacts.PURGED else "are lost"
+        return {Artifacts.ABSENT: "are not here", Artifacts.BROKEN: "are broken"}.get(self, "were purged")
 
 
 class Check(NamedTuple):
@@ -87,7 +90,9 @@ class DriftReport(NamedTuple):
     """The result of a comparison; `help` says what to do about drift, `notes` are remarks that are not drift.
 
     `files` are those that drifted, or that differ so far while the role `at_work` works on. `committed` are files that
-    were committed as they had been left, and `commits` what HEAD has got since, in words.
+    were committed as they had been left, and `commits` what HEAD has got since, in words. Where a later role went on
+    from the snapshot and is done, it has `superseded_by`, and `files` are those that this one left otherwise. `is_here`
+    says whether this clone has had what was left: else nobody need have changed anything here.
     """
 
     drift: bool
@@ -100,6 +105,8 @@ class DriftReport(NamedTuple):
     committed: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
     at_work: str = ""
+    superseded_by: str = ""
+    is_here: bool = True
 
 
 # Paths
@@ -214,7 +221,8 @@ class TreeDifferences(NamedTuple):
     - `held`: files that commits touched although work must not be committed; None where it may be;
     - `is_clean`: nothing differs from HEAD any more, though the snapshot had changes;
     - `ignored`: files of the snapshot that exist, but are ignored by git now;
-    - `at_work`: a later role that is in progress, or an empty text.
+    - `at_work`: a later role that is in progress, or an empty text;
+    - `superseded_by`: a later role that went on from the snapshot and is done, or an empty text.
     """
 
     task_id: str
@@ -236,11 +244,14 @@ class TreeDifferences(NamedTuple):
     notes: tuple[str, ...] = ()
     artifacts: Artifacts = Artifacts.WHOLE
     at_work: str = ""
+    superseded_by: str = ""
 
     @property
     def is_drift(self) -> bool:
         """Whether something differs that nothing explains, or that has moved although it must not."""
-        return not self.at_work and (bool(self.held) or self.files is None or bool(self.files))
+        if self.at_work or self.superseded_by:
+            return False
+        return bool(self.held) or self.files is None or bool(self.files)
 
 
 def drift_report(found: TreeDifferences) -> DriftReport:
@@ -257,6 +268,8 @@ def drift_report(found: TreeDifferences) -> DriftReport:
         found.committed,
         tuple(each.words for each in found.commits),
         found.at_work,
+        found.superseded_by,
+        found.artifacts is not Artifacts.ABSENT,
     )
 
 
@@ -265,6 +278,12 @@ def _notes(found: TreeDifferences) -> tuple[str, ...]:
     if found.at_work:
         count = count_files(len(found.files or ()))
         notes.append(f"{found.at_work} is at work since: {count} differ so far, and none of it counts as drift")
+    if found.superseded_by:
+        count = (
+            "what it left is not here" if found.files is None else f"{count_files(len(found.files))} it left otherwise"
+        )
+        now = f"`taskstate snapshot verify {found.task_id} --role {found.superseded_by}` compares the working tree"
+        notes.append(f"{found.superseded_by} went on from it and is done ({count}); {now}")
     if found.committed and not found.held:
         told = f"{first_paths(found.committed)} ({_commits_of(found, found.committed)})"
         notes.append(f"committed since, as {found.role} left it: {told}")
@@ -307,7 +326,7 @@ def _checks(found: TreeDifferences) -> tuple[Check, ...]:
         "scope": (found.same_scope or not drift, "files in the Repository Paths appeared, vanished or were renamed"),
         "diff": (found.same_tree or not drift, "the diff from the base is another one"),
     }
-    checks |= {name: (True, "") for name in checks if found.at_work}
+    checks |= {name: (True, "") for name in checks if found.at_work or found.superseded_by}
     results = [Check(name, ok, "" if ok else detail) for name, (ok, detail) in checks.items()]
     if STAGED_OTHERWISE not in _notes(found):
         return tuple(results)
@@ -345,16 +364,27 @@ def _edited(found: TreeDifferences, tree: str, accept: str) -> tuple[str, str]:
         cause = f"{tree}: HEAD is on another line, without {first_of([each.words for each in found.left], SHOWN)}"
         help_ = f"go back to that line, or accept what is there: {accept}"
         return f"{cause}; {_differing_paths(found)}{ignored}", help_
+    if found.artifacts is Artifacts.ABSENT:
+        return _elsewhere(found, tree, accept)
     if found.is_clean:
         gone = f"the changes that {found.role} left are gone from the working tree"
         cause = f"{gone}: they were stashed or reset{ignored}"
         return cause, f"bring them back with `git stash pop`, or by {restore}; or accept that they are gone: {accept}"
     by_hand = [each for each in paths if each not in found.ignored]
-    which = _differing_paths(found) if found.files is None else first_paths(by_hand)
+    if found.files is None:
+        return f"{tree}; {_differing_paths(found)}", f"look at what is there, and accept it: {accept}"
     help_ = f"put files back by {restore}, or accept them: {accept}"
-    if found.artifacts is Artifacts.LOST:
+    if found.artifacts is Artifacts.BROKEN:
         help_ = f"accept what is there: {accept}"
-    return f"{tree}; edited by hand since: {which}{ignored}", help_
+    return f"{tree}; edited by hand since: {first_paths(by_hand)}{ignored}", help_
+
+
+def _elsewhere(found: TreeDifferences, tree: str, accept: str) -> tuple[str, str]:
+    """Return cause and remedy where what was left was never here: nobody need have edited anything in this clone."""
+    help_ = f"have it committed and pushed in the clone where it was left, then `git pull`; or accept this: {accept}"
+    if found.files is None:
+        return f"{tree}, which is not in this clone; {_differing_paths(found)}", help_
+    return f"{tree}, which no commit in this clone has; not as it says: {_differing_paths(found)}", help_
 
 
 def _differing_paths(found: TreeDifferences) -> str:
