@@ -26,7 +26,16 @@ from taskstate.syntax.edits import apply
 from taskstate.turn.baseline import take_baseline
 from taskstate.turn.first_page import first_page
 from taskstate.turn.obstacles import Obstacles
-from taskstate.turn.situation import NOWHERE, Look, begun_notes, due_role, look, require_open, resumed_notes
+from taskstate.turn.situation import (
+    NOWHERE,
+    Look,
+    begun_notes,
+    due_role,
+    look,
+    require_open,
+    resumed_notes,
+    turn_elsewhere,
+)
 from taskstate.turn.tree_changes import EarlierTree, TreeChanges, left_before
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import open_turns
@@ -160,7 +169,10 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
     blocks, names = blocks_of(loaded.document), workspace.config.roles
     role = due_role(blocks, names, asked.role, loaded.state.id)
     turn = blocks.delta.turn
-    resumes = turn is not None and (turn.role or "") == role and turn.agent == asked.agent
+    theirs = open_turns.in_another_worktree(workspace, loaded.state.id)
+    if theirs and not asked.take_over:
+        raise turn_elsewhere(theirs)
+    resumes = not theirs and turn is not None and (turn.role or "") == role and turn.agent == asked.agent
     taken = _taken_over(turn, role, asked)
     obstacles, seen = Obstacles(), Look(NOWHERE, None, TreeChanges())
     with obstacles.collected():
@@ -170,7 +182,7 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
         obstacles.raise_all(loaded.state.id)
         return _Plan(loaded, role, seen, (), resumed_notes(turn, seen), resumed=True)
     with obstacles.collected():
-        _require_free(workspace, loaded.state, turn, asked)
+        _require_free(loaded.state, turn, asked)
     with obstacles.collected():
         require_confirmed(workspace, asked.agent)
     analysis = _missing_analysis(workspace, loaded, obstacles)
@@ -272,8 +284,8 @@ def _is_same_role(delta: delta_block.Delta, role: Role) -> bool:
     return role.status == IN_PROGRESS and (delta.left is None or delta.left.start_tree is not None)
 
 
-def _require_free(workspace: Workspace, state: TaskState, turn: Turn | None, asked: StartRequest) -> None:
-    """Refuse a task on which a turn is open that another agent began, or another role, here or in another worktree.
+def _require_free(state: TaskState, turn: Turn | None, asked: StartRequest) -> None:
+    """Refuse a task on which a turn is open that another agent began, or another role.
 
     Raises:
         TaskstateError: code "turn-open".
@@ -290,9 +302,6 @@ def _require_free(workspace: Workspace, state: TaskState, turn: Turn | None, ask
         role = f"{turn.role} of " if turn.role else ""
         message = f"a turn of {role}{turn.agent} is open since {turn.started_at}"
         raise TaskstateError(message, help=help_, code="turn-open")
-    for each in open_turns.elsewhere(workspace):
-        if each.task.casefold() == state.id.casefold():
-            raise TaskstateError(each.words, help=help_, code="turn-open")
 
 
 def _handoff_steps(workspace: Workspace, loaded: Loaded, asked: StartRequest, request: Request) -> Iterator[Step]:

@@ -75,6 +75,14 @@ def elsewhere(workspace: Workspace) -> tuple[OpenTurn, ...]:
     return tuple(each for worktree, folder in _folders(workspace) for each in _read(folder, worktree))
 
 
+def in_another_worktree(workspace: Workspace, task_id: str) -> OpenTurn | None:
+    """Return the turn of a task that was begun in another worktree, and none here; None where there is none."""
+    same = task_id.casefold()
+    if any(each.task.casefold() == same for each in here(workspace)):
+        return None
+    return next((each for each in elsewhere(workspace) if each.task.casefold() == same), None)
+
+
 def without_turn(text: str) -> str:
     """Return a state file's text without an open turn, as a task that is complete or dropped is left."""
     from taskstate.model.delta_block import with_turn

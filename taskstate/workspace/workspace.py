@@ -103,6 +103,10 @@ class Workspace(_Workspace):
             help_ = "no such link is followed: put the real folder in its place"
             raise TaskstateError(message, help=help_, code=error.code) from error
 
+    @cached_property
+    def _worktrees(self) -> tuple[str, ...]:
+        return git.worktrees_inside(self.root) if self.is_repository else ()
+
     @property
     def tasks(self) -> Path:
         """The folder of the state files."""
@@ -167,8 +171,11 @@ class Workspace(_Workspace):
         return tuple(path for path in paths if not self.excludes(path)) if self.config.exclude else tuple(paths)
 
     def is_ours(self, relative: str) -> bool:
-        """Return whether a path from the repository's root is taskstate's own: in the state folder, or by its name."""
-        if relative == self.config.root or relative.startswith(f"{self.config.root}/"):
+        """Return whether a path from the repository's root is no content of it, which others work on.
+
+        It is taskstate's own, in the state folder or by its name; or it lies in another worktree of the repository.
+        """
+        if any(relative == each or relative.startswith(f"{each}/") for each in (self.config.root, *self._worktrees)):
             return True
         return listing.is_own(relative) and not self.excludes(self.root / relative)
 
