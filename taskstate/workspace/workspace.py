@@ -77,6 +77,20 @@ class _Workspace(NamedTuple):
     kinds: Kinds = ()
 
 
+def no_task_here(workspace: Workspace, task_id: str) -> TaskstateError:
+    """Return the error that there is no such task, or that a sparse checkout leaves its state file out."""
+    from taskstate.storage.git import index
+
+    for name in index.left_out(workspace.root) if workspace.is_repository else ():
+        if _same_id(Path(name), task_id):
+            from shlex import quote
+
+            cure = f"`git checkout --ignore-skip-worktree-bits HEAD -- {quote(name)}`"
+            message = f"the state file of task {task_id} is left out of this sparse checkout"
+            return TaskstateError(message, help=f"{cure} brings it here", code="not-found")
+    return no_task(task_id)
+
+
 def no_task(task_id: str) -> TaskstateError:
     """Return the error that there is no such task."""
     return TaskstateError(
@@ -149,7 +163,7 @@ class Workspace(_Workspace):
                 f"several state files have the id {task_id}: {names}", help="rename all but one", code="duplicate-id"
             )
         if not paths:
-            raise no_task(task_id)
+            raise no_task_here(self, task_id)
         return paths[0]
 
     def state_files(self) -> tuple[Path, ...]:

@@ -54,7 +54,7 @@ def test_it_begins_and_ends_no_turn_of_another(turns: Turns, inside: Path, monke
         assert (said.status, said.out) == (2, "")
         assert "ann, implementer, works on it in the worktree main since" in said.err
         assert "hand back to ann what you did" in said.err
-    assert "taskstate session add 101 --from" in said.err
+    assert "taskstate session add 101 --from" in turns.cli("finish", TASK, *turns.words("Did a part."), *own).err
     assert (inside / ".taskstate/tasks/task-101-state.md").read_text() == before
     turns.cli.ok("start", TASK, "--agent", "ann", "--take-over", "told to", *own)
     turns.cli.ok("finish", TASK, *turns.words("Did it all."), *own)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DISK", "INDEX", "MINIMUM_VERSION", "OWN_PATTERNS", "GitFolders", "Objects", "branch"]
 __all__ += ["end_started", "folders", "foreign", "head", "hook", "index_of_commit", "index_path", "is_bare"]
-__all__ += ["is_linked", "is_partial", "is_shallow", "merge_heads", "operation_in_progress", "printable"]
+__all__ += ["is_linked", "is_partial", "is_shallow", "is_sparse", "merge_heads", "operation_in_progress", "printable"]
 __all__ += ["require_own_file", "resolve_commit", "run", "start", "start_listing", "toplevel", "user_name", "version"]
 __all__ += ["worktrees_inside"]
 
@@ -183,6 +183,11 @@ def is_shallow(root: Path) -> bool:
     """Return whether the repository that contains `root` is a shallow clone."""
     at = folders(root)
     return at is not None and os.path.exists(at.common_dir / "shallow")
+
+
+def is_sparse(at: GitFolders) -> bool:
+    """Return whether a sparse checkout may leave files out of a working tree."""
+    return os.path.isfile(at.git_dir / "info" / "sparse-checkout")
 
 
 def resolve_commit(root: Path, revision: str) -> str:

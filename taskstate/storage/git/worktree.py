@@ -374,7 +374,7 @@ def _pathspecs_without(root: Path, folder: str) -> tuple[str, ...]:
 
 def _is_sparse(at: git.GitFolders) -> bool:
     """Return whether `git add` needs the option `--sparse` to add files outside of a sparse checkout."""
-    return os.path.isfile(at.git_dir / "info" / "sparse-checkout") and (git.version() or ()) >= _SPARSE_ADD
+    return git.is_sparse(at) and (git.version() or ()) >= _SPARSE_ADD
 
 
 def _quoted_alternate(path: Path) -> str:
