@@ -112,6 +112,8 @@ def start(call: TurnRequest, asked: StartRequest) -> Started:
     if is_real:
         loaded, baseline = take_baseline(call, outcome.loaded, where, asked.log)
         text = first_page(call.workspace, loaded, plan.role, asked.budget)
+    if is_real and plan.steps:
+        chain_inputs.remember_told(call.workspace, outcome.loaded)
     if is_real and asked.take_over:
         open_turns.clear_elsewhere(call.workspace, plan.loaded.state.id)
     who = f"task {plan.loaded.state.id}, {plan.role}" if plan.role else f"task {plan.loaded.state.id}"
@@ -242,7 +244,7 @@ def _input_steps(workspace: Workspace, loaded: Loaded, request: Request) -> tupl
     """Return the step that brings the inputs up to date, or a note why they cannot be; work can begin without."""
     if not chain_inputs.upstream_ids(loaded.state):
         return [], ()
-    pulling = chain_inputs.pulling(workspace, request)
+    pulling = chain_inputs.pulling(workspace, request, once=True)
     try:
         pulling(loaded)
     except TaskstateError as error:
