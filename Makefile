@@ -84,6 +84,7 @@ fuzz: $(READY)
 torture: $(READY)
 	$(BIN)/python -m tests.torture
 	$(BIN)/python -m tests.kept
+	$(BIN)/python -m tests.clones
 	KILL_EVERY=1 $(PYTEST) -q tests/turn/test_crashes.py tests/acceptance/test_crashes.py
 
 # Not part of continuous integration: it takes about half an hour.

@@ -127,6 +127,8 @@ def _report(report: DriftReport, role: str) -> list[str]:
         return [f"{report.at_work} is at work on what {role} left", *map(_line, report.files), *notes]
     if report.superseded_by:
         return [f"{report.superseded_by} went on from what {role} left", *map(_line, report.files), *notes]
+    if not report.drift and not report.is_here:
+        return [f"nothing here differs from what this clone knows of what {role} left", *notes]
     if not report.drift:
         what = "differs only by what is explained from what" if report.explained else "is as"
         return [f"the working tree {what} {role} left{'' if report.explained else ' it'}", *notes]

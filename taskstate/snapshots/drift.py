@@ -269,7 +269,7 @@ def drift_report(found: TreeDifferences) -> DriftReport:
         tuple(each.words for each in found.commits),
         found.at_work,
         found.superseded_by,
-        found.artifacts is not Artifacts.ABSENT,
+        found.same_tree or found.artifacts is not Artifacts.ABSENT,
     )
 
 
