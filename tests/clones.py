@@ -97,14 +97,14 @@ class Clone(WorkingTree):
 
 
 class World:
-    """The clones, and what was left in any of them, by its tree."""
+    """The clones, and what was left in any of them, by its tree and its diff: its base may be another one."""
 
     def __init__(self, folder: Path) -> None:
         first = GitPlace(folder / "first")
         first.write("docs/c.txt", "c\n")
         first.commit("more")
         first.git("clone", "--quiet", "--bare", ".", str(folder / "origin"))
-        self.left: dict[str, Left] = {}
+        self.left: dict[tuple[str | None, str | None], Left] = {}
         self.clones = {name: self._clone(folder, name) for name in CLONES}
 
     def _clone(self, folder: Path, name: str) -> Clone:
@@ -151,7 +151,9 @@ class World:
         entries = clone.entries()
         snapshot = next((each for each in _snapshots(clone) if each.tree == tree_id(entries)), None)
         if snapshot:
-            self.left[str(snapshot.tree)] = Left(entries, _diff(clone, snapshot.role, diffs.FROM_BASE) or b"")
+            self.left[snapshot.tree, snapshot.diff_sha] = Left(
+                entries, _diff(clone, snapshot.role, diffs.FROM_BASE) or b""
+            )
         return _honest(said)
 
     def commit(self, clone: Clone, number: int) -> None:
@@ -186,7 +188,7 @@ class World:
     def look(self, clone: Clone, _: int = 0) -> Iterator[str]:
         """Yield what a clone says that is not so, and what it should say and does not."""
         for snapshot in _snapshots(clone):
-            left = self.left.get(str(snapshot.tree))
+            left = self.left.get((snapshot.tree, snapshot.diff_sha))
             if left:
                 is_known = (clone.root / ".taskstate" / str(snapshot.folder) / "pack").exists() or clone.has(
                     left.entries

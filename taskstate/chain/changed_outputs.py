@@ -13,8 +13,6 @@ from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from taskstate.model.chain_quotes import Upstream
     from taskstate.storage.file_state import FileChange
     from taskstate.workspace.workspace import Workspace
@@ -42,8 +40,12 @@ def _came_with_it(workspace: Workspace, upstream: Upstream, changed: FileChange,
     return content is not None and files.digest(content) == changed.sha256
 
 
-def words(upstream: Upstream, changed: Sequence[FileChange]) -> tuple[str, ...]:
-    """Return a line on changed files of an output, with what settles it; none where there are none."""
+def told(workspace: Workspace, task_id: str, upstream: Upstream, *, once: bool) -> tuple[str, ...]:
+    """Return a line on changed files of an output, with what settles it; none where there are none.
+
+    With `once` it is about those of which the task was not told.
+    """
+    changed = untold(workspace, task_id, upstream) if once else changed_files(workspace, upstream)
     if not changed:
         return ()
     named = first_of([each.words for each in changed], _NAMED)
@@ -55,17 +57,17 @@ def words(upstream: Upstream, changed: Sequence[FileChange]) -> tuple[str, ...]:
 
 def untold(workspace: Workspace, task_id: str, upstream: Upstream) -> tuple[FileChange, ...]:
     """Return the changed files of an output of which a task was not told yet, or not of this content."""
-    told = _told(workspace)
+    known = _told(workspace)
     changed = changed_files(workspace, upstream)
-    return tuple(each for each in changed if told.get(_name(task_id, upstream, each)) != _content(each))
+    return tuple(each for each in changed if known.get(_name(task_id, upstream, each)) != _content(each))
 
 
 def remember(workspace: Workspace, task_id: str, upstream: Upstream) -> None:
     """Note that a task was told of the changed files of an output."""
-    told = _told(workspace)
+    known = _told(workspace)
     for each in untold(workspace, task_id, upstream):
-        told.put(_name(task_id, upstream, each), _content(each))
-    told.save()
+        known.put(_name(task_id, upstream, each), _content(each))
+    known.save()
 
 
 def _told(workspace: Workspace) -> Cache[str]:

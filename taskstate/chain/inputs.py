@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from taskstate.chain import changed_outputs
-from taskstate.chain.changed_outputs import changed_files, remember, untold
 from taskstate.errors import TaskstateError
 from taskstate.model import chain
 from taskstate.model.names import id_key
@@ -117,6 +115,8 @@ def _input_link(workspace: Workspace, document: Document, upstream: Upstream) ->
         complete = upstream.status == COMPLETE
         reason = "it is complete, and hands nothing down" if complete else f"it is {upstream.status or 'of no status'}"
         return Link(upstream.id, EMPTY if complete else WAITING, reason + pulled_at)
+    from taskstate.chain.changed_outputs import changed_files
+
     changed = tuple(each.words for each in changed_files(workspace, upstream))
     if any(not each.is_of(upstream) for each in quotes):
         since = f"its output changed since revision {quotes[0].revision}, and is at {upstream.revision}"
@@ -183,6 +183,8 @@ def pulling(
     """
 
     def job(loaded: Loaded) -> Change[str]:
+        from taskstate.chain import changed_outputs  # most tasks build on no other
+
         repository = RunCache(workspace)
         text, notes = loaded.document.text, list[str]()
         for each in _sources(loaded.state, source):
@@ -196,8 +198,7 @@ def pulling(
             if updated != text:
                 verb = "would pull" if request.dry_run else "pulled"
                 notes.append(f"{verb} the output of task {upstream.id}, revision {upstream.revision}")
-            known = untold(workspace, loaded.state.id, upstream) if once else changed_files(workspace, upstream)
-            notes += changed_outputs.words(upstream, known)
+            notes += changed_outputs.told(workspace, loaded.state.id, upstream, once=once)
             text = updated
         diff = unified_diff(loaded.relative, loaded.document.text, text)
         return Change(text=text, notes=tuple(notes), result=diff)
@@ -207,6 +208,8 @@ def pulling(
 
 def remember_told(workspace: Workspace, loaded: Loaded) -> None:
     """Note that a task was told which files of its inputs have changed."""
+    from taskstate.chain.changed_outputs import remember
+
     repository = RunCache(workspace)
     for each in upstream_ids(loaded.state):
         with suppress(TaskstateError):  # it was told that it cannot be read

@@ -85,7 +85,8 @@ def verify(call: Call, asked: Verify) -> Result:
     except TaskstateError:
         call.notes(tuple(back))  # what was restored before the failure
         raise
-    count(workspace, task, asked.role, report, call.request())
+    if report.drift:
+        count(workspace, task, asked.role, report, call.request())
     data = {
         "drift": report.drift,
         "checks": [check._asdict() for check in report.checks],

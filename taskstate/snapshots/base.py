@@ -14,7 +14,7 @@ from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
 from taskstate.model.statuses import COMPLETE
 from taskstate.model.write_metadata import blocks_of
-from taskstate.snapshots import committed_trees, drift, packs
+from taskstate.snapshots import drift, packs
 from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
@@ -157,10 +157,14 @@ class SnapshotBase(NamedTuple):
         Raises:
             TaskstateError: code "no-commit": there is no such commit.
         """
+        from taskstate.snapshots import committed_trees  # not where the quick check proves that nothing has changed
+
         return committed_trees.without_ours(self.store, commit, self.workspace.is_ours, self.tree)
 
     def has(self, tree: str, since: str | None) -> bool:
         """Return whether a recorded tree can be read; `since` is the commit that was checked out then."""
+        from taskstate.snapshots import committed_trees
+
         return committed_trees.is_here(self.workspace, self.store, tree, since)
 
     def base_tree(self, delta: Delta) -> str | None:

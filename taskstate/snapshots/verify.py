@@ -18,7 +18,6 @@ from taskstate.model.write_metadata import blocks_of, set_front_matter
 from taskstate.snapshots import base as snapshot_base
 from taskstate.snapshots import drift, packs
 from taskstate.snapshots.base import require_open, require_snapshot
-from taskstate.snapshots.committed_trees import is_here
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
 from taskstate.storage.git import worktree
@@ -173,6 +172,7 @@ def committed_as_left(workspace: Workspace, loaded: Loaded) -> bool:
 
     False where there is no snapshot, or its tree is lost.
     """
+    from taskstate.snapshots.committed_trees import is_here
     from taskstate.storage.git.objects import Store, leaves
 
     delta = blocks_of(loaded.document).delta

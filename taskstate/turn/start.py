@@ -112,7 +112,7 @@ def start(call: TurnRequest, asked: StartRequest) -> Started:
     if is_real:
         loaded, baseline = take_baseline(call, outcome.loaded, where, asked.log)
         text = first_page(call.workspace, loaded, plan.role, asked.budget)
-    if is_real and plan.steps:
+    if is_real and plan.steps and chain_inputs.upstream_ids(outcome.loaded.state):
         chain_inputs.remember_told(call.workspace, outcome.loaded)
     if is_real and asked.take_over:
         open_turns.clear_elsewhere(call.workspace, plan.loaded.state.id)

@@ -17,7 +17,6 @@ from taskstate.storage import files
 from taskstate.storage.cache import Cache
 from taskstate.storage.file_sources import DiskInRun
 from taskstate.storage.git import client as git
-from taskstate.storage.git import index
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -129,6 +128,8 @@ class RunCache:
     @cached_property
     def _ids_left_out(self) -> Mapping[Path, str]:
         """The object ids of the files that a sparse checkout leaves out."""
+        from taskstate.storage.git import index  # most runs find all that they look for on the disk
+
         root = self.workspace.root
         return {root / name: each for name, each in index.left_out(root).items()}
 

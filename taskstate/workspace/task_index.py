@@ -20,7 +20,6 @@ from taskstate.storage import files, folders
 from taskstate.storage.cache import Cache
 from taskstate.storage.file_sources import mark_of, settled_before
 from taskstate.storage.git import client as git
-from taskstate.storage.git import index
 from taskstate.syntax import hashes
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import listing
@@ -110,7 +109,12 @@ def all_tasks(workspace: Workspace, listed: StateFiles | None = None) -> tuple[I
 
 def left_out(workspace: Workspace) -> tuple[IndexedTask, ...]:
     """Return the tasks whose state files a sparse checkout leaves out, as git's index has them."""
-    root, found = workspace.root, index.left_out(workspace.root)
+    at, root = git.folders(workspace.root), workspace.root
+    if at is None or not git.is_sparse(at):
+        return ()
+    from taskstate.storage.git import index
+
+    found = index.left_out(root)
     read = ((name, git.run(["cat-file", "blob", each], root)) for name, each in found.items() if _is_state_file(name))
     return tuple(_entry(workspace, name, "", data) for name, data in read)
 
