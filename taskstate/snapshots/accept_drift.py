@@ -121,7 +121,9 @@ def _is_left_behind(current: SnapshotBase, task_id: str, delta: Delta) -> bool:
 
 
 def _differing(current: SnapshotBase, snapshot: Snapshot) -> tuple[str, ...]:
-    """Return the paths that differ between a snapshot and the working tree; empty where its tree is lost."""
+    """Return the paths that differ between a snapshot and the working tree; empty where its tree is not here."""
+    if not current.has(str(snapshot.tree), snapshot.head):
+        return ()
     try:
         entries = current.store.changes(str(snapshot.tree), current.tree)
     except GitFailed:

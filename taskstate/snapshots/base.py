@@ -97,7 +97,8 @@ def committed_since(workspace: Workspace, base: str, task_id: str) -> tuple[str,
 def no_commit(base: str, task_id: str) -> TaskstateError:
     """Return the error for a base commit that is missing here, or that is no commit id."""
     message = f"the base commit {git.printable(base) or 'that is named'} is not in this repository"
-    help_ = f'fetch it, or begin anew at HEAD: `taskstate snapshot resolve {task_id} --note "WHY"`'
+    fetch = "fetch it (in a shallow clone: `git fetch --unshallow`)"
+    help_ = f'{fetch}, or begin anew at HEAD: `taskstate snapshot resolve {task_id} --note "WHY"`'
     return TaskstateError(message, help=help_, code="no-commit")
 
 
