@@ -38,3 +38,21 @@ def test_a_task_that_is_left_out_is_no_missing_one(
     assert "left out of this sparse checkout" in refused
     place.git(*refused.partition("`git ")[2].partition("`")[0].split())  # the cure as printed
     cli.ok("start", TASK)
+
+
+def test_an_archive_that_is_left_out_is_not_called_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is written without it, and the cure as printed brings it here."""
+    place = GitPlace(tmp_path / "repository")
+    for number in range(6):
+        place.add(f"Did {number}.")
+    monkeypatch.chdir(place.root)
+    cli = Cli(place, monkeypatch, capfd)
+    cli.ok("archive", TASK, "--force")
+    place.commit("archived")
+    place.git("sparse-checkout", "set", "--no-cone", "/*", "!/.taskstate/archives/")
+    said = cli("session", "add", TASK, "--did", "More.", "--state", "s", "--next", "n").err
+    assert "archive archives/task-101-archive.md is left out of this sparse checkout" in said
+    cli.ok("doctor", "--fix")
+    cli.ok("session", "add", TASK, "--did", "More.", "--state", "s", "--next", "n")
