@@ -86,6 +86,7 @@ torture: $(READY)
 	$(BIN)/python -m tests.torture
 	for round in 1 2 3; do $(BIN)/python -m tests.kept || exit 1; done
 	$(BIN)/python -m tests.kept --calm
+	$(BIN)/python -m tests.clones
 	KILL_EVERY=1 $(PYTEST) -q tests/turn/test_crashes.py tests/acceptance/test_crashes.py
 	rm -f .cache/cures-met
 	CURES=all $(PYTEST) -q --ignore=tests/turn/test_crashes.py tests/turn tests/cli tests/operations tests/acceptance

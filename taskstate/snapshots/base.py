@@ -19,7 +19,7 @@ from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
 from taskstate.storage.git import worktree
-from taskstate.storage.git.objects import TREE, new_objects
+from taskstate.storage.git.objects import new_objects
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.writing import preconditions
 
@@ -104,7 +104,8 @@ def committed_since(workspace: Workspace, base: str, task_id: str) -> tuple[str,
 def no_commit(base: str, task_id: str) -> TaskstateError:
     """Return the error for a base commit that is missing here, or that is no commit id."""
     message = f"the base commit {git.printable(base) or 'that is named'} is not in this repository"
-    help_ = f'fetch it, or begin anew at HEAD: `taskstate snapshot resolve {task_id} --note "WHY"`'
+    fetch = "fetch it (in a shallow clone: `git fetch --unshallow`)"
+    help_ = f'{fetch}, or begin anew at HEAD: `taskstate snapshot resolve {task_id} --note "WHY"`'
     return TaskstateError(message, help=help_, code="no-commit")
 
 
@@ -164,11 +165,15 @@ class SnapshotBase(NamedTuple):
         Raises:
             TaskstateError: code "no-commit": there is no such commit.
         """
-        tree = self.store.tree_of(commit)
-        changes = self.store.changes(tree, self.tree)  # the working tree's own tree has none of these files
-        is_ours = self.workspace.is_ours
-        ours = [each.path for each in changes if each.old_mode != TREE and is_ours(os.fsdecode(each.path))]
-        return self.store.without(tree, ours)
+        from taskstate.snapshots import committed_trees  # not where the quick check proves that nothing has changed
+
+        return committed_trees.without_ours(self.store, commit, self.workspace.is_ours, self.tree)
+
+    def has(self, tree: str, since: str | None) -> bool:
+        """Return whether a recorded tree can be read; `since` is the commit that was checked out then."""
+        from taskstate.snapshots import committed_trees
+
+        return committed_trees.is_here(self.workspace, self.store, tree, since)
 
     def base_tree(self, delta: Delta) -> str | None:
         """Return the tree that the task's work starts from; None where neither it nor its commit is here."""

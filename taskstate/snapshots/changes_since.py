@@ -5,8 +5,9 @@ from __future__ import annotations
 from taskstate.errors import GitFailed
 from taskstate.model.write_metadata import blocks_of
 from taskstate.secrets.mask import masked
-from taskstate.snapshots import drift, packs
+from taskstate.snapshots import packs
 from taskstate.snapshots.drift import Artifacts, DriftReport, TreeDifferences
+from taskstate.snapshots.drift_report import drift_report
 from taskstate.snapshots.tree_comparison import compare_with_current
 from taskstate.snapshots.verify import held_paths
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -43,10 +44,12 @@ def changes_since(current: SnapshotBase, loaded: Loaded, then: Earlier, *, role:
     """
     workspace, tree = current.workspace, then.tree
     snapshot = _snapshot(blocks_of(loaded.document).delta, tree, role)
-    artifacts = packs.artifact_state(workspace, snapshot) if snapshot else Artifacts.WHOLE
+    artifacts = packs.artifact_state(workspace, snapshot) if snapshot else Artifacts.ABSENT
+    if packs.has_tree(workspace, loaded.state.id, tree):
+        artifacts = Artifacts.WHOLE
     held, words = held_paths(workspace, loaded), role or "the last turn"
     found = TreeDifferences(loaded.state.id, words, then.head or "", artifacts=artifacts, held=held)
-    report = drift.drift_report(compare_with_current(current, loaded, then._replace(snapshot=snapshot), found))
+    report = drift_report(compare_with_current(current, loaded, then._replace(snapshot=snapshot), found))
     stat, lines = _diff(current, tree)
     command = f"taskstate snapshot diff {loaded.state.id} --type now" + (f" --role {role}" if role else "")
     return Since(report, current.tree, current.head, stat, lines[:SHOWN], max(0, len(lines) - SHOWN), command)

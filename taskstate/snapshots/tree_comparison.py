@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from functools import cached_property
 
 from taskstate.errors import GitFailed
@@ -19,11 +20,12 @@ from taskstate.snapshots.changed_files import (
     scope_of,
 )
 from taskstate.snapshots.changes_by_others import Explainer
+from taskstate.snapshots.committed_trees import is_committed, is_here
 from taskstate.snapshots.drift import Artifacts, Difference, Explained, TreeDifferences
 from taskstate.snapshots.file_list import listed_differences, not_comparable, untracked_paths
 from taskstate.storage import files, folders
-from taskstate.storage.git import history, movement
-from taskstate.storage.git.objects import GITLINK, leaves
+from taskstate.storage.git import history, movement, worktree
+from taskstate.storage.git.objects import GITLINK, Store, leaves
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -66,6 +68,9 @@ def compare_with_current(
     current: SnapshotBase, loaded: Loaded, earlier: Earlier, found: TreeDifferences
 ) -> TreeDifferences:
     """Return how a working tree that was read already differs from an earlier one, added to `found`."""
+    workspace, store = current.workspace, current.store
+    if found.artifacts is not Artifacts.WHOLE and is_committed(workspace, store, earlier.tree, earlier.head):
+        found = found._replace(artifacts=Artifacts.WHOLE)
     explainer = Explainer(loaded, current, earlier.head, earlier.log)
     comparison = _Comparison(loaded, earlier, current, explainer)
     found = found._replace(
@@ -76,6 +81,25 @@ def compare_with_current(
         left=explainer.left,
     )
     return found if found.same_tree else comparison.complete(found)
+
+
+def compare_snapshots(
+    workspace: Workspace, loaded: Loaded, snapshots: tuple[Snapshot, Snapshot]
+) -> tuple[Difference, ...] | None:
+    """Return the files in which a later snapshot differs from an earlier one; None where one of them is not here."""
+    kept = packs.object_folders(workspace, loaded.state.id, blocks_of(loaded.document).delta)
+    old, new = (str(each.tree) for each in snapshots)
+    with worktree.scratch(workspace.root, *kept) as area, closing(Store(area, old)) as store:
+        if not all(is_here(workspace, store, str(each.tree), each.head) for each in snapshots):
+            return None
+        entries = leaves(store.changes(old, new), workspace.is_ours)
+        both = [pair for each in entries for pair in ((each.old_mode, each.old_id), (each.new_mode, each.new_id))]
+        hashes = object_hashes(store, both)
+        return drift.differences(
+            entries,
+            lambda each: hashes.get(each.old_id, each.old_id),
+            lambda each: hashes.get(each.new_id, each.new_id),
+        )
 
 
 def _is_file(root: Path, path: bytes) -> bool:
@@ -115,11 +139,10 @@ class _Comparison(_ComparisonFields):
     def complete(self, found: TreeDifferences) -> TreeDifferences:
         """Return `found` with the differences of each file."""
         try:
-            entries = leaves(
-                self.current.store.changes(self.earlier.tree, self.current.tree), self.current.workspace.is_ours
-            )
+            changes = self.current.store.changes(self.earlier.tree, self.current.tree)
         except GitFailed:
             return self._by_list(found)
+        entries = leaves(changes, self.current.workspace.is_ours)
         explained = {each.path: by for each in entries if (by := self.explainer.by(each.path))}
         drifted = [each for each in entries if each.path not in explained]
         changed = drift.differences(drifted, self._hash_then, self._hash_now)
@@ -164,7 +187,7 @@ class _Comparison(_ComparisonFields):
             return entry.old_id
         if path in self._hashes:
             return self._hashes[path]
-        return object_hashes(self.current, [(entry.old_mode, entry.old_id)]).get(entry.old_id)
+        return object_hashes(self.current.store, [(entry.old_mode, entry.old_id)]).get(entry.old_id)
 
     def _hash_now(self, entry: TreeEntry) -> str | None:
         return entry.new_id if entry.new_mode == GITLINK else file_size_and_hash(self.current, entry)[1]
@@ -188,32 +211,40 @@ class _Comparison(_ComparisonFields):
         In another clone only files that git tracks count: those of another machine that it does not track are not here.
         """
         if found.artifacts is Artifacts.WHOLE:  # the quick test of the pack's two ends was wrong
-            found = found._replace(artifacts=Artifacts.LOST)
+            found = found._replace(artifacts=Artifacts.BROKEN)
         base = self.current.base_tree(blocks_of(self.loaded.document).delta)
         if self._recorded is None or base is None:
             return self._with_circumstances(found._replace(files=None))
         changes = leaves(self.current.store.changes(base, self.current.tree), self.current.workspace.is_ours)
         now = changed_files(self.current, changes)
         unknown = [each for each in not_comparable(self._recorded, now) if self._is_doubtful(drift.unquoted(each))]
+        untold = [each for each in not_comparable(self._recorded, now) if each not in unknown]
         # A list without hashes is not the one of the artifacts, which are on the machine where it was left.
         is_elsewhere = not all(each.content for each in self._recorded)
         not_here = untracked_paths(self._recorded, now) if is_elsewhere else ()
         differing = {each.path: each for each in listed_differences(self._recorded, now) if each.path not in not_here}
-        differing |= {path: Difference(path, "modified", None, None) for path in unknown}
+        differing |= {
+            each.path: Difference(each.path, "modified", None, each.sha256) for each in now if each.path in unknown
+        }
         explained = {path: by for path in differing if (by := self.explainer.by(drift.unquoted(path)))}
         drifted = tuple(each for path, each in sorted(differing.items()) if path not in explained)
         found = found._replace(
             files=drifted,
             explained=tuple(Explained(path, differing[path].change, by) for path, by in sorted(explained.items())),
             modes=tuple(each.path for each in drifted if each.change == "mode"),
-            notes=(*found.notes, NO_DIFF),
+            notes=(*found.notes, NO_DIFF, *_untold(untold)),
         )
         return self._with_circumstances(found)
 
     def _is_doubtful(self, path: bytes) -> bool:
-        """Return whether a file of which the lists say too little may differ: not if it is as HEAD has it."""
+        """Return whether a file of which the lists say too little may be changed here, or comes from another line."""
         moved = self.explainer.movement
-        return path in self.explainer.dirty or moved is None or not moved.keeps_all
+        return path in self.explainer.dirty or (moved is not None and not moved.keeps_all)
+
+
+def _untold(paths: list[str]) -> tuple[str, ...]:
+    """Return a note on files of which nothing here says whether they are as they were left."""
+    return (f"cannot be told here whether it is as it was left: {drift.first_paths(paths)}",) if paths else ()
 
 
 def _no_hash(entry: TreeEntry) -> None:  # noqa: ARG001 - what is explained is told without hashes

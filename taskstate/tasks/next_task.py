@@ -83,23 +83,25 @@ def choose(workspace: Workspace, most: int = 1, *, actor: str = "") -> Choice:
     remembered = None if busy else cache.get(name)
     if remembered:
         return remembered
-    every = task_index.all_tasks(workspace, listed)
+    absent = task_index.left_out(workspace)
+    every = (*task_index.all_tasks(workspace, listed), *absent)
     turns = (turn for task in every if is_open(task) and (turn := task.open_turn))
     busy = {each.task.casefold(): each.words for each in turns if not each.is_of(actor)} | busy
-    away = [task for task in every if task.id.casefold() in busy] if busy else []
-    # Tasks that depend on what is not to be begun wait for it all the same.
+    away = [task for task in every if task in absent or task.id.casefold() in busy] if absent or busy else []
+    # What is worked on elsewhere, or is not checked out, is not to be begun here; tasks that depend on it wait for it.
     tasks = tuple(task._replace(status=BLOCKED) if task in away and is_open(task) else task for task in every)
-    told = tuple(f"task {task.id}: {busy[task.id.casefold()]}" for task in away)
+    told = tuple(f"task {task.id}: {busy[task.id.casefold()]}" for task in away if task.id.casefold() in busy)
     unreadable = tuple(f"not counted: {task.problem}" for task in tasks if task.problem)
     order = in_order(tasks, most)
     if not order.ready:
-        waiting = tuple(each for each in waiting_of(tasks) if each.task.id.casefold() not in busy)
+        not_here = {task.id for task in away}
+        waiting = tuple(each for each in waiting_of(tasks) if each.task.id not in not_here)
         return Choice(order, waiting, None, _nothing(tasks, waiting), unreadable, told)
     first = order.ready[0]
     feature, part = _feature(workspace, first.task)
     unreadable += (part,) if part else ()
     choice = Choice(order, (), feature, _reason(first, feature, part), unreadable, told)
-    if not unreadable and not busy and not listed.unsettled and folders.is_folder(workspace.state_root):
+    if not unreadable and not away and not busy and not listed.unsettled and folders.is_folder(workspace.state_root):
         cache.put(name, choice)
         cache.save()
     return choice

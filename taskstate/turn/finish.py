@@ -17,10 +17,10 @@ from taskstate.turn import ownership
 from taskstate.turn.checks import Checks, Gate, checks_of, failing_output, gate
 from taskstate.turn.ending import ABANDON, DONE_ENDING, PAUSE, Ending, end, given_steps
 from taskstate.turn.ownership import is_own
-from taskstate.turn.situation import kept_position, require_open
+from taskstate.turn.situation import kept_position, require_open, turn_elsewhere
 from taskstate.turn.what_next import lint_lines, next_lines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace import artifacts
+from taskstate.workspace import artifacts, open_turns
 from taskstate.writing import notices, preconditions
 from taskstate.writing.change import Outcome
 from taskstate.writing.joined_changes import joined
@@ -62,6 +62,7 @@ def finish(call: TurnRequest, asked: FinishRequest) -> Finished:
     """
     workspace, request = call.workspace, call.request
     loaded = _readable(workspace, asked, call)
+    _require_here(workspace, loaded, asked, request)
     turn = blocks_of(loaded.document).delta.turn
     if turn is None:
         return _without_turn(workspace, loaded, asked, request)
@@ -120,6 +121,20 @@ def _readable(workspace: Workspace, asked: FinishRequest, call: TurnRequest) -> 
         force = call.request.force_secrets
         raise sessions.with_kept_input(workspace, call.task_id, asked.words, error, force=force) from error
     return loaded
+
+
+def _require_here(workspace: Workspace, loaded: Loaded, asked: FinishRequest, request: Request) -> None:
+    """Refuse a turn that is open in another worktree; the words are kept in a file.
+
+    Raises:
+        TaskstateError: code "turn-open".
+    """
+    theirs = open_turns.in_another_worktree(workspace, loaded.state.id)
+    if theirs and asked.words and not request.dry_run:
+        force = request.force_secrets
+        raise sessions.with_kept_input(workspace, loaded.state.id, asked.words, turn_elsewhere(theirs), force=force)
+    if theirs:
+        raise turn_elsewhere(theirs)
 
 
 # The session

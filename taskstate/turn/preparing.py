@@ -43,7 +43,7 @@ def _input_steps(workspace: Workspace, loaded: Loaded, request: Request) -> tupl
     """Return the step that brings the inputs up to date, or a note why they cannot be; work can begin without."""
     if not chain_inputs.upstream_ids(loaded.state):
         return [], ()
-    pulling = chain_inputs.pulling(workspace, request)
+    pulling = chain_inputs.pulling(workspace, request, once=True)
     try:
         pulling(loaded)
     except TaskstateError as error:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState
     from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.turn.tree_changes import EarlierTree
+    from taskstate.workspace.open_turns import OpenTurn
     from taskstate.workspace.workspace import Loaded, Workspace
 
 _NAMED = 5  # files in a line
@@ -117,6 +118,14 @@ def require_open(state: TaskState) -> None:
         message = f"task {state.id} is {state.status}"
         help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it back to work'
         raise TaskstateError(message, help=help_, code="task-complete")
+
+
+def turn_elsewhere(turn: OpenTurn) -> TaskstateError:
+    """Return the error for a task whose turn is open in another worktree: whose it is, and what to hand back."""
+    hand_back = f"hand back to {turn.agent} what you did: the files, what was checked, and what is left"
+    take_over = f'take the turn over: `taskstate start {turn.task} --take-over "WHY"`'
+    help_ = f"begin and end no turn here, and {hand_back}; or {take_over}"
+    return TaskstateError(f"task {turn.task}: {turn.words}", help=help_, code="turn-open")
 
 
 def due_role(blocks: ToolBlocks, names: tuple[str, ...], asked: str, task_id: str) -> str:

@@ -6,6 +6,7 @@ step. The baseline comes last: it may take long, and a turn without it has begun
 
 from __future__ import annotations
 
+from taskstate.chain import inputs as chain_inputs
 from taskstate.errors import TaskstateError
 from taskstate.model import delta_block, roles
 from taskstate.model.delta_block import Turn
@@ -25,7 +26,16 @@ from taskstate.turn.first_page import first_page
 from taskstate.turn.obstacles import Obstacles
 from taskstate.turn.ownership import is_own, owner, with_taken_over
 from taskstate.turn.preparing import preparing
-from taskstate.turn.situation import NOWHERE, Look, begun_notes, due_role, look, require_open, resumed_notes
+from taskstate.turn.situation import (
+    NOWHERE,
+    Look,
+    begun_notes,
+    due_role,
+    look,
+    require_open,
+    resumed_notes,
+    turn_elsewhere,
+)
 from taskstate.turn.tree_changes import START, EarlierTree, TreeChanges, left_before
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import open_turns
@@ -102,6 +112,8 @@ def start(call: TurnRequest, asked: StartRequest) -> Started:
     if is_real:
         loaded, baseline = take_baseline(call, outcome.loaded, where, asked.log)
         text = first_page(call.workspace, loaded, plan.role, asked.budget)
+    if is_real and plan.steps and chain_inputs.upstream_ids(outcome.loaded.state):
+        chain_inputs.remember_told(call.workspace, outcome.loaded)
     if is_real and asked.take_over:
         open_turns.clear_elsewhere(call.workspace, plan.loaded.state.id)
     who = f"task {plan.loaded.state.id}, {plan.role}" if plan.role else f"task {plan.loaded.state.id}"
@@ -158,7 +170,10 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
     blocks, names = blocks_of(loaded.document), workspace.config.roles
     role = due_role(blocks, names, asked.role, loaded.state.id)
     turn = blocks.delta.turn
-    is_ours = turn is not None and is_own(turn, request.metadata.actor, asked.agent)
+    theirs = open_turns.in_another_worktree(workspace, loaded.state.id)
+    if theirs and not asked.take_over:
+        raise turn_elsewhere(theirs)
+    is_ours = not theirs and turn is not None and is_own(turn, request.metadata.actor, asked.agent)
     resumes = turn is not None and (turn.role or "") == role and is_ours
     taken = _taken_over(turn, role, asked)
     obstacles, seen = Obstacles(_given(call, asked, role)), Look(NOWHERE, None, TreeChanges())
@@ -273,7 +288,7 @@ def _is_same_role(delta: delta_block.Delta, role: Role) -> bool:
 
 
 def _require_free(call: TurnRequest, state: TaskState, turn: Turn | None, asked: StartRequest) -> None:
-    """Refuse a task on which a turn is open that another agent began, or another role, here or in another worktree.
+    """Refuse a task on which a turn is open that another agent began, or another role.
 
     Raises:
         TaskstateError: code "turn-open".
@@ -291,9 +306,6 @@ def _require_free(call: TurnRequest, state: TaskState, turn: Turn | None, asked:
         role = f"{turn.role} of " if turn.role else ""
         message = f"a turn of {role}{owner(turn)} is open since {turn.started_at}"
         raise TaskstateError(message, help=help_, code="turn-open")
-    for each in open_turns.elsewhere(call.workspace):
-        if each.task.casefold() == state.id.casefold():
-            raise TaskstateError(each.words, help=help_, code="turn-open")
 
 
 class _Opening(NamedTuple):

@@ -68,9 +68,13 @@ class TreeChanges(NamedTuple):
 
     def refusal(self) -> TaskstateError:
         """Return the error that refuses to go on from a tree that nobody has looked at."""
+        go_on = f"go on from it: {START}"
+        if self.since and not self.since.report.is_here:
+            help_ = f"have it committed and pushed in the clone where it was left, then `git pull`; or {go_on}"
+            return TaskstateError(self.since.report.message, help=help_, code="drift")
         what = first_of(self.named, _NAMED) if self.named else self.since.report.message if self.since else ""
         message = f"the working tree is not what the last turn left: {what}"
-        help_ = f"take it back, or go on from it: {START}"
+        help_ = f"take it back, or {go_on}"
         return TaskstateError(message, help=help_, code="drift")
 
 

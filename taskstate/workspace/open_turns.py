@@ -104,6 +104,14 @@ def ended_note(document: Document, actor: str) -> tuple[str, ...]:
     return () if turn is None or turn.is_of(actor) else (f"a turn was open, and ends with the task: {turn.words}",)
 
 
+def in_another_worktree(workspace: Workspace, task_id: str) -> OpenTurn | None:
+    """Return the turn of a task that was begun in another worktree, and none here; None where there is none."""
+    same = task_id.casefold()
+    if any(each.task.casefold() == same for each in here(workspace)):
+        return None
+    return next((each for each in elsewhere(workspace) if each.task.casefold() == same), None)
+
+
 def without_turn(text: str) -> str:
     """Return a state file's text without an open turn, as a task that is complete or dropped is left."""
     from taskstate.model.delta_block import with_turn

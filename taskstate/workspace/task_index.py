@@ -20,6 +20,7 @@ from taskstate.model.statuses import CLOSED
 from taskstate.storage import files, folders
 from taskstate.storage.cache import Cache
 from taskstate.storage.file_sources import mark_of, settled_before
+from taskstate.storage.git import client as git
 from taskstate.syntax import hashes
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import listing, open_turns
@@ -115,6 +116,18 @@ def all_tasks(workspace: Workspace, listed: StateFiles | None = None) -> tuple[I
     return tuple(tasks)
 
 
+def left_out(workspace: Workspace) -> tuple[IndexedTask, ...]:
+    """Return the tasks whose state files a sparse checkout leaves out, as git's index has them."""
+    at, root = git.folders(workspace.root), workspace.root
+    if at is None or not git.is_sparse(at):
+        return ()
+    from taskstate.storage.git import index
+
+    found = index.left_out(root)
+    read = ((name, git.run(["cat-file", "blob", each], root)) for name, each in found.items() if _is_state_file(name))
+    return tuple(_entry(workspace, name, "", data) for name, data in read)
+
+
 def permanent_paths(workspace: Workspace) -> tuple[str, ...] | None:
     """Return the paths of the permanent tasks from the repository's root; None where all tasks have to be read.
 
@@ -193,10 +206,17 @@ def id_in(relative: str) -> str:
 
 
 def _read(workspace: Workspace, relative: str, mark: str) -> IndexedTask:
-    """Read a file's front matter into an entry; each value becomes one line without tabs."""
-    problem, values = "", [""] * (len(IndexedTask._fields) - 4)
     try:
-        values = _values(workspace, decoded(workspace.read(workspace.root / relative), relative), relative)
+        return _entry(workspace, relative, mark, workspace.read(workspace.root / relative))
+    except TaskstateError as error:
+        return _entry(workspace, relative, mark, None, error.message)
+
+
+def _entry(workspace: Workspace, relative: str, mark: str, data: bytes | None, problem: str = "") -> IndexedTask:
+    """Make an entry of a file's front matter; each value becomes one line without tabs."""
+    values = [""] * (len(IndexedTask._fields) - 4)
+    try:
+        values = values if data is None else _values(workspace, decoded(data, relative), relative)
     except TaskstateError as error:
         problem = error.message
     *front, turn = values

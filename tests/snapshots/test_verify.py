@@ -450,7 +450,7 @@ def test_lost_pack_is_told_while_the_tree_matches(place: GitPlace, ending: str, 
     if size is not None:
         path.write_bytes(content[:size])
     verified = place.verify()
-    assert (verified.drift, verified.notes) == (False, (Artifacts.LOST.value,))
+    assert (verified.drift, verified.notes) == (False, (Artifacts.BROKEN.value,))
 
 
 def test_tree_that_somebody_wrote_by_hand_is_not_believed(place: GitPlace) -> None:
@@ -461,9 +461,12 @@ def test_tree_that_somebody_wrote_by_hand_is_not_believed(place: GitPlace) -> No
 
 
 def test_torn_and_missing_diffs_are_refused(place: GitPlace) -> None:
-    """A diff that is not what was recorded is never shown; one that is not here is said to be missing."""
+    """A diff that is not what was recorded is never shown: it is made again from the trees, or said to be missing."""
     path = place.root / ".taskstate" / place.snapshot()["pack"] / "implementer-from-base.diff.gz"
-    whole = path.read_bytes()
+    whole, content = path.read_bytes(), place.diff()
+    path.write_bytes(whole[:-9])
+    assert place.diff() == content
+    shutil.rmtree(path.parent / "pack")
     for data in (whole[:-9], b"", gzip.compress(b"another")):
         path.write_bytes(data)
         assert refusal(place.diff).code == "artifact-broken"
@@ -490,10 +493,10 @@ def test_incremental_diff_is_the_roles_own_change(place: GitPlace) -> None:
     assert error.help == "its diff from the base commit is all that it did: leave --type out"
 
 
-@pytest.mark.parametrize("why", ["left no snapshot", "is gone"])
+@pytest.mark.parametrize("why", ["left no snapshot", "left is not here"])
 def test_incremental_diff_that_cannot_be_is_explained(place: GitPlace, why: str) -> None:
     """Where the tree of the role before is lost, the snapshot is taken and says why it has no such diff."""
-    role, before = ("reviewer", "implementer") if why == "is gone" else ("validator", "reviewer")
+    role, before = ("reviewer", "implementer") if why == "left is not here" else ("validator", "reviewer")
     shutil.rmtree(place.root / ".taskstate/artifacts")
     place.write("a.txt", "reviewed\n")
     notes = place.take(role).notes
