@@ -5,7 +5,8 @@
 #   make test               everything that must pass before a change lands; CI runs the same
 #   make fuzz SECONDS=60    look for counterexamples to the properties for about that long, with new seeds each round
 #   make torture            many writers and editors at once, then git and editors in any order, then commands
-#                           killed at every change of the disk; checks that nothing was lost
+#                           killed at every change of the disk; checks that nothing was lost; then every cure that
+#                           a test meets is run as printed, and those that none meets are listed
 #   make mutants SEED=1     mutation testing: change the code in 300 places, one at a time, and show what no test notices
 #   make audit              look the installed dependencies up in a public database of known holes (needs the network)
 #   make bench              measure the figures that the documentation and the targets quote, in some ten minutes
@@ -85,7 +86,11 @@ torture: $(READY)
 	$(BIN)/python -m tests.torture
 	for round in 1 2 3; do $(BIN)/python -m tests.kept || exit 1; done
 	$(BIN)/python -m tests.kept --calm
+	$(BIN)/python -m tests.clones
 	KILL_EVERY=1 $(PYTEST) -q tests/turn/test_crashes.py tests/acceptance/test_crashes.py
+	rm -f .cache/cures-met
+	CURES=all $(PYTEST) -q --ignore=tests/turn/test_crashes.py tests/turn tests/cli tests/operations tests/acceptance
+	$(BIN)/python -m tests.support.cures
 
 # Not part of continuous integration: it takes about half an hour.
 mutants: $(READY)

@@ -61,7 +61,7 @@ def with_reference(page: str) -> str:
     _, _, after = rest.partition(END)
     table = commands()
     every = [each for command in table for each in operations_of(command, table)]
-    return f"{before}{BEGIN}\n{_overview(table, every)}\n{reference(every)}{END}{after}"
+    return f"{before}{BEGIN}\n{_overview(table, every)}\n{_comparing(every)}\n{reference(every)}{END}{after}"
 
 
 def _overview(table: Mapping[str, Command], every: Sequence[Operation]) -> str:
@@ -73,6 +73,17 @@ def _overview(table: Mapping[str, Command], every: Sequence[Operation]) -> str:
         more = f": {links}" if len(own) > 1 else ""
         first = f"[`{name}`](#taskstate-{own[0].replace(' ', '-')})"
         lines.append(f"| {first} | {_escaped(command.summary)}{more} |")
+    return "\n".join([*lines, ""])
+
+
+def _comparing(every: Sequence[Operation]) -> str:
+    """Return the table of the operations that compare the working tree before they change anything."""
+    lines = ["### What compares the working tree first", ""]
+    lines += ["Each command that changes roles, results or snapshots does, and no other changes these:", ""]
+    lines += ["| command | what it compares the tree with |", "| --- | --- |"]
+    for each in every:
+        if each.compares:
+            lines.append(f"| [`{each.name}`](#taskstate-{each.name.replace(' ', '-')}) | {_escaped(each.compares)} |")
     return "\n".join([*lines, ""])
 
 

@@ -33,7 +33,7 @@ def messages(codes: tuple[str, ...]) -> Iterator[str]:
 
 def _findings(case: Case) -> tuple[Finding, ...]:
     if case.gone:
-        return engine.findings_of_removed(parse(case.text or ""), case.name, case.config, case.queries)
+        return engine.findings_as("removed", parse(case.text or ""), case.name, case.config, case.queries)
     return engine.findings(case.data, case.name, case.config, case.queries)
 
 

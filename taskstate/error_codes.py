@@ -35,8 +35,8 @@ ErrorCode = Literal[
     "context-exists", "handoff", "handoff-invalid", "handoff-open", "no-dependency", "no-handoff", "no-output",
     "no-progress", "not-sealed", "note",
     # Snapshots and QA.
-    "bad-snapshot", "baseline-recorded", "committed", "drift", "drift-unresolved", "lines", "log-unknown",
-    "no-commands", "no-diff", "no-snapshot", "not-recorded", "nothing-to-resolve", "nothing-to-snapshot",
+    "bad-snapshot", "baseline-late", "baseline-recorded", "committed", "drift", "drift-unresolved", "lines",
+    "log-unknown", "no-commands", "no-diff", "no-snapshot", "not-recorded", "nothing-to-resolve", "nothing-to-snapshot",
     "objects-lost", "task-file-changed", "under-way", "untrusted",
     # The permanent task and its Impact Map.
     "edited", "impact-map", "no-claim", "no-map", "no-permanent", "not-confirmed", "nothing-changed", "outdated",

@@ -25,12 +25,15 @@ _CONTENT = ("content", "contents", "file_text")
 class HookCall(NamedTuple):
     """A call by a client: the working folder, why a session starts, the sub-agent, and what a tool does.
 
+    Of a sub-agent `role` is its type and `agent_id` its id; `reads_only` says that its client lets it write nothing.
     `repeats` says that the agent goes on already because of a block at its last stop.
     """
 
     folder: str
     source: str = ""
     role: str = ""
+    agent_id: str = ""
+    reads_only: bool = False
     command: str = ""
     edits: tuple[Edit, ...] = ()
     repeats: bool = False
@@ -56,6 +59,8 @@ def read_call(data: bytes) -> HookCall:
         folder=_folder(values),
         source=_text(values, "source", "trigger"),
         role=_text(values, "agent_type", "subagent_type"),
+        agent_id=_text(values, "agent_id", "agentId", "subagent_id"),
+        reads_only=values.get("permission_mode") == "plan" or values.get("is_read_only") is True,
         command=_command(tool) or _command(values),
         edits=tuple(_edits(tool)) or tuple(_edits(values)),
         repeats=bool(values.get("stop_hook_active")) or bool(values.get("loop_count")),
@@ -86,7 +91,9 @@ def _text(values: Mapping[str, Any], *names: str) -> str:
 def _command(values: Mapping[str, Any]) -> str:
     command = values.get("command")
     if isinstance(command, list):
-        return " ".join(map(str, command))
+        from shlex import join  # most clients give a text
+
+        return join(map(str, command))
     return command if isinstance(command, str) else ""
 
 

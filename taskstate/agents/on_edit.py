@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 from contextlib import closing
 from pathlib import Path
 
+from taskstate.agents.shell_commits import commit_folders
 from taskstate.errors import TaskstateError
 from taskstate.model.names import own_type
 from taskstate.storage import folders
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from taskstate.writing.change import Request
 
 _FINDINGS = 8  # that are handed back
-_COMMIT = re.compile(r"\bgit\b(?:\s+-\S+(?:\s+[^\s-]\S*)?)*\s+commit\b")
 _CHECKED: tuple[OwnType, ...] = ("state", "handoff")
 
 
@@ -40,14 +39,21 @@ def before_edit(event: Event) -> str:
 
 
 def before_commit(event: Event) -> str:
-    """Return the errors in the state files and handoffs that a commit would take along."""
+    """Return the errors in the state files and handoffs that a commit of this repository would take along."""
     workspace = event.workspace
-    if not _COMMIT.search(event.call.command) or git.toplevel(workspace.root) is None:
+    top = git.toplevel(workspace.root)
+    if top is None or not any(_is_in(top, each) for each in commit_folders(event.call.command, event.call.folder)):
         return ""
     changed = (workspace.root / name for name in worktree.dirty_files(workspace.root, lambda _: False))
     found = [each for each in _findings(event, _checked(event, changed)) if each.diagnostic.severity == "error"]
     lines = _lines(found)
     return "\n".join(["Not committed: mend these first, or see `taskstate lint --fix`.", *lines]) if lines else ""
+
+
+def _is_in(top: Path, folder: str) -> bool:
+    """Return whether a folder is of the working tree `top`, or would be if it were there."""
+    real = Path(os.path.realpath(folder))
+    return git.toplevel(real) == top if folders.is_folder(real) else real.is_relative_to(top)
 
 
 def after_edit(event: Event) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from taskstate.agents.task_at_hand import task_at_hand
+from taskstate.model.permanent import shown_version
 from taskstate.model.write_metadata import blocks_of
 from taskstate.permanent.readers import standing
 from taskstate.typed import TYPE_CHECKING
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded
 
 BUDGET = 800  # tokens of the brief: with the other hooks of a turn it stays below 1,200
-_ROLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
+_READERS = frozenset(("Explore", "Plan"))  # sub-agents of Claude Code that only read
 _NO_TASK = "taskstate keeps tasks here, none is at hand: `taskstate next` names one, `taskstate start ID` begins it"
 
 
@@ -32,8 +34,8 @@ def compaction(event: Event) -> str:
     from taskstate.agents.on_stop import how_to_finish, unrecorded
 
     found = task_at_hand(event.workspace, event.named_task)
-    text = _first_page(event, found)
     turn = blocks_of(found.loaded.document).delta.turn if found else None
+    text = _recovery(event, turn) + _first_page(event, found)
     if not found or not turn:
         return text
     missing = unrecorded(event.workspace, found.loaded, turn)
@@ -42,11 +44,25 @@ def compaction(event: Event) -> str:
     return f"Your context was compacted; what follows is exact, your memory is not.\n{recorded}{text}"
 
 
+def _recovery(event: Event, turn: Turn | None) -> str:
+    """Return the command by which an agent recovers the shared context; empty where there is none."""
+    shared = standing(event.workspace, "")
+    if shared is None:
+        return ""
+    agent = _agent_flag(turn)
+    return (
+        f"First `taskstate permanent recover{agent}`, and do what it says, in its order: the shared context "
+        f"({shown_version(shared.version)} of task {shared.id}), your task, the confirmation, your impact analysis.\n\n"
+    )
+
+
 def subagent_start(event: Event) -> str:
-    """Return the permanent task, its version, and what the role of a sub-agent has not confirmed; and the task."""
-    workspace = event.workspace
-    role = event.call.role if _ROLE.fullmatch(event.call.role) else ""
-    shared = standing(workspace, role)
+    """Return the permanent task, its version, and what a sub-agent has not confirmed, by its id; and the task."""
+    workspace, call = event.workspace, event.call
+    role = call.role if _NAME.fullmatch(call.role) else ""
+    agent = f"{role}:{call.agent_id}" if role and _NAME.fullmatch(call.agent_id) else role
+    # Who cannot write cannot confirm either, and is asked to read only.
+    shared = standing(workspace, "" if call.reads_only or role in _READERS else agent)
     lines = [f"Permanent task {shared.id}: {shared.line}"] if shared else []
     found = task_at_hand(workspace, event.named_task)
     if found:
@@ -74,5 +90,10 @@ def _turn_words(loaded: Loaded, turn: Turn | None) -> str:
     if turn is None:
         return f"No turn is open: `taskstate start {task_id}` begins one."
     role = f" --role {turn.role}" if turn.role else ""
-    agent = f" --agent {turn.agent}" if turn.agent and re.fullmatch(r"[\w.@-]+", turn.agent) else ""
-    return f"Its turn is open since {turn.started_at}: `taskstate start {task_id}{role}{agent}` goes on with it."
+    command = f"`taskstate start {task_id}{role}{_agent_flag(turn)}`"
+    return f"Its turn is open since {turn.started_at}: {command} goes on with it."
+
+
+def _agent_flag(turn: Turn | None) -> str:
+    name = (turn and turn.agent) or ""
+    return f" --agent {name}" if re.fullmatch(r"[\w.@:-]+", name) else ""

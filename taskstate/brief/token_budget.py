@@ -12,7 +12,7 @@ from taskstate.errors import TaskstateError
 from taskstate.handoff import token_count
 from taskstate.model.static_context import read_static
 from taskstate.model.write_metadata import blocks_of
-from taskstate.storage import files
+from taskstate.storage import files, installed
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import artifacts
 
@@ -117,7 +117,7 @@ def shape(result: TokenBudget) -> dict[str, Any]:
 
 def table(result: TokenBudget) -> str:
     """Return a token budget as text."""
-    method = "estimated; with `pip install 'taskstate[tokens]'` they are counted"
+    method = f"estimated; with `{installed.adding('tokens')}` they are counted"
     if result.counter.is_exact:
         method = f"counted with {result.counter.name}"
     pasted = [

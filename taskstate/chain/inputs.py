@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from taskstate.errors import TaskstateError
 from taskstate.model import chain
 from taskstate.model.names import id_key
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import COMPLETE, DROPPED
 from taskstate.model.write_metadata import timestamp
-from taskstate.storage import file_state, files
+from taskstate.storage import files
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.run_cache import RunCache
 from taskstate.workspace.workspace import no_task
@@ -113,7 +115,9 @@ def _input_link(workspace: Workspace, document: Document, upstream: Upstream) ->
         complete = upstream.status == COMPLETE
         reason = "it is complete, and hands nothing down" if complete else f"it is {upstream.status or 'of no status'}"
         return Link(upstream.id, EMPTY if complete else WAITING, reason + pulled_at)
-    changed = file_state.changed_since(workspace.root, upstream.files)
+    from taskstate.chain.changed_outputs import changed_files
+
+    changed = tuple(each.words for each in changed_files(workspace, upstream))
     if any(not each.is_of(upstream) for each in quotes):
         since = f"its output changed since revision {quotes[0].revision}, and is at {upstream.revision}"
         return Link(upstream.id, STALE, since, changed)
@@ -170,10 +174,17 @@ def pull(workspace: Workspace, task_id: str, request: Request, *, source: str = 
     return change(workspace, task_id, pulling(workspace, request, source=source), request)
 
 
-def pulling(workspace: Workspace, request: Request, *, source: str = "") -> Callable[[Loaded], Change[str]]:
-    """Return the step that updates the inputs of a state file, as `pull` does."""
+def pulling(
+    workspace: Workspace, request: Request, *, source: str = "", once: bool = False
+) -> Callable[[Loaded], Change[str]]:
+    """Return the step that updates the inputs of a state file, as `pull` does.
+
+    With `once` nothing is said of changed files of which the task was told (`remember_told`).
+    """
 
     def job(loaded: Loaded) -> Change[str]:
+        from taskstate.chain import changed_outputs  # most tasks build on no other
+
         repository = RunCache(workspace)
         text, notes = loaded.document.text, list[str]()
         for each in _sources(loaded.state, source):
@@ -184,12 +195,25 @@ def pulling(workspace: Workspace, request: Request, *, source: str = "") -> Call
             updated = chain.with_input(
                 loaded.document.with_text(text), upstream, timestamp(request.metadata.now), workspace.config
             )
-            notes += _pull_notes(workspace, upstream, changed=updated != text, dry_run=request.dry_run)
+            if updated != text:
+                verb = "would pull" if request.dry_run else "pulled"
+                notes.append(f"{verb} the output of task {upstream.id}, revision {upstream.revision}")
+            notes += changed_outputs.told(workspace, loaded.state.id, upstream, once=once)
             text = updated
         diff = unified_diff(loaded.relative, loaded.document.text, text)
         return Change(text=text, notes=tuple(notes), result=diff)
 
     return job
+
+
+def remember_told(workspace: Workspace, loaded: Loaded) -> None:
+    """Note that a task was told which files of its inputs have changed."""
+    from taskstate.chain.changed_outputs import remember
+
+    repository = RunCache(workspace)
+    for each in upstream_ids(loaded.state):
+        with suppress(TaskstateError):  # it was told that it cannot be read
+            remember(workspace, loaded.state.id, _upstream(repository, each))
 
 
 def _sources(state: TaskState, source: str) -> tuple[str, ...]:
@@ -215,15 +239,6 @@ def _ready_output(repository: RunCache, task_id: str) -> Upstream | str:
     if upstream.status == DROPPED:
         return f"task {upstream.id} was dropped, and hands nothing down"
     return f"task {upstream.id} is {upstream.status or 'of no status'}: its output comes when it is complete"
-
-
-def _pull_notes(workspace: Workspace, upstream: Upstream, *, changed: bool, dry_run: bool) -> list[str]:
-    notes = []
-    if changed:
-        verb = "would pull" if dry_run else "pulled"
-        notes.append(f"{verb} the output of task {upstream.id}, revision {upstream.revision}")
-    changes = file_state.changed_since(workspace.root, upstream.files)
-    return [*notes, *(f"since task {upstream.id} was completed: {each}" for each in changes)]
 
 
 # Outputs

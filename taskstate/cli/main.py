@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from taskstate.operations.index import Command
     from taskstate.operations.operation import Operation
+    from taskstate.operations.result import Result
 
 OUR_FAULT, CANNOT = 3, 2
 _DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
@@ -54,13 +55,10 @@ def main(arguments: Sequence[str], commands: Mapping[str, Command]) -> int:
         _discard_output()  # the reader of a pipe has closed it, as `head` does
         return 0
     except OSError as error:
-        if error.errno not in _DISK_FULL:
+        if error.errno not in _DISK_FULL and not run.is_done:
             return run.print_error(our_fault(error), OUR_FAULT)
         _discard_output()
-        message = f"cannot write the output: {error.strerror}"
-        return run.print_error(
-            TaskstateError(message, help="free some space, then run this again", code="disk-full"), CANNOT
-        )
+        return run.print_error(run.unwritten(error), CANNOT)
     except Exception as error:  # noqa: BLE001 - last resort: an unexpected error becomes one line and a log file
         return interrupted_status(error) or run.print_error(our_fault(error), OUR_FAULT)
     return status
@@ -72,6 +70,7 @@ class _Run:
     def __init__(self, output: Output) -> None:
         self.output = output
         self._call: CommandLineCall | None = None
+        self._result: Result | None = None
 
     def operation(self, operation: Operation, args: argparse.Namespace) -> int:
         """Run an operation with parsed arguments, show its result, and return the exit status."""
@@ -81,13 +80,29 @@ class _Run:
         call = self._call = CommandLineCall(args, operation, output)
         given = {name: value for name, value in vars(args).items() if not name.startswith("_")}
         _require_one_reader(operation, given)
-        status = output.show(operation.run(call, make(operation, given, read_value)), call)
+        self._result = operation.run(call, make(operation, given, read_value))
+        status = output.show(self._result, call)
         return status or int(call.found_damage)
 
     @property
     def found_damage(self) -> bool:
         """Whether the call met a damaged file."""
         return self._call is not None and self._call.found_damage
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the operation has returned: what fails after that is the output alone."""
+        return self._result is not None
+
+    def unwritten(self, error: OSError) -> TaskstateError:
+        """Return the error of an output that cannot be written, which says if the disk has changed all the same."""
+        message, result = f"cannot write the output: {error.strerror}", self._result
+        is_recorded = result is not None and isinstance(result.data, dict) and result.data.get("changed") is True
+        if result is None or not is_recorded or (self._call and self._call.dry_run):
+            return TaskstateError(message, help="free some space, then run this again", code="disk-full")
+        first = "" if result.is_verbatim else result.text.partition("\n")[0]
+        message += f"; what the command did is recorded{f' ({first})' if first else ''}"
+        return TaskstateError(message, help="free some space; it need not be run again", code="disk-full")
 
     def print_error(self, error: TaskstateError, status: int) -> int:
         """Print an error, which counts as said by the call; return the exit status."""

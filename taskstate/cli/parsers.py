@@ -45,10 +45,24 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - whatever argparse takes
         super().__init__(**{"formatter_class": _Help, **options})
+        self._words: Sequence[str] = ()  # what is parsed
 
     def error(self, message: str) -> NoReturn:
         """Raise the usage error that the command line reports."""
-        raise usage_error(f"{self._place}{message}", help=f"see `{self.prog} --help`")
+        help_ = f"see `{self.prog} --help`"
+        flag = message.removeprefix("argument ").partition(":")[0]
+        next_ = self._words[self._words.index(flag) + 1 :][:1] if flag in self._words else ()
+        flags = self._option_string_actions
+        dashed = next((each for each in self._words if each[:1] == "-" and each.partition("=")[0] not in flags), "")
+        if message.endswith("expected one argument") and next_ and next_[0] in flags:
+            help_ = f"write `{flag}=…` where its value is {next_[0]!r}, which is a flag itself"
+        elif (
+            self._subparsers is None
+            and dashed.strip("-")
+            and message.startswith("the following arguments are required")
+        ):
+            help_ = f"if {dashed!r} is a text: write it last, behind `--`"
+        raise usage_error(f"{self._place}{message}", help=help_)
 
     @property
     def _place(self) -> str:
@@ -62,13 +76,45 @@ class Parser(argparse.ArgumentParser):
         Raises:
             TaskstateError: code "usage".
         """
-        parsed, left = super().parse_known_args(args, namespace)
+        parsed, left = super().parse_known_args(self._with_values(args), namespace)
         unknown = next((each.partition("=")[0] for each in left if each.startswith("--")), "")
         if unknown:
             self._refuse("option", unknown, [name for name in self._option_string_actions if name.startswith("--")])
         if left:  # the parser of a group would name itself, and an empty word not at all
             self.error(f"unrecognized arguments: {' '.join(each or repr(each) for each in left)}")
         return parsed, left
+
+    def _with_values(self, words: Sequence[str]) -> list[str]:
+        """Return the words with each value that begins with a dash joined to its flag, as in `--did=-q is quiet`.
+
+        A flag for a value takes the next word unless that is exactly a flag of this command, alone or with its value;
+        argparse would take any word that looks like one.
+        """
+        joined: list[str] = []
+        self._words = words
+        for at, word in enumerate(words):
+            if word == "--":
+                return [*joined, *words[at:]]
+            name = word if " " in word else word.partition("=")[0]
+            is_dashed = word.startswith("-") and word != "-" and name not in self._option_string_actions
+            if joined and is_dashed and self._takes_value(joined[-1]):
+                joined[-1] += f"={word}"
+            else:
+                joined.append(word)
+        return joined
+
+    def _takes_value(self, word: str) -> bool:
+        """Return whether a word is a flag, perhaps abbreviated, whose value is the next word."""
+        if not word.startswith("--") or "=" in word:
+            return False
+        exact = self._option_string_actions.get(word)
+        actions = [exact] if exact else [each[0] for each in self._get_option_tuples(word)]
+        return len(actions) == 1 and actions[0].nargs is None
+
+    def _parse_optional(self, arg_string: str) -> Any:  # noqa: ANN401 - as argparse
+        """Return None for a text with a blank where a flag has its name: it is none, even if it begins as one does."""
+        has_blank = any(each.isspace() for each in arg_string.partition("=")[0])
+        return None if has_blank else super()._parse_optional(arg_string)
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:  # noqa: ANN401 - as argparse
         """Return what a flag or an argument gets; argparse took the value of `--flag=--` for the end of the flags."""

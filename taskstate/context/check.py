@@ -82,14 +82,16 @@ def check(workspace: Workspace, task_id: str) -> ContextCheck:
     require_sealed(loaded)
     blocks = blocks_of(loaded.document)
     context = blocks.context
-    broken_parts = {each.part for each in broken_fences(loaded.state)}
-    findings = (
-        *stale_findings(workspace, loaded),
-        *(() if STANDARDS in broken_parts else _configuration_findings(workspace, loaded)),
-        *_export_findings(workspace, loaded.state.id),
-    )
+    findings = (*source_findings(workspace, loaded), *_export_findings(workspace, loaded.state.id))
     notes = committed_notes(workspace, blocks.delta.base_commit)
     return ContextCheck(loaded.state.id, loaded.relative, loaded.token, str(context.seal), findings, notes)
+
+
+def source_findings(workspace: Workspace, loaded: Loaded) -> tuple[ContextFinding, ...]:
+    """Return what is no longer as it was captured, and what the configuration has the task cite by now."""
+    broken_parts = {each.part for each in broken_fences(loaded.state)}
+    asked = () if STANDARDS in broken_parts else _configuration_findings(workspace, loaded)
+    return (*stale_findings(workspace, loaded), *asked)
 
 
 def stale_findings(workspace: Workspace, loaded: Loaded) -> tuple[ContextFinding, ...]:
@@ -115,7 +117,7 @@ def _fence_finding(loaded: Loaded, broken: BrokenFence) -> ContextFinding:
 
 
 def _rebuild(task_id: str) -> str:
-    return f"`taskstate context rebuild {task_id}`"
+    return f'`taskstate context rebuild {task_id} --note "WHY"`'  # without a note it is refused if a criterion changed
 
 
 def _seal_findings(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks) -> Iterator[ContextFinding]:

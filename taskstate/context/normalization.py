@@ -10,14 +10,14 @@ NORMALIZER_VERSION = "2.0.0"
 WIDTH = 120
 
 _BLANKS = re.compile(r"[ \t]+")  # other white space, such as a no-break space, is part of a word
-_COMMENT = re.compile(r"#(?!#)")
+_COMMENT = re.compile(r"#(?:[ \t]|\Z)")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*\Z)|~{3,})")
 _TABLE = re.compile(r"(?=.*-)(?=.*[|:])[-:| \t]+\Z")  # the line below the head of a table
 _FENCE_END = re.compile(r" {0,3}(`{3,}|~{3,})[ \t]*\Z")
 # Lines whose end matters, so that they are never joined: items, headings, quotes, tables, HTML, rules and underlines,
 # link definitions, and indented lines, by any white space.
 _LINE_END_MATTERS = re.compile(
-    r"\s|[-*+](?:[ \t]|\Z)|\d{1,9}[.)](?:[ \t]|\Z)|##|[>|<]|(?:=+|-+|(?:[*_-][ \t]*){3,})[ \t]*\Z|\[[^\]]+\]:"
+    r"\s|[-*+#](?:[ \t]|\Z)|\d{1,9}[.)](?:[ \t]|\Z)|##|[>|<]|(?:=+|-+|(?:[*_-][ \t]*){3,})[ \t]*\Z|\[[^\]]+\]:"
 )
 
 
@@ -47,20 +47,30 @@ def _without_comment(match: re.Match[str]) -> str:
     return match["code"] or (" " if halves else "")
 
 
-def normalize(text: str) -> str:
+def normalize(text: str, *, has_comments: bool = True) -> str:
     """Return `text` without comments, paragraphs wrapped at 120 characters, blank lines single, one LF at the end.
 
-    HTML comments are left out, too. Fences, tables and indented lines, which may be code, stay as they are. A line that
-    begins with a single `#` is a comment; `##` begins a heading.
+    HTML comments are left out, too. Fences, tables and indented lines, which may be code, stay as they are. Where a
+    text `has_comments`, they are its lines of `#` and a blank; `#42` begins a word, and `##` a heading.
     """
-    normal = _normalized(text)
+    normal = _normalized(text, has_comments=has_comments)
     # A backtick that goes with its `#` line may have made a code span of an HTML comment further down.
-    while "-->" in normal and (again := _normalized(normal)) != normal:
+    while "-->" in normal and (again := _normalized(normal, has_comments=has_comments)) != normal:
         normal = again
     return normal
 
 
-def _normalized(text: str) -> str:
+def comment_lines(text: str) -> tuple[str, ...]:
+    """Return the lines of a text that `normalize` takes for comments."""
+    found, fence = [], ""
+    for line in without_html_comments(text).split("\n"):
+        fence_before, fence = fence, _fence_after(line, fence)
+        if not (fence_before or fence) and _COMMENT.match(line):
+            found.append(line)
+    return tuple(found)
+
+
+def _normalized(text: str, *, has_comments: bool) -> str:
     """Return a text normalised once; what that uncovers, see `normalize`, is left to the next time."""
     blocks: list[str] = []
     paragraph: list[str] = []
@@ -70,7 +80,7 @@ def _normalized(text: str) -> str:
         fence_before = fence
         fence = _fence_after(line, fence)
         fenced = bool(fence_before or fence)
-        if not fenced and _COMMENT.match(line):
+        if has_comments and not fenced and _COMMENT.match(line):
             continue
         begins_table = not fenced and bool(_TABLE.match(line))
         in_table = begins_table or (in_table and not fenced and bool(line.strip(" \t")))

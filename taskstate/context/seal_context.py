@@ -115,6 +115,8 @@ def with_rebuilt(
     events to the archive.
     """
     note = escaping.one_line(capture_request.note, what="--note") if capture_request.note else ""
+    if not is_sealed(loaded.document.front_matter.node):  # what keeps it from being sealed comes before that it is not
+        plan_capture(workspace, loaded, capture_request, rebuild=False)
     require_sealed(loaded)
     sealing = _plan(workspace, loaded, capture_request, request, rebuild=True)
     reworded = sealed_criteria.reworded(workspace, loaded, sealing.text)

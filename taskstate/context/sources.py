@@ -98,7 +98,8 @@ class Sources:
         if cited is None:
             near = standard.nearest(section)
             message = f"{subject} has no heading with the slug {section!r}"
-            help_ = f"did you mean {file}#{near}?" if near else "it has no heading at all"
+            again = f"correct the citation in {source}, then give the command again"
+            help_ = f"did you mean {file}#{near}? {again}" if near else f"it has no heading at all: {again}"
             raise TaskstateError(message, help=help_, code="invalid-input")
         return cited
 

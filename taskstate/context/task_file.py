@@ -1,7 +1,8 @@
 """Reads task files (`.task.yaml`), in which other tools or people describe a task.
 
-Texts of several lines are normalized (`normalize`); all other values stay as they are. A key that
-`schemas/task-file.schema.json` does not describe is a warning, since the file may serve other programs too.
+Texts of several lines are normalized (`normalize`); all other values stay as they are. Only a block scalar (`|`, `>`)
+has comments inside: in any other value a `#` is a part of the text. A key that `schemas/task-file.schema.json` does
+not describe is a warning, since the file may serve other programs too.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import hashlib
 import re
 
 from taskstate.context.capture_paths import paths_among
-from taskstate.context.normalization import normalize, without_html_comments
+from taskstate.context.normalization import comment_lines, normalize, without_html_comments
 from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
 from taskstate.syntax.nodes import Node
@@ -92,28 +93,44 @@ def read_task_file(name: str, data: bytes) -> TaskFile:
         sha=git_blob_id(data),
         **{key: values.get(key) or "" for key in ("title", *FACTS, "priority", "area")},
         depends_on=tuple(values.get("depends_on") or ()),
-        description=normalize(values.get("description") or "").strip(),
+        description=_normal(root, ("description",), values.get("description") or ""),
         scope_in=tuple(scope.get("in") or ()),
         scope_out=tuple(scope.get("out") or ()),
-        criteria=tuple(normalize(text).strip() for text in values.get("acceptance_criteria") or ()),
+        criteria=tuple(
+            _normal(root, ("acceptance_criteria", at), text)
+            for at, text in enumerate(values.get("acceptance_criteria") or ())
+        ),
         commands=tuple(qa.get("commands") or ()),
         standards=tuple(_citation(name, each) for each in values.get("standards") or ()),
         features=tuple((each["id"], each["description"]) for each in values.get("features") or ()),
         paths=tuple(values.get("repository_paths") or ()),
         lines={path: line for path, _, line in places},
-        warnings=(*warnings, *_comments_left_out(name, values, of_keys)),
+        warnings=(*warnings, *_comments_left_out(name, root, values, of_keys)),
     )
 
 
-def _comments_left_out(name: str, values: Mapping[str, Any], lines: Mapping[KeyPath, int]) -> Iterator[str]:
-    """Yield a remark for each text of a task file whose HTML comments are not taken over."""
-    texts = [
+def _normal(root: Node, path: KeyPath, text: str) -> str:
+    return normalize(text, has_comments=_is_block(root, path)).strip()
+
+
+def _is_block(root: Node, path: KeyPath) -> bool:
+    """Return whether the value at a path is a block scalar, the one kind of value in which a line may be a comment."""
+    node = root.get(*path)
+    return node is not None and node.style in {"literal", "folded"}
+
+
+def _comments_left_out(name: str, root: Node, values: Mapping[str, Any], lines: Mapping[KeyPath, int]) -> Iterator[str]:
+    """Yield remarks for each text of a task file of which comments are not taken over."""
+    texts: list[tuple[KeyPath, str]] = [
         (("description",), values.get("description") or ""),
         *((("acceptance_criteria", at), text) for at, text in enumerate(values.get("acceptance_criteria") or ())),
     ]
     for path, text in texts:
+        place = f"{name}, line {lines.get(path, 1)}"
         if without_html_comments(text) != with_newlines(text, "\n"):
-            yield f"{name}, line {lines.get(path, 1)}: HTML comments in `{path[0]}` are left out"
+            yield f"{place}: HTML comments in `{path[0]}` are left out"
+        for line in comment_lines(text) if _is_block(root, path) else ():
+            yield f"{place}: a line of `{path[0]}` is left out as a comment (`\\#` keeps one): {line}"
 
 
 def git_blob_id(data: bytes) -> str:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 from contextlib import closing, suppress
 from pathlib import Path
 
 from taskstate.archive.doubled import TAKE_OUT
 from taskstate.brief.attention import attention
 from taskstate.doctor.preflight import preflight
+from taskstate.doctor.starting import not_starting, uninstalled_hooks
 from taskstate.doctor.versions import differences
 from taskstate.doctor.weakened import weakenings
 from taskstate.errors import GitFailed, TaskstateError
@@ -28,15 +28,15 @@ from taskstate.model.write_metadata import check_seal
 from taskstate.permanent.impact import storage as impact_storage
 from taskstate.permanent.readers import standings
 from taskstate.recovery.archives import PUT_BACK, verified
-from taskstate.setup.repository import HOOK_TYPES, INSTALL_HOOKS, PRE_COMMIT, merge_driver_state, set_up
-from taskstate.storage import files, folders, journal, kept_records, lock, replaced_texts
+from taskstate.setup.repository import merge_driver_state, set_up
+from taskstate.storage import files, folders, installed, journal, kept_records, lock, replaced_texts
 from taskstate.storage.git import client as git
 from taskstate.storage.private import FALLBACK
 from taskstate.storage.transaction import paths_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.views.status import active_tasks
 from taskstate.workspace import artifacts, task_index
-from taskstate.workspace.misnamed import misnamed_files
+from taskstate.workspace.misnamed import misnamed_files, wrong_names
 from taskstate.workspace.workspace import config_name
 from taskstate.writing import damage, keeping, losses
 
@@ -46,10 +46,11 @@ if TYPE_CHECKING:
 
     from taskstate.workspace.workspace import Workspace
 
-    _Setting = Literal["configuration", "git", "weakened", "set-up", "merge-driver", "hooks", "versions", "prompts"]
+    _Git = Literal["git", "merge-driver", "hooks"]
+    _Setting = Literal["configuration", "weakened", "set-up", "clients", "versions", "prompts"]
     _Storage = Literal["lock", "unfinished", "kept", "temporary", "artifacts", "cache"]
     _Tasks = Literal["files", "removed", "attention", "archives", "ids", "permanent", "orphans"]
-    CheckName = _Setting | _Storage | _Tasks
+    CheckName = _Git | _Setting | _Storage | _Tasks
 
 OLDEST_GIT = git.MINIMUM_VERSION
 _LARGE_CACHE = 256 * 1024**2
@@ -127,31 +128,15 @@ def _check_merge_driver(workspace: Workspace) -> Iterable[RepositoryProblem]:
         message = f"git merges {pattern} otherwise than by taskstate's merge driver"
         help_ = "run `taskstate init`, and see what overrides it there"
         yield RepositoryProblem("merge-driver", ".gitattributes", message, help_)
-    command = state.command.split(maxsplit=1)[0] if state.command else ""
-    if command and shutil.which(command) is None:
-        message = f"git's merge driver is {files.shown(command)}, which is not found"
+    if state.program and not installed.program(state.program):
+        message = f"git's merge driver is {files.shown(state.program)}, which is not found"
         help_ = "put it on the PATH; until then git reports each merge as a conflict"
         yield RepositoryProblem("merge-driver", "", message, help_)
 
 
 def _check_hooks(workspace: Workspace) -> Iterable[RepositoryProblem]:
-    """Report commit hooks that are configured for the repository but not installed."""
-    if files.size(workspace.root / PRE_COMMIT) is None or git.toplevel(workspace.root) is None:
-        return
-    if b"taskstate-lint" not in files.read(workspace.root / PRE_COMMIT):
-        message = "it has no hook of taskstate's"
-        yield RepositoryProblem("hooks", PRE_COMMIT, message, "run `taskstate init --pre-commit`", note=True)
-        return
-    missing = [name for name in HOOK_TYPES if not _has_hook(workspace, name)]
-    if missing:
-        when = "a commit" if missing[0] == HOOK_TYPES[0] else "a merge"
-        message = f"its hooks are not installed in this clone ({', '.join(missing)}): nothing is checked at {when}"
-        yield RepositoryProblem("hooks", PRE_COMMIT, message, f"run `{INSTALL_HOOKS}`", note=True)
-
-
-def _has_hook(workspace: Workspace, name: str) -> bool:
-    hook = git.hook(workspace.root, name)
-    return hook is None or folders.exists(os.path.realpath(hook))
+    for each in uninstalled_hooks(workspace):
+        yield RepositoryProblem("hooks", each.path, each.message, each.help, note=each.note)
 
 
 def _check_removed(workspace: Workspace) -> Iterable[RepositoryProblem]:
@@ -212,7 +197,7 @@ def _check_archives(workspace: Workspace) -> Iterable[RepositoryProblem]:
 
 def _check_ids(workspace: Workspace) -> Iterable[RepositoryProblem]:
     """Report files whose name and `task_id` differ, and ids of several files, as after a merge of two branches."""
-    for each in misnamed_files(workspace):
+    for each in wrong_names(workspace):
         yield RepositoryProblem("ids", each.path, each.message, each.cure)
     paths_by_id: dict[str, list[str]] = {}
     for path in workspace.state_files():
@@ -365,6 +350,11 @@ def _check_cache(workspace: Workspace) -> Iterable[RepositoryProblem]:
         )
 
 
+def _check_clients(workspace: Workspace) -> Iterable[RepositoryProblem]:
+    for each in not_starting(workspace):
+        yield RepositoryProblem("clients", each.path, each.message, each.help, note=each.note)
+
+
 def _check_versions(workspace: Workspace) -> Iterable[RepositoryProblem]:
     for each in differences(workspace):
         yield RepositoryProblem("versions", each.path, each.message, each.help)
@@ -381,6 +371,7 @@ CHECKS: dict[CheckName, Callable[[Workspace], Iterable[RepositoryProblem]]] = {
     "set-up": _check_set_up,
     "merge-driver": _check_merge_driver,
     "hooks": _check_hooks,
+    "clients": _check_clients,
     "versions": _check_versions,
     "prompts": _check_prompts,
     "lock": _check_lock,  # before the checks that take the lock, which clears the last holder

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 from taskstate.errors import TaskstateError
-from taskstate.setup.repository import PRE_COMMIT, RECORD
-from taskstate.storage import files, programs
+from taskstate.setup.pre_commit import PRE_COMMIT
+from taskstate.setup.repository import RECORD
+from taskstate.storage import files, installed, programs
 from taskstate.syntax.nodes import Node
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.version import VERSION
@@ -44,11 +44,9 @@ def differences(workspace: Workspace) -> Iterator[Difference]:
 
 def _on_the_path() -> Iterator[Difference]:
     """Yield whether the command that clients call, for hooks and for the MCP server, is another one than this."""
-    program = shutil.which("taskstate")
-    if program is None:
-        message = "the agents' clients call `taskstate`, which is not on the PATH"
-        yield Difference("", message, "put it there: until then their hooks and the MCP server fail")
-        return
+    program = installed.program()
+    if not program:
+        return  # the check of the clients tells of it
     try:
         done = programs.run((program, "--version"), stdin=b"", timeout=_SECONDS)
     except OSError:  # also where it took too long

@@ -37,8 +37,10 @@ class Prompt(NamedTuple):
     path: str
 
 
-def prompt(workspace: Workspace, task_id: str, *, errors_in: Validator) -> Prompt:
+def prompt(workspace: Workspace, task_id: str, *, errors_in: Validator, shared: str = "") -> Prompt:
     """Return the prompt for the successor on a task, from its open handoff or else the newest one.
+
+    `shared` says in a line which context all tasks share, and what is to be done about it.
 
     Raises:
         TaskstateError: as `find_handoff`; code "template".
@@ -47,7 +49,8 @@ def prompt(workspace: Workspace, task_id: str, *, errors_in: Validator) -> Promp
     path = f"{workspace.config.root}/{file.path}"
     text = ""
     for level in _LEVELS:
-        text = printable(templates.fill(workspace, TEMPLATE, _template_values(loaded.state, file, path, level)))
+        values = {**_template_values(loaded.state, file, path, level), "shared": shared}
+        text = printable(templates.fill(workspace, TEMPLATE, values))
         if tokens_of(text) <= MOST_TOKENS:
             break
     return Prompt(text, tokens_of(text), file, path)
@@ -101,10 +104,18 @@ def _template_values(state: TaskState, file: HandoffFile, path: str, level: tupl
         "goal": shortener.line(handoff.goal or "not said"),
         "avoid": shortener.lines(handoff.avoid),
         "do_not_reread": shortener.lines(handoff.do_not_reread),
+        "to_meet": shortener.lines(_to_meet(state)),
         "path": path,
         "is_open": file.status == OPEN,
     }
     return {**values, "was_cut": shortener.was_cut or shortener.left_out > 0, "left_out": shortener.left_out}
+
+
+def _to_meet(state: TaskState) -> tuple[str, ...]:
+    """Return the acceptance criteria that are not met, and the features that do not pass."""
+    features = state.checklist.open if state.checklist else ()
+    criteria = (f"criterion {each.number}: {each.text}" for each in state.criteria if not each.checked)
+    return (*criteria, *(f"feature {each.id}: {each.description}" for each in features))
 
 
 def _current_objective_id(state: TaskState, name: str) -> str:

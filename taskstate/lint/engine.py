@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from taskstate.lint.registry import Row
     from taskstate.lint.suppressions import Directive
     from taskstate.model.config import Config
+    from taskstate.model.names import FileType
     from taskstate.syntax.document import Document
     from taskstate.syntax.edits import Edit
     from taskstate.syntax.spans import Span
@@ -119,10 +120,15 @@ def _with_true_fixes(
     )
 
 
-def findings_of_removed(document: Document, name: str, config: Config, queries: Queries) -> tuple[Finding, ...]:
-    """Return the findings about a state file that was removed; `document` is its last committed content."""
-    facts = facts_of(document, name, config, queries)._replace(file_type="removed")
-    rules = [row.load() for row in selected_rules(config.lint, name) if "removed" in row.files]
+def findings_as(
+    file_type: FileType, document: Document, name: str, config: Config, queries: Queries
+) -> tuple[Finding, ...]:
+    """Return the findings about a state file that cannot be read as one: it was removed, or has only a near name.
+
+    Of a removed one `document` is the last committed content.
+    """
+    facts = facts_of(document, name, config, queries)._replace(file_type=file_type)
+    rules = [row.load() for row in selected_rules(config.lint, name) if file_type in row.files]
     diagnostics = [diagnostic for rule in rules for diagnostic in rule.check(document, facts)]
     shown = masked(document.text, config.secrets.allow)
     weighed = [weighted(each, config.lint) for each in _without_secrets(diagnostics, document, config)]

@@ -30,5 +30,9 @@ def lint_paths(workspace: Workspace, paths: Sequence[Path], request: LintRequest
         report, removed = check_files(own, run), tuple(removed_findings(run, under))
         if run.cache:
             run.cache.save()
-    found = with_removed(report.findings, removed)
-    return report._replace(findings=found, unreadable=(*remarks, *others, *report.unreadable))
+        report = report._replace(findings=with_removed(report.findings, removed))
+        if workspace.other_texts():
+            from taskstate.lint.near_names import with_near_names
+
+            report = with_near_names(report, under, run)
+    return report._replace(unreadable=(*remarks, *others, *report.unreadable))

@@ -25,6 +25,7 @@ _MARKDOWN: frozenset[FileType] = frozenset({"state", "handoff", "archive"})
 _SESSIONS: frozenset[FileType] = frozenset({"state", "archive"})
 _JSON: frozenset[FileType] = frozenset({"state", "impact-map", "progress"})
 _PATHS: frozenset[FileType] = frozenset({"state", "handoff", "impact-map"})
+_NAMED: frozenset[FileType] = frozenset({"state", "handoff", "near"})
 _HANDOFF: frozenset[FileType] = frozenset({"handoff"})
 _PROGRESS: frozenset[FileType] = frozenset({"progress"})
 _ANY = _MARKDOWN | _JSON
@@ -87,7 +88,9 @@ TABLE: tuple[Row, ...] = (
     Row("TS005", "file.json_invalid", lambda facts: facts.json_faults, files=_JSON),
     Row("TS006", "file.control_characters", lambda facts: facts.controls, files=_ANY),
     Row("TS007", "file.merge_conflict", lambda facts: facts.conflicts, files=_ANY),
-    Row("TS008", "file.file_name", lambda facts: facts.has_malformed_id or facts.misnamed_keys, files=_FRONT),
+    Row(
+        "TS008", "file.file_name", lambda facts: facts.has_malformed_id or facts.misnamed_keys, files=_FRONT | {"near"}
+    ),
     Row("TS009", "file.unsupported_version", lambda facts: facts.version is None or facts.newer, files=_FRONT),
     Row("TS010", "file.unused_ignore", _nothing, files=_MARKDOWN),
     Row("TS011", "file.duplicate_id", lambda facts: facts.queries.same_id(), needs=_REPOSITORY),

@@ -40,7 +40,7 @@ def _findings(removed: RemovedFile, run: LintRun) -> tuple[Finding, ...]:
     from taskstate.lint.queries.answers import RepositoryQueries
 
     queries = RepositoryQueries(run.repository, removed.path)
-    return engine.findings_of_removed(removed.document, run.name(removed.path), run.config, queries)
+    return engine.findings_as("removed", removed.document, run.name(removed.path), run.config, queries)
 
 
 def _may_lack_a_file(run: LintRun, history: ComparedRevision, under: Sequence[Path]) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
 
 from taskstate.errors import TaskstateError
 from taskstate.operations.call import collect_garbage_often
 from taskstate.operations.operation import Operation, option
 from taskstate.operations.result import Result
+from taskstate.storage import installed
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ def serve(call: Call, asked: Lsp) -> Result:
     Raises:
         TaskstateError: code "missing-extra": the library of the protocol is not installed.
     """
-    if find_spec("pygls") is None:
+    if installed.lacks("lsp"):
         raise TaskstateError(
             "the language server needs the extra `lsp`, which is not installed",
-            help='run `pip install "taskstate[lsp]"`',
+            help=f"run `{installed.adding('lsp')}`",
             code="missing-extra",
         )
     from taskstate.api import request_for

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from importlib.util import find_spec
 
 from taskstate.errors import TaskstateError
 from taskstate.operations.call import collect_garbage_often, usage_error
 from taskstate.operations.operation import Operation, option, switch
 from taskstate.operations.result import Result
+from taskstate.storage import installed
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ def serve(call: Call, asked: Mcp) -> Result:
     """
     if asked.port is not None and not (asked.http and 0 <= asked.port <= _MOST_PORT):
         raise usage_error(f"--port {asked.port} is no port to serve on", help=f"give --http and 0 to {_MOST_PORT}")
-    if find_spec("mcp") is None or find_spec("mcp_types") is None:
+    if installed.lacks("mcp"):
         message = "`taskstate mcp` needs the package mcp, version 2.3 or newer"
-        raise TaskstateError(message, help="run `pip install 'taskstate[mcp]'`", code="missing-extra")
+        raise TaskstateError(message, help=f"run `{installed.adding('mcp')}`", code="missing-extra")
     import anyio
 
     from taskstate.mcp_server.arguments import Place

@@ -28,7 +28,10 @@ _SNAPSHOT_TEXTS = (
 
 
 class Turn(NamedTuple):
-    """What one agent does between `start` and `finish`: its role, where it began, and the highest session then."""
+    """What one agent does between `start` and `finish`: its role, where it began, and the highest session then.
+
+    It belongs to the actor that began it, and to the agent that was named then; older ones name no actor.
+    """
 
     role: str | None
     agent: str | None
@@ -37,6 +40,7 @@ class Turn(NamedTuple):
     head: str | None
     tree: str | None
     session: int
+    actor: str | None = None
 
 
 class Left(NamedTuple):
@@ -118,7 +122,7 @@ def read_delta(values: Mapping[str, object]) -> Delta:
 
 
 def _turn(values: Mapping[str, object]) -> Turn:
-    names = texts_of(values, ("role", "agent", "started_at", "branch"))
+    names = texts_of(values, ("role", "agent", "started_at", "branch", "actor"))
     ids = {key: object_id_of(values.get(key)) for key in ("head", "tree")}
     return Turn(**names, **ids, session=number_of(values.get("session")))
 

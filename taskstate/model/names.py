@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from typing import Literal
 
     OwnType = Literal["state", "archive", "impact-map", "handoff", "progress"]
-    FileType = Literal[OwnType, "removed"]  # as rules see it: a state file that was removed is one of its own
+    FileType = Literal[OwnType, "removed", "near"]  # as rules see it: also a state file that is gone, or misspelt
 
 ID_PATTERN = r"(?![Tt][Aa][Ss][Kk]-)[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"
 MAX_ID = 64
 
 _TYPED = r"(?i)task-(?:(.+)-state\.md|(.+))"  # as people type it: TASK-101
+_NEAR = r"(?i)(?=.*(?:task|state))(?:task)?[-_. ]*([a-z0-9._-]*?[0-9][a-z0-9._-]*?)[-_. ]*(?:state)?\.(?:md|markdown)"
 _DIGITS = r"([0-9]+)"
 # The folder of handoff documents under the state folder, and the folder of accepted ones within a task's folder.
 HANDOFF_FOLDER, ACCEPTED_FOLDER = "handoffs", "archive"
@@ -48,6 +49,12 @@ def own_file(name: str) -> OwnFile | None:
     """Return the type and task id of a path that names one of taskstate's own files, or None for any other."""
     found = _match(name)
     return OwnFile(found[0], found[1]["id"]) if found else None
+
+
+def near_id(name: str) -> str:
+    """Return the id in a file name close to that of a state file, as `Task-105-State.md`; empty in any other."""
+    match = None if own_file(name) else re.fullmatch(_NEAR, name)
+    return match[1] if match and is_id(match[1]) else ""
 
 
 def time_of_handoff(path: str) -> str:

@@ -127,8 +127,8 @@ def require_no_drift(blocks: ToolBlocks, task_id: str) -> None:
             f"task {task_id}: the working tree is not what {' and '.join(drifted)} left, and nobody has resolved that"
         )
         help_ = (
-            f"see `taskstate snapshot verify {task_id} --role {drifted[0]}`, then accept what is there with "
-            f'`taskstate snapshot resolve {task_id} --note "WHY"`'
+            f'accept what is there with `taskstate snapshot resolve {task_id} --note "WHY"`; '
+            f"`taskstate snapshot verify {task_id} --role {drifted[0]}` shows what differs"
         )
         raise TaskstateError(what, help=help_, code="drift-unresolved")
 

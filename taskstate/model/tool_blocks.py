@@ -55,6 +55,11 @@ class Baseline(NamedTuple):
     results: Mapping[str, CheckResult]
     values: Mapping[str, object]
 
+    @property
+    def is_late(self) -> bool:
+        """Whether it was taken after work had begun: what fails in it may be the work's fault."""
+        return self.values.get("late") is True
+
 
 class Role(NamedTuple):
     """The status of one role; `findings` are those on it, `budget` counts failed verifications of its snapshot."""

@@ -39,4 +39,13 @@ def complete(call: Call, asked: Complete) -> Result:
     return changed(call, outcome, "complete")
 
 
-OPERATIONS = (Operation("complete", "complete a task, or list what is missing", complete, Complete, writes=True),)
+OPERATIONS = (
+    Operation(
+        "complete",
+        "complete a task, or list what is missing",
+        complete,
+        Complete,
+        writes=True,
+        compares="what the last role left",
+    ),
+)

@@ -126,28 +126,29 @@ def check(call: Call, asked: OfTask) -> Result:
 def export(call: Call, asked: Export) -> Result:
     """Print the context that a role needs, as canonical JSON."""
     from taskstate.context import export as exports
+    from taskstate.context import precondition
     from taskstate.context.manifest import refresh
     from taskstate.context.readable_parts import require_exportable
-    from taskstate.context.view import broken_notes
     from taskstate.model.canonical_json import canonical_json, sha256
     from taskstate.storage.paths import real
     from taskstate.syntax.spans import printable_json
+    from taskstate.writing.preconditions import require_writable
 
     workspace, role, output = call.workspace, asked.role, asked.output
     loaded = call.load(asked.id)
     task = loaded.state.id
     require_exportable(loaded)
+    require_writable(loaded, "")
+    precondition.require_exportable(workspace, loaded)
     exported = exports.export(workspace.config, loaded.state, role)
     text = canonical_json(exported)
-    warnings = broken_notes(loaded)
-    call.notes(warnings)
-    data = {
+    data: dict[str, object] = {
         "path": loaded.relative,
         "role": role,
         "sha256": sha256(text),
         "output": output,
         "export": exported,
-        "warnings": list(warnings),
+        "warnings": [],
     }
     if output is None:
         raw = printable_json(text).encode()  # the same bytes on every system

@@ -30,4 +30,13 @@ def drop(call: Call, asked: Drop) -> Result:
     return changed(call, outcome, "dropped")
 
 
-OPERATIONS = (Operation("drop", "give a task up", drop, Drop, writes=True),)
+OPERATIONS = (
+    Operation(
+        "drop",
+        "give a task up",
+        drop,
+        Drop,
+        writes=True,
+        compares="what the last role left, unless one is at work",
+    ),
+)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from taskstate.model.session_texts import SessionText
     from taskstate.operations.call import Call, Source
-    from taskstate.operations.operation import Fields, Name, TaskId, Text
+    from taskstate.operations.operation import Fields, Line, Name, TaskId, Text
     from taskstate.turn.ending import FinishRequest
 
 
@@ -41,6 +41,8 @@ class Finish(NamedTuple):
     found: tuple[str, ...] = option("TEXT", "with --send-back: what is wrong", flag="finding")
     keep: tuple[int, ...] = option("N", "answered finding that is not settled", by_comma=True)
     answers: tuple[str, ...] = option("N=TEXT", "answer to a finding", flag="answer")
+    agent: Line = option("NAME", "name of the agent (default: that of the turn)")
+    take_over: Line = option("NOTE", "end the turn that somebody else began, and say why")
 
 
 def finish(call: Call, asked: Finish, texts: Sequence[SessionText] = SESSION_TEXTS) -> Result:
@@ -88,6 +90,8 @@ def _request(asked: Finish, texts: Sequence[SessionText]) -> FinishRequest:
         found=asked.found,
         keep=asked.keep,
         answers=dict(map(_answer, asked.answers)),
+        agent=asked.agent,
+        take_over=asked.take_over,
     )
 
 
@@ -108,6 +112,7 @@ def finish_operations(texts: Sequence[SessionText] = SESSION_TEXTS) -> tuple[Ope
             update_wrapper(partial(finish, texts=texts), finish),
             Finish,
             writes=True,
+            compares="the tree on which its checks ran; `start` has compared the one that the turn began with",
             groups={"words": words},
             apart=(
                 *(("--pause", other) for other in ("--abandon", "--complete", "--send-back", "--waive")),
@@ -117,7 +122,7 @@ def finish_operations(texts: Sequence[SessionText] = SESSION_TEXTS) -> tuple[Ope
             together=(
                 ("--send-back", "--finding", 'say what is wrong: --finding "WHAT"'),
                 ("--finding", "--send-back", "name the role that mends it: --send-back ROLE"),
-                ("--output", "--complete", "`taskstate chain output set` writes a part alone"),
+                ("--output", "--complete", "`taskstate chain output set --help` says how a part is written alone"),
                 ("--waive", "--note", 'say why: --note "WHY"'),
                 ("--abandon", "--note", 'say why: --note "WHY"'),
             ),

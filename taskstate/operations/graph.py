@@ -28,7 +28,7 @@ def graph(call: Call, asked: Graph) -> Result:
     from taskstate.tasks import dependency_graph
     from taskstate.workspace import task_index
 
-    tasks = task_index.all_tasks(call.workspace)
+    tasks = (*task_index.all_tasks(call.workspace), *task_index.left_out(call.workspace))
     call.report_all_damage(tuple(f"not drawn: {task.problem}" for task in tasks if task.problem))
     permanent = {task.id.casefold() for task in tasks if task.kind == PERMANENT}
     drawn = dependency_graph.Graph(

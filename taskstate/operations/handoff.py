@@ -232,10 +232,9 @@ def list_(call: Call, asked: OfTask) -> Result:
 
 def successor(call: Call, asked: OfTask) -> Result:
     """Print the prompt for the next agent."""
-    from taskstate.handoff.prompt import prompt
-    from taskstate.turn.hand_over import handoff_errors
+    from taskstate.turn.hand_over import successor_prompt
 
-    written = prompt(call.workspace, call.task_id(asked.id), errors_in=handoff_errors(call.workspace))
+    written = successor_prompt(call.workspace, call.task_id(asked.id))
     if written.file.status != "open":
         _aside(call, f"nothing is handed over at the moment; this is from {written.path}, which was accepted")
     data = {

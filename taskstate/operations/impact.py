@@ -253,8 +253,10 @@ def check(call: Call, asked: Check) -> Result:
     if not asked.record:
         return Result(shape, text, status=status)
     outcome = record(call.workspace, answer, call.request(), asked.note)
-    said = f"{text}\n{outcome.path}: claim recorded at PT-v{answer.version}"
-    return changed(call, outcome, text=said, **shape)._replace(status=status)
+    done = f"claim recorded at PT-v{answer.version}" if outcome.changed else outcome.notes[-1]
+    result = changed(call, outcome, **shape)
+    said = result.text if call.dry_run else f"{text}\n{outcome.path}: {done}"
+    return result._replace(text=said, status=status)
 
 
 def confirm(call: Call, asked: Confirm) -> Result:

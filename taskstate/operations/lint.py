@@ -93,7 +93,12 @@ def check(call: Call, asked: Lint, progress: Callable[[int, int], None] | None =
         if settings.cache and is_whole:
             settings.cache.keep(settings.name(path) for path in own_files)
         report = report._replace(unreadable=(*refused, *report.unreadable))
-        return _with_removed(report, _under(call, asked), settings), diff
+        report = _with_removed(report, _under(call, asked), settings)
+        if settings.repository.workspace.other_texts():
+            from taskstate.lint.near_names import with_near_names
+
+            report = with_near_names(report, _under(call, asked), settings)
+        return report, diff
 
 
 @contextmanager

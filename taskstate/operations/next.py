@@ -28,7 +28,7 @@ def next_(call: Call, asked: Next) -> Result:
 
     if asked.number < 1:
         raise usage_error(f"--count {asked.number} names nothing", help="give 1 or more")
-    choice = choose(call.workspace, max(asked.number, _MAX_LISTED) if call.as_data else asked.number)
+    choice = choose(call.workspace, max(asked.number, _MAX_LISTED) if call.as_data else asked.number, actor=call.reader)
     call.report_all_damage(choice.unreadable)
     call.notes(choice.elsewhere)
     return Result(_shape(choice), "\n".join(_lines(choice)))
@@ -55,6 +55,8 @@ def _ready_line(ready: Ready) -> str:
     details = [task.status, *filter(None, [task.priority])]
     if ready.unblocks:
         details.append(f"{ready.unblocks} waiting for it")
+    if task.open_turn:
+        details.append(task.open_turn.words)
     return f"{task.id}  {task.title} ({', '.join(details)})"
 
 
@@ -74,7 +76,12 @@ def _shape(choice: Choice) -> dict[str, Any]:
 def _task(ready: Ready) -> dict[str, Any]:
     task = ready.task
     shape = {"id": task.id, "path": task.path, "title": task.title, "status": task.status}
-    return shape | {"priority": task.priority or None, "unblocks": ready.unblocks}
+    turn = task.open_turn
+    return shape | {
+        "priority": task.priority or None,
+        "unblocks": ready.unblocks,
+        "turn": turn.shape if turn else None,
+    }
 
 
 OPERATIONS = (Operation("next", "show which task and feature to work on next, and why", next_, Next),)

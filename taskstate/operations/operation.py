@@ -63,6 +63,7 @@ class _Operation(NamedTuple):
     run: Callable[[Any, Any], Result]  # a door passes its own kind of `Call`
     arguments: Callable[..., Any]
     writes: bool = False
+    compares: str = ""
     groups: Mapping[str, tuple[Field, ...]] = {}
     apart: tuple[tuple[str, ...], ...] = ()
     one_of: tuple[str, ...] = ()
@@ -75,6 +76,7 @@ class Operation(_Operation):
 
     `run` takes the call and a record as `arguments.make` builds it; its docstring is the help. `groups` has the rows of
     a table for each field that is declared by `group`. An operation that `writes` also takes the conditions of a write.
+    One that changes roles, results or snapshots says with what it `compares` the working tree before.
     Of each tuple in `apart` at most one flag is given, of `one_of` exactly one; `together` has flags with the one that
     they need, and why.
     """

@@ -27,4 +27,13 @@ def purge(call: Call, asked: Purge) -> Result:
     return changed(call, outcome, done)
 
 
-OPERATIONS = (Operation("purge", "delete the artifacts of a task and its snapshot data", purge, Purge, writes=True),)
+OPERATIONS = (
+    Operation(
+        "purge",
+        "delete the artifacts of a task and its snapshot data",
+        purge,
+        Purge,
+        writes=True,
+        compares="what the last role left, unless one is at work",
+    ),
+)

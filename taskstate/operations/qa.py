@@ -16,13 +16,14 @@ if TYPE_CHECKING:
     from taskstate.model.tool_blocks import CheckResult
     from taskstate.operations.call import Call, Source
     from taskstate.operations.operation import Name, TaskId
-    from taskstate.qa.record import RecordResult, Results, RoleComparison
+    from taskstate.qa.record import BaselineReason, RecordResult, Results, RoleComparison
     from taskstate.qa.run import CommandRun
 
 _MAX_FILES = 10  # named in a warning
 _DIGITS = 10  # of an exit status, which on some systems is a large number
 _RESULT = option("NAME=TEXT", 'result that is not in the log, such as test="212 passed, 1 failed"')
 _EXIT_STATUS = option("NAME=N", "exit status of a check, such as lint=0")
+_NOTE = option("T", "why a baseline is replaced, or taken though work has begun; it is recorded")
 
 
 class Record(NamedTuple):
@@ -33,6 +34,7 @@ class Record(NamedTuple):
     role: str = option("R", "role that ran the checks")
     result: tuple[str, ...] = _RESULT
     exit_status: tuple[str, ...] = _EXIT_STATUS
+    note: Name = _NOTE
 
 
 class Baseline(NamedTuple):
@@ -43,7 +45,7 @@ class Baseline(NamedTuple):
     result: tuple[str, ...] = _RESULT
     exit_status: tuple[str, ...] = _EXIT_STATUS
     redo: bool = switch("replace the baseline that is recorded; needs --note")
-    note: Name = option("T", "why it is replaced, for the audit")
+    note: Name = _NOTE
 
 
 class Compare(NamedTuple):
@@ -55,30 +57,30 @@ class Compare(NamedTuple):
 
 def record(call: Call, asked: Record) -> Result:
     """Record the results in a log as the baseline, or with --role as the results of that role."""
-    from taskstate.qa.record import record_baseline, record_role
+    from taskstate.qa.record import BaselineReason, record_baseline, record_role
 
     found = _results_of(call, asked.log, asked)
     task, request = call.task_id(asked.id), call.request()
     if asked.role:
         recorded = record_role(call.workspace, task, found, request, role=asked.role)
     else:
-        recorded = record_baseline(call.workspace, task, found, request)
+        recorded = record_baseline(call.workspace, task, found, request, BaselineReason(asked.note))
     return _recorded(call, recorded, role=asked.role)
 
 
 def baseline(call: Call, asked: Baseline) -> Result:
     """Run the validation commands that `taskstate trust` has allowed, and record their results as the baseline."""
-    from taskstate.qa.record import Results, record_baseline
+    from taskstate.qa.record import BaselineReason, Results, record_baseline
 
-    task = call.task_id(asked.id)
+    task, why = call.task_id(asked.id), BaselineReason(asked.note, asked.redo)
     altered: Sequence[str] = ()
     untracked: Sequence[str] = ()
     if asked.qa_log:
         found = _results_of(call, asked.qa_log, asked)
     else:
-        ran = _run_commands(call, task, asked.note)
+        ran, why = _run_commands(call, task, why)
         found, altered, untracked = Results(ran.results, ran.log), ran.changed, ran.untracked
-    recorded = record_baseline(call.workspace, task, found, call.request(), redo=asked.note)
+    recorded = record_baseline(call.workspace, task, found, call.request(), why)
     if altered:
         call.problems((f"warning: the commands changed tracked files: {_names(altered)}",))
     notes = (f"they left untracked files: {_names(untracked)}",) if untracked else ()
@@ -92,8 +94,8 @@ def _names(paths: Sequence[str]) -> str:
     return first_of([files.shown(path) for path in paths], _MAX_FILES)
 
 
-def _run_commands(call: Call, task: str, redo: str) -> CommandRun:
-    """Run the validation commands of the task.
+def _run_commands(call: Call, task: str, why: BaselineReason) -> tuple[CommandRun, BaselineReason]:
+    """Run the validation commands of the task; the reason says then whether work had begun before.
 
     Raises:
         TaskstateError: code "no-commands": there are none; code "untrusted"; or another baseline is recorded.
@@ -103,7 +105,7 @@ def _run_commands(call: Call, task: str, redo: str) -> CommandRun:
     from taskstate.qa.trust import require_trusted
 
     workspace = call.workspace
-    loaded = require_baseline_possible(workspace, task, redo=redo)
+    loaded, why = require_baseline_possible(workspace, task, why)
     instead = f"run them yourself: `taskstate qa baseline {task} --qa-log LOG`"
     commands = require_trusted(workspace, loaded, instead=instead)
     if not commands:
@@ -111,7 +113,8 @@ def _run_commands(call: Call, task: str, redo: str) -> CommandRun:
         raise TaskstateError(
             message, help=f"give their log: `taskstate qa baseline {task} --qa-log LOG`", code="no-commands"
         )
-    return run_commands(workspace, commands, timeout=workspace.config.validation_run.timeout, progress=call.progress)
+    timeout = workspace.config.validation_run.timeout
+    return run_commands(workspace, commands, timeout=timeout, progress=call.progress), why
 
 
 def _recorded(call: Call, recorded: RecordResult, *, role: str = "", changed_files: Sequence[str] = ()) -> Result:
@@ -197,16 +200,24 @@ def _lines(role_comparison: RoleComparison) -> Iterator[str]:
 
 
 OPERATIONS = (
-    Operation("qa record", "record the results in a log", record, Record, writes=True),
+    Operation(
+        "qa record",
+        "record the results in a log",
+        record,
+        Record,
+        writes=True,
+        compares="the role's own snapshot, else what the last role left; without `--role` the base, as `qa baseline`",
+        apart=(("--role", "--note"),),
+    ),
     Operation(
         "qa baseline",
         "run the validation commands, and record the baseline",
         baseline,
         Baseline,
         writes=True,
+        compares="the base: where the tree is another one, the baseline is late",
         together=(
             ("--redo", "--note", "say with --note why the baseline is replaced"),
-            ("--note", "--redo", "it says why the baseline is replaced"),
             ("--result", "--qa-log", "give the log of the checks"),
             ("--exit-status", "--qa-log", "give the log of the checks"),
         ),

@@ -27,4 +27,13 @@ def reopen(call: Call, asked: Reopen) -> Result:
     return changed(call, outcome, "in progress again")
 
 
-OPERATIONS = (Operation("reopen", "reopen a task that is complete or dropped", reopen, Reopen, writes=True),)
+OPERATIONS = (
+    Operation(
+        "reopen",
+        "reopen a task that is complete or dropped",
+        reopen,
+        Reopen,
+        writes=True,
+        compares="nothing more: `complete` and `drop` have compared, and the work begins anew from HEAD",
+    ),
+)

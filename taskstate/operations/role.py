@@ -109,8 +109,37 @@ def reopen(call: Call, asked: Reopen) -> Result:
 
 OPERATIONS = (
     Operation("role show", "show the roles", show, Show),
-    Operation("role set", "set the status of a role", set_, Set, writes=True),
-    Operation("role block", "block a role", block, Block, writes=True),
-    Operation("role unblock", "remove a finding", unblock, Unblock, writes=True, one_of=("--finding", "--all")),
-    Operation("role reopen", "reopen a role", reopen, Reopen, writes=True),
+    Operation(
+        "role set",
+        "set the status of a role",
+        set_,
+        Set,
+        writes=True,
+        compares="what the previous role left, to begin; the role's own snapshot, to be done",
+    ),
+    Operation(
+        "role block",
+        "block a role",
+        block,
+        Block,
+        writes=True,
+        compares="what the previous role left, where the role has not begun",
+    ),
+    Operation(
+        "role unblock",
+        "remove a finding",
+        unblock,
+        Unblock,
+        writes=True,
+        compares="what the last role left, unless one is at work",
+        one_of=("--finding", "--all"),
+    ),
+    Operation(
+        "role reopen",
+        "reopen a role",
+        reopen,
+        Reopen,
+        writes=True,
+        compares="what the last role left, unless one is at work; an event names what differs",
+    ),
 )

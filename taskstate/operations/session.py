@@ -77,6 +77,7 @@ def text_fields(texts: Sequence[SessionText]) -> tuple[Field, ...]:
 
 def add(call: Call, asked: Add, texts: Sequence[SessionText] = SESSION_TEXTS) -> Result:
     """Append a session to the Progress Log."""
+    from taskstate.tasks.sessions import JUST_NOW
     from taskstate.tasks.sessions import add as add_session
     from taskstate.tasks.size_warning import warning
 
@@ -84,7 +85,7 @@ def add(call: Call, asked: Add, texts: Sequence[SessionText] = SESSION_TEXTS) ->
     words = given_words(asked.words, asked.source, texts)
     if words is None:
         raise usage_error("session add: --did is missing", help="say what was done, the state, and the next step")
-    outcome = add_session(call.workspace, task, words, call.request())
+    outcome = add_session(call.workspace, task, words, call.request(), since=JUST_NOW)
     result = changed(call, outcome, "session added")
     size = call.workspace.config.size._replace(max_kb=sys.maxsize, max_tokens=0)  # the write has told of these
     return result._replace(warning=warning(outcome.state, size))

@@ -73,7 +73,7 @@ def verify(call: Call, asked: Verify) -> Result:
     from taskstate.errors import TaskstateError
     from taskstate.model.roles import require_role
     from taskstate.snapshots.drift import printable_path
-    from taskstate.snapshots.verify import compare, count_up
+    from taskstate.snapshots.verify import compare, count
 
     workspace = call.workspace
     task = call.load_parsed(asked.id).state.id
@@ -86,7 +86,7 @@ def verify(call: Call, asked: Verify) -> Result:
         call.notes(tuple(back))  # what was restored before the failure
         raise
     if report.drift:
-        count_up(workspace, task, asked.role, call.request())
+        count(workspace, task, asked.role, report, call.request())
     data = {
         "drift": report.drift,
         "checks": [check._asdict() for check in report.checks],
@@ -97,6 +97,7 @@ def verify(call: Call, asked: Verify) -> Result:
         "committed": list(report.committed),
         "commits": list(report.commits),
         "at_work": report.at_work,
+        "superseded_by": report.superseded_by,
         **({"restored": list(restored), "kept": [*filter(None, restored.values())]} if asked.restore else {}),
     }
     return Result(data, "\n".join([*back, *_report(report, asked.role)]), status=1 if report.drift else 0)
@@ -125,6 +126,10 @@ def _report(report: DriftReport, role: str) -> list[str]:
     notes = [f"  note: {note}" for note in report.notes]
     if report.at_work:
         return [f"{report.at_work} is at work on what {role} left", *map(_line, report.files), *notes]
+    if report.superseded_by:
+        return [f"{report.superseded_by} went on from what {role} left", *map(_line, report.files), *notes]
+    if not report.drift and not report.is_here:
+        return [f"nothing here differs from what this clone knows of what {role} left", *notes]
     if not report.drift:
         what = "differs only by what is explained from what" if report.explained else "is as"
         return [f"the working tree {what} {role} left{'' if report.explained else ' it'}", *notes]
@@ -136,7 +141,8 @@ def _report(report: DriftReport, role: str) -> list[str]:
 def _line(each: Difference) -> str:
     from taskstate.snapshots.drift import printable_path
 
-    expected, current = (shown[:_SHORT] if shown else "none" for shown in (each.expected, each.current))
+    expected = (each.expected or ("none" if each.change == "added" else "unknown"))[:_SHORT]
+    current = (each.current or ("none" if each.change == "removed" else "unknown"))[:_SHORT]
     origin = f" (was {printable_path(each.origin)})" if each.origin else ""
     return f"  {each.change:<8} {printable_path(each.path)}{origin}: expected {expected}, is {current}"
 
@@ -167,8 +173,29 @@ def resolve(call: Call, asked: Resolve) -> Result:
 
 
 OPERATIONS = (
-    Operation("snapshot take", "record the working tree of a role", take, Take, writes=True),
-    Operation("snapshot verify", "compare the working tree with a snapshot", verify, Verify, writes=True),
+    Operation(
+        "snapshot take",
+        "record the working tree of a role",
+        take,
+        Take,
+        writes=True,
+        compares="what the previous role left, where the role has not begun",
+    ),
+    Operation(
+        "snapshot verify",
+        "compare the working tree with a snapshot",
+        verify,
+        Verify,
+        writes=True,
+        compares="the role's snapshot; a difference is counted",
+    ),
     Operation("snapshot diff", "show the diff of a role", diff, Diff),
-    Operation("snapshot resolve", "accept drift", resolve, Resolve, writes=True),
+    Operation(
+        "snapshot resolve",
+        "accept drift",
+        resolve,
+        Resolve,
+        writes=True,
+        compares="each snapshot that drifted; an event names what differs",
+    ),
 )

@@ -72,6 +72,11 @@ def require_budget(budget: int | None) -> None:
 
 OPERATIONS = (
     Operation(
-        "start", "begin a turn on a task: all that stands before work, then the brief", start, Start, writes=True
+        "start",
+        "begin a turn on a task: all that stands before work, then the brief",
+        start,
+        Start,
+        writes=True,
+        compares="what the last turn left; where another role begins, a difference refuses it",
     ),
 )

@@ -19,7 +19,7 @@ from taskstate.syntax.yaml_emitter import yaml_block
 from taskstate.tasks.create import require_free
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.version import FORMAT
-from taskstate.workspace.templates import fill, require_complete
+from taskstate.workspace.templates import completed, fill
 from taskstate.writing.writer import create_file
 
 if TYPE_CHECKING:
@@ -76,5 +76,4 @@ def render(workspace: Workspace, task: NewPermanent, request: Request) -> str:
     intent = escaping.paragraphs(task.user_intent, what="the user intent") if task.user_intent else ""
     body = fill(workspace, _TEMPLATE, {"title": title, "user_intent": intent, "change_log": first.line})
     text = f"---\n{chr(10).join(yaml_block(front_matter, 0))}\n---\n\n{body}"
-    require_complete(workspace, _TEMPLATE, text)
-    return text
+    return completed(workspace, _TEMPLATE, text)

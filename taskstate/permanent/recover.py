@@ -7,7 +7,7 @@ from taskstate.handoff.document import OPEN
 from taskstate.handoff.document_files import handoff_files
 from taskstate.messages import one_line
 from taskstate.model import permanent
-from taskstate.model.permanent import CONTENT, shown_version
+from taskstate.model.permanent import CONTENT, LEVELS, shown_version
 from taskstate.model.statuses import IN_PROGRESS
 from taskstate.model.write_metadata import blocks_of, timestamp
 from taskstate.permanent.find import require
@@ -61,8 +61,9 @@ def recover(workspace: Workspace, agent: str, request: Request) -> Recovery:
     """
     found = require(workspace)
     document = workspace.load(workspace.locate(found.id))
-    reader = reader_of(document.state, agent)
     own = own_task(workspace, agent)
+    agent = (own and own.turn and own.turn.agent) or agent
+    reader = reader_of(document.state, agent)
     known = agent if reader.confirmed is not None or own else ""
     has_map = bool(permanent.content_of(document.state, permanent.IMPACT_MAP).strip())
     notes = found.notes
@@ -74,14 +75,16 @@ def recover(workspace: Workspace, agent: str, request: Request) -> Recovery:
 def own_task(workspace: Workspace, agent: str) -> OwnTask | None:
     """Return the task whose turn an agent has open, else the one in progress whose newest session is the agent's.
 
-    Without a known agent it is the only task with an open turn, if there is exactly one.
+    Where none is the agent's by name it is the only one of an actor of that name; without a name, the only one.
     """
     begun = {each.task.casefold() for each in open_turns.here(workspace)}
     tasks = [each for each in task_index.all_tasks(workspace) if is_open(each)]
     tasks = [each for each in tasks if each.status == IN_PROGRESS or each.id.casefold() in begun]
     loaded = [each for task in tasks if (each := _loaded(workspace, task.id))]
     turns = [(each, turn) for each in loaded if (turn := blocks_of(each.document).delta.turn)]
-    own = [(each, turn) for each, turn in turns if turn.agent == agent] or (turns if len(turns) == 1 else [])
+    by_agent = [(each, turn) for each, turn in turns if turn.agent == agent]
+    by_actor = [(each, turn) for each, turn in turns if not agent or turn.actor == agent]
+    own = by_agent or (by_actor if len(by_actor) == 1 else [])
     if own:
         return _own(workspace, *own[0])
     by_session = (each for each in loaded if each.state.sessions and each.state.sessions[-1].agent == agent)
@@ -137,12 +140,12 @@ def _steps(result: Recovery) -> Iterator[str]:
     if since:
         yield since
     yield from _own_steps(result)
+    ack = f"`taskstate permanent ack --agent {result.agent or 'NAME'} --version {result.version}`"
+    yield f"Confirm what you read: {ack}"
     if result.has_map:
         own = result.own.loaded.state.id if result.own else "ID"
         analysis = f"Give your impact analysis again: `taskstate impact check {own} --files F,F --record`"
         yield f"{analysis}; go on when somebody else has confirmed it: `taskstate impact confirm {own}`"
-    ack = f"`taskstate permanent ack --agent {result.agent or 'NAME'} --version {result.version}`"
-    yield f"Confirm what you read: {ack}"
 
 
 def reading(document: Loaded) -> str:
@@ -161,7 +164,8 @@ def changes_since(result: Recovery) -> str:
         return ""
     if not reader.missed:
         return f"Nothing changed since {shown_version(reader.confirmed)}, which you confirmed last."
-    shown = [_version_line(each) for each in reader.missed[:_LINES]]
+    gravest = sorted(reader.missed, key=lambda each: -LEVELS.index(each.weight))  # within a level the newest first
+    shown = [_version_line(each) for each in gravest[:_LINES]]
     more = [f"and {len(reader.missed) - _LINES} more"] if len(reader.missed) > _LINES else []
     head = f"Changed since {shown_version(reader.confirmed)}, which you confirmed last ({reader.level}):"
     return "\n   ".join([head, *shown, *more])

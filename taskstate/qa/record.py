@@ -25,7 +25,7 @@ from taskstate.writing.writer import change
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.model.tool_blocks import Baseline, CheckResult, Context, ToolBlocks
+    from taskstate.model.tool_blocks import Baseline, CheckResult, ToolBlocks
     from taskstate.qa.results import Comparison
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 BASELINE = "baseline"
 _COORDINATION, _RECORDED = "coordination", "recorded"
 _REDONE = "baseline-redone"  # the event of a baseline that took another's place
+_LATE = "baseline-late"  # the event of a baseline that was taken after work had begun
 _LARGE = 10 * 1024**2  # bytes of a log that are worth a warning
 _TABLE = "[[tool.taskstate.qa]]"
 
@@ -52,11 +53,25 @@ class Results(NamedTuple):
     log: bytes
 
 
+class BaselineReason(NamedTuple):
+    """Why a baseline is recorded though work has begun, or in the place of another one (`redo`).
+
+    `begun` says in words that work has begun, as `late_baseline.begun` does; None where nobody has looked yet.
+    """
+
+    note: str = ""
+    redo: bool = False
+    begun: str | None = None
+
+
 class RecordResult(NamedTuple):
     """The outcome of recording, and the recorded results."""
 
     outcome: Outcome
     results: Mapping[str, CheckResult]
+
+
+_NO_REASON = BaselineReason()
 
 
 class RoleComparison(NamedTuple):
@@ -107,12 +122,12 @@ def record_role(workspace: Workspace, task_id: str, found: Results, request: Req
     """
     roles.require_role(role, workspace.config.roles)
     checked = _checked(workspace, found, request)
-    _require_no_drift(workspace, task_id, role, request)
+    _require_no_drift(workspace, task_id, role, request, files.digest(found.log))
 
     def job(loaded: Loaded) -> Change[artifacts.Artifact]:
         require_work(loaded.state, "checks")
         blocks = blocks_of(loaded.document)
-        require_task_file(workspace, blocks.context, loaded.state.id)
+        require_task_file(workspace, loaded)
         roles.require_no_drift(blocks, loaded.state.id)
         log_file = log_artifact(loaded.state.id, role, found.log)
         _require_map(blocks, _COORDINATION, loaded.state.id)
@@ -127,60 +142,96 @@ def record_role(workspace: Workspace, task_id: str, found: Results, request: Req
 
 
 def record_baseline(
-    workspace: Workspace, task_id: str, found: Results, request: Request, *, redo: str = ""
+    workspace: Workspace, task_id: str, found: Results, request: Request, why: BaselineReason = _NO_REASON
 ) -> RecordResult:
-    """Record results as the task's baseline. It is a fixed point: only with a note, `redo`, another one replaces it.
+    """Record results as the task's baseline. It is a fixed point: only with a note another one replaces it.
 
-    The same results of the same log are no other baseline, and change nothing.
+    One that is taken after work has begun needs a note, too, and says in the file that it is late. The same results of
+    the same log are no other baseline, and change nothing.
 
     Raises:
-        TaskstateError: there is another baseline, and no note (code "baseline-recorded"); the task file changed since
-            it was sealed (code "task-file-changed"); the log contains what looks like a credential (code "secret").
+        TaskstateError: there is another baseline, and no note (code "baseline-recorded"); work has begun, and no note
+            says why it is taken now (code "baseline-late"); the task file changed since it was sealed (code
+            "task-file-changed"); the log contains what looks like a credential (code "secret").
     """
+    from taskstate.qa import late_baseline
+
     checked = _checked(workspace, found, request)
-    redo = escaping.clean(redo, what="--note") if redo else ""
+    note = escaping.clean(why.note, what="--note") if why.note else ""
+    begun = why.begun
+    if begun is None:
+        loaded = workspace.load(workspace.locate(task_id))
+        begun = late_baseline.begun(workspace, loaded, files.digest(found.log))
 
     def job(loaded: Loaded) -> Change[artifacts.Artifact]:
         require_work(loaded.state, "checks")
         blocks = blocks_of(loaded.document)
-        require_task_file(workspace, blocks.context, loaded.state.id)
+        require_task_file(workspace, loaded)
         log_file = log_artifact(loaded.state.id, BASELINE, found.log)
         _require_map(blocks, BASELINE, loaded.state.id)
         before = blocks.baseline
-        new = _baseline(before, found, log_file, request)
-        if new == before.values:
+        if _says_the_same(before, found, log_file):
             return _change(loaded.document.text, log_file, before.log)
+        late = {"late": True} if begun else {}
+        new = _baseline(before, {**late, **_recorded_values(found, log_file)}, request)
         text = apply(loaded.document.text, set_front_matter(loaded.document, BASELINE, new))
-        if before.status != _RECORDED:
+        if before.status == _RECORDED:
+            _require_redo(before, loaded.state.id, redo=why.redo)
+        late_baseline.require_reason(loaded.state.id, begun, note)
+        told = _baseline_event(before, begun, note)
+        if not told:
             text, archive_plan = checked.with_event(workspace, text)
             return _change(text, log_file, before.log)._replace(before=archive_plan)
-        _require_redo(before, loaded.state.id, redo)
-        event = {"at": timestamp(request.metadata.now), "actor": request.metadata.actor, "event": _REDONE, "note": redo}
+        event = {"at": timestamp(request.metadata.now), "actor": request.metadata.actor, **told}
         text = with_event(text, checked.event) if checked.event else text
         text, archive_plan = add_event(workspace, text, event)
-        notes = (f"it takes the place of the baseline of {before.recorded_at}",)
+        notes = _baseline_notes(before, begun)
         return _change(text, log_file, before.log)._replace(before=archive_plan, notes=notes)
 
     outcome = change(workspace, task_id, job, request)
     return RecordResult(_with_warnings(outcome, found, checked), found.results)
 
 
-def require_baseline_possible(workspace: Workspace, task_id: str, *, redo: str = "") -> Loaded:
+def _baseline_event(before: Baseline, begun: str, note: str) -> dict[str, object]:
+    """Return what the audit says of a baseline that replaces another or is late; nothing of any other one."""
+    if before.status == _RECORDED:
+        return {"event": _REDONE, "note": note, **({"late": True} if begun else {})}
+    return {"event": _LATE, "note": note} if begun else {}
+
+
+def _baseline_notes(before: Baseline, begun: str) -> tuple[str, ...]:
+    notes = []
+    if before.status == _RECORDED:
+        notes.append(f"it takes the place of the baseline of {before.recorded_at}")
+    if begun:
+        notes.append(f"it is late ({begun}): what fails in it holds `finish` until it is waived by name")
+    return tuple(notes)
+
+
+def require_baseline_possible(
+    workspace: Workspace, task_id: str, why: BaselineReason = _NO_REASON
+) -> tuple[Loaded, BaselineReason]:
     """Return the task, for which a baseline may be recorded: to be asked before the long run of its commands.
+
+    The reason says then whether work had begun before they ran: what they leave in the tree is none.
 
     Raises:
         TaskstateError: as `record_baseline` has it for a log other than that of the recorded baseline.
     """
+    from taskstate.qa import late_baseline
+
     loaded = workspace.load(workspace.locate(task_id))
     require_work(loaded.state, "checks")
     blocks = blocks_of(loaded.document)
-    require_task_file(workspace, blocks.context, loaded.state.id)
+    require_task_file(workspace, loaded)
     if blocks.baseline.status == _RECORDED:
-        _require_redo(blocks.baseline, loaded.state.id, redo)
-    return loaded
+        _require_redo(blocks.baseline, loaded.state.id, redo=why.redo)
+    begun = late_baseline.begun(workspace, loaded)
+    late_baseline.require_reason(loaded.state.id, begun, why.note)
+    return loaded, why._replace(begun=begun)
 
 
-def _require_redo(baseline: Baseline, task_id: str, redo: str) -> None:
+def _require_redo(baseline: Baseline, task_id: str, *, redo: bool) -> None:
     if redo:
         return
     message = f"task {task_id} has the baseline of {baseline.recorded_at}, with which all later work is compared"
@@ -220,13 +271,21 @@ def _size_warning(log: bytes, packed: int) -> tuple[str, ...]:
     return (f"warning: {sizes}; the end of it, where tools tell their results, would do",)
 
 
-def _baseline(before: Baseline, found: Results, log: artifacts.Artifact, request: Request) -> Mapping[str, object]:
-    """Return the new baseline block; the same results of the same log keep their time."""
+def _baseline(before: Baseline, recorded: Mapping[str, object], request: Request) -> Mapping[str, object]:
+    """Return the new baseline block with what was `recorded`."""
+    others = {key: value for key, value in before.values.items() if key != "late" and key not in recorded}
+    return {**others, "status": _RECORDED, "recorded_at": timestamp(request.metadata.now), **recorded}
+
+
+def _says_the_same(before: Baseline, found: Results, log: artifacts.Artifact) -> bool:
+    """Return whether a baseline holds the same results of the same log already."""
+    new = _recorded_values(found, log)
+    return before.status == _RECORDED and all(before.values.get(key) == value for key, value in new.items())
+
+
+def _recorded_values(found: Results, log: artifacts.Artifact) -> dict[str, object]:
     results = qa_results.front_matter_results(found.results)
-    new = {"results": results, "log": log.path, "log_sha256": files.digest(found.log)}
-    if before.status == _RECORDED and all(before.values.get(key) == value for key, value in new.items()):
-        return before.values
-    return {**before.values, "status": _RECORDED, "recorded_at": timestamp(request.metadata.now), **new}
+    return {"results": results, "log": log.path, "log_sha256": files.digest(found.log)}
 
 
 def _role(found: Results, log: artifacts.Artifact) -> dict[str, object]:
@@ -248,23 +307,29 @@ def _require_map(blocks: ToolBlocks, key: str, task_id: str) -> None:
         raise TaskstateError(message, help="mend it; `taskstate lint` says how", code="unreadable")
 
 
-def _require_no_drift(workspace: Workspace, task_id: str, role: str, request: Request) -> None:
-    """Refuse where the working tree differs from the role's snapshot: other files were tested then."""
+def _require_no_drift(workspace: Workspace, task_id: str, role: str, request: Request, log: str) -> None:
+    """Refuse where the working tree differs from the snapshot that counts for a role: other files were tested then.
+
+    That is its own snapshot, or the last one where it has none and no role is at work.
+    """
     loaded = workspace.load(workspace.locate(task_id))
     blocks = blocks_of(loaded.document)
     roles.require_no_drift(blocks, loaded.state.id)
+    from taskstate.snapshots.verify import require_as_left, require_match
+
     if role in blocks.delta.snapshots:
-        from taskstate.snapshots.verify import require_match
+        require_match(workspace, task_id, role, request, log)
+    else:
+        require_as_left(workspace, task_id, request, log)
 
-        require_match(workspace, task_id, role, request)
 
-
-def require_task_file(workspace: Workspace, context: Context, task_id: str) -> None:
+def require_task_file(workspace: Workspace, loaded: Loaded) -> None:
     """Refuse where the task file changed since the task was sealed or created from it.
 
     Raises:
-        TaskstateError: code "task-file-changed".
+        TaskstateError: code "task-file-changed", or that of what keeps the context from being captured anew.
     """
+    context, task_id = blocks_of(loaded.document).context, loaded.state.id
     name, sha = context.task_file, context.task_file_sha
     if name is None or sha is None:
         return
@@ -274,13 +339,20 @@ def require_task_file(workspace: Workspace, context: Context, task_id: str) -> N
     exists = folders.is_file(path)
     if exists and sha in blob_ids(files.read(path)):
         return
+    from taskstate.context.precondition import capture_refusal
+
+    refusal = capture_refusal(workspace, loaded)
+    if exists and refusal:
+        raise refusal
     change = "changed" if exists else "is gone"
-    if context.seal is not None:
-        since = "the task was sealed"
-        help_ = f"see `taskstate context check {task_id}`, then take it over with `taskstate context rebuild {task_id}`"
+    since = "the task was sealed" if context.seal is not None else "the task was made from it"
+    seal = f"taskstate context rebuild {task_id}" if context.seal is not None else f"taskstate context init {task_id}"
+    if not exists:
+        help_ = f"bring it back, or name another one: `{seal} --from FILE`"
+    elif context.seal is not None:
+        help_ = f'take it over with `{seal} --note "WHY"`'
     else:
-        since = "the task was made from it"
-        help_ = f"take it over, and seal the task, with `taskstate context init {task_id}`"
+        help_ = f"take it over, and seal the task, with `{seal}`"
     message = f"task {task_id}: the task file {files.shown(name)} {change} since {since}"
     raise TaskstateError(message, help=help_, code="task-file-changed")
 
@@ -304,4 +376,5 @@ def compare_role(workspace: Workspace, task_id: str, role: str) -> RoleCompariso
             it = "them" if flag else "it"
             help_ = f"`taskstate qa record {loaded.state.id}{flag} --from LOG` records {it}"
             raise TaskstateError(message, help=help_, code="not-recorded")
-    return RoleComparison(baseline, results, qa_results.compare(baseline, results))
+    compared = qa_results.compare(baseline, results, is_late=blocks.baseline.is_late)
+    return RoleComparison(baseline, results, compared)

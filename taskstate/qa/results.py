@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 
 MAX_TEXT = 200  # characters of a result
+_LATE = "fails, and the baseline is late: it does not show that it failed before the work"
 COVERAGE_MARGIN = Decimal(2)  # points by which coverage may fall
-EXIT_STATUS, FAILURES, COVERAGE, MISSING, NEW = "exit-status", "failures", "coverage", "missing", "new"
+EXIT_STATUS, FAILURES, COVERAGE, MISSING, NEW, LATE = "exit-status", "failures", "coverage", "missing", "new", "late"
 _BAD = r"(?:fail(?:ed|ures?|ing|s)?|errors?|problems?|unformatted|timed out|crash(?:ed|es)?|broken)"
 _COUNTED = rf"(?i)\b(\d+)\s+(?:[a-z]+\s+)?{_BAD}\b"
 _LABELLED = rf"(?i)\b{_BAD}\s*[:=]\s*(\d+)\b"
@@ -108,21 +109,24 @@ def front_matter_results(results: Mapping[str, CheckResult]) -> dict[str, object
 
 
 def regressions(
-    baseline: Mapping[str, CheckResult] | None, results: Mapping[str, CheckResult]
+    baseline: Mapping[str, CheckResult] | None, results: Mapping[str, CheckResult], *, is_late: bool = False
 ) -> tuple[Difference, ...]:
     """Return what keeps a run of all commands from being accepted: what became worse than at the baseline.
 
     Without a baseline every failing command counts. A command that has no result was not run, and does not pass.
     """
-    return compare(baseline or {}, results).regressions
+    return compare(baseline or {}, results, is_late=is_late).regressions
 
 
-def compare(baseline: Mapping[str, CheckResult], results: Mapping[str, CheckResult]) -> Comparison:
+def compare(
+    baseline: Mapping[str, CheckResult], results: Mapping[str, CheckResult], *, is_late: bool = False
+) -> Comparison:
     """Return the differences between two runs.
 
     Regressions are: a check that passed and now fails; more failures, or failures that it no longer counts; coverage
     lower by more than two points; a check that is missing; a new one that fails.
-    Improvements are the opposite of the first three, and a new check that passes.
+    Improvements are the opposite of the first three, and a new check that passes. A baseline that `is_late` was taken
+    after work had begun: it does not show that a check failed before, so whatever fails now is a regression, too.
     """
     worse: list[Difference] = []
     better: list[Difference] = []
@@ -134,6 +138,8 @@ def compare(baseline: Mapping[str, CheckResult], results: Mapping[str, CheckResu
             (better if difference.aspect == NEW and after and after.ok else worse).append(difference)
             continue
         changes = [*_status(name, before, after), *_figures(name, before, after)]
+        if is_late and not after.ok and all(is_better for is_better, _ in changes):
+            changes = [(False, Difference(name, LATE, before.text, after.text, _LATE))]
         for is_better, difference in changes:
             (better if is_better else worse).append(difference)
         if not changes:

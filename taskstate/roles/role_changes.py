@@ -8,7 +8,7 @@ when the file is written.
 from __future__ import annotations
 
 from taskstate.errors import TaskstateError
-from taskstate.messages import counted
+from taskstate.messages import counted, first_of
 from taskstate.model import roles
 from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
@@ -17,6 +17,7 @@ from taskstate.qa import record as qa_record
 from taskstate.qa import results as qa_results
 from taskstate.roles import findings, role_rules
 from taskstate.snapshots import verify as snapshot_verify
+from taskstate.snapshots.take import ACCEPTED
 from taskstate.storage import files
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from taskstate.writing.change import Outcome, Request
 
 REOPENED = "role-reopened"  # the event
+_LISTED, _NAMED = 20, 5  # files in an event, in a note
 _PENDING_AGAIN: Mapping[str, object] = {
     "status": PENDING,
     **dict.fromkeys(("completed_at", "qa", "qa_log_path", "qa_log_sha256", "session_id", "drift_budget")),
@@ -55,10 +57,14 @@ def set_role(workspace: Workspace, task_id: str, role: str, role_change: RoleCha
     """
     checked_place = _read_place(workspace, task_id, role, request)
     needed = role_rules.snapshots_needed_to_set(checked_place, role_change)
+    if role_change.status == IN_PROGRESS != checked_place.role.status:
+        from taskstate.context.precondition import require_current  # a turn has asked before
+
+        require_current(workspace, workspace.load(workspace.locate(task_id)))
     checked = secret_check.check_text(
         workspace, log_parser.text_chunks(role_change.log or b""), request, name="the log"
     )
-    _verify(workspace, checked_place, needed, request)
+    _verify(workspace, checked_place, needed, request, role_change.log)
 
     def job(place: RoleInTask, loaded: Loaded) -> Change:
         _require_same(place, checked_place, needed, role_rules.snapshots_needed_to_set(place, role_change))
@@ -92,7 +98,7 @@ def with_role_set(workspace: Workspace, loaded: Loaded, role: str, role_change: 
         new |= {"qa_log_path": kept[0].path, "qa_log_sha256": files.digest(role_change.log)}
     results = _results(workspace, place, role_change)
     if results is not place.role.qa:
-        qa_record.require_task_file(workspace, place.blocks.context, place.task_id)
+        qa_record.require_task_file(workspace, loaded)
         new["qa"] = qa_results.front_matter_results(results)
     if role_change.status == DONE and (role_change.adds or place.role.status != DONE):
         role_rules.require_checks_passed(place, results, role_change.waived)
@@ -132,8 +138,10 @@ def unblock(workspace: Workspace, task_id: str, role: str, finding: str | None, 
     """Remove a finding, given by its text or number, or all if None; without open ones the role is no longer blocked.
 
     Raises:
-        TaskstateError: code "not-found": there is no such finding; code "drift-unresolved".
+        TaskstateError: code "not-found": there is no such finding; code "drift" or "drift-unresolved".
     """
+    _read_place(workspace, task_id, role, request)
+    snapshot_verify.require_as_left(workspace, task_id, request)
 
     def job(place: RoleInTask, _: Loaded) -> Change:
         own, document = place.role.findings, place.state.document
@@ -153,17 +161,61 @@ def unblock(workspace: Workspace, task_id: str, role: str, finding: str | None, 
 def reopen(workspace: Workspace, task_id: str, role: str, note: str, request: Request) -> Outcome:
     """Reopen a role: later roles become pending again and lose their snapshots, but keep their findings.
 
+    The tree is compared with what the last role left. What somebody else changed since becomes the role's own work, so
+    an event and a note name the files.
+
     Raises:
-        TaskstateError: code "role-status": there is nothing to reopen; code "drift-unresolved".
+        TaskstateError: code "role-status": there is nothing to reopen; code "drift-unresolved"; or the repository
+            cannot be compared.
     """
     reason = escaping.one_line(note, what="the note")
+    place = _read_place(workspace, task_id, role, request)
+    with_reopened(place, reason, request.metadata)  # refuses before the long comparison what it would refuse after
+    last, found = _changed_since_left(workspace, task_id)
+    accepted, told = _adopted(last, found, reason, request.metadata)
 
-    def job(place: RoleInTask, _: Loaded) -> Change:
+    def job(place: RoleInTask, loaded: Loaded) -> Change:
+        _require_last(loaded, place, last)
         notes = tuple(f"{each.name} is pending again" for each in _begun(place.later))
-        text, before = with_oldest_moved(workspace, parse(with_reopened(place, reason, request.metadata)))
-        return Change(text=text, before=before, notes=notes)
+        text = with_reopened(place, reason, request.metadata)
+        text = with_event(text, accepted) if accepted else text
+        text, before = with_oldest_moved(workspace, parse(text))
+        return Change(text=text, before=before, notes=(*notes, *told))
 
     return _change(workspace, task_id, role, job, request)
+
+
+def _changed_since_left(workspace: Workspace, task_id: str) -> tuple[str, tuple[str, ...]]:
+    """Return the role that left the tree last, and the files that somebody changed since; nothing if one is at work.
+
+    Raises:
+        TaskstateError: code "drift": it differs by more than files that can be named.
+    """
+    loaded = workspace.load(workspace.locate(task_id))
+    last = snapshot_verify.role_to_match(loaded, workspace.config.roles)
+    report = snapshot_verify.compare(workspace, loaded, last) if last else None
+    if report is None or not report.drift:
+        return last, ()
+    if not report.files:
+        raise TaskstateError(report.message, help=report.help, code="drift")
+    return last, tuple(each.path for each in report.files)
+
+
+def _adopted(
+    last: str, found: tuple[str, ...], reason: str, metadata: WriteMetadata
+) -> tuple[Mapping[str, object] | None, tuple[str, ...]]:
+    """Return the event and the note that say which changes become a role's own work."""
+    if not found:
+        return None, ()
+    at, listed = timestamp(metadata.now), list(found[:_LISTED])
+    event = {"at": at, "actor": metadata.actor, "event": ACCEPTED, "note": reason, "role": last, "files": listed}
+    return event, (f"changed since {last} left it, and part of the work from now on: {first_of(found, _NAMED)}",)
+
+
+def _require_last(loaded: Loaded, place: RoleInTask, last: str) -> None:
+    """Refuse where roles or snapshots changed while the tree was compared."""
+    if snapshot_verify.role_to_match(loaded, place.names) != last:
+        raise _stale(place)
 
 
 def with_reopened(place: RoleInTask, note: str, metadata: WriteMetadata) -> str:
@@ -255,10 +307,16 @@ def _read_place(workspace: Workspace, task_id: str, role: str, request: Request)
     return role_rules.role_in_task(loaded.state, role, workspace.config.roles)
 
 
-def _verify(workspace: Workspace, place: RoleInTask, needed: tuple[str, ...], request: Request) -> None:
-    """Refuse where the working tree differs from a snapshot; this counts in the drift budget of its role."""
+def _verify(
+    workspace: Workspace, place: RoleInTask, needed: tuple[str, ...], request: Request, log: bytes | None = None
+) -> None:
+    """Refuse where the working tree differs from a snapshot; this counts in the drift budget of its role.
+
+    The `log` that is being recorded may lie in the tree.
+    """
     for name in needed:
-        snapshot_verify.require_match(workspace, place.task_id, name, request)
+        recorded = "" if log is None else files.digest(log)
+        snapshot_verify.require_match(workspace, place.task_id, name, request, recorded)
 
 
 def _require_same(
@@ -267,8 +325,12 @@ def _require_same(
     """Refuse where roles or snapshots changed while the tree was compared."""
     snapshots = [[each.blocks.delta.snapshots.get(name) for name in needed] for each in (place, checked_place)]
     if checked != needed or snapshots[0] != snapshots[1]:
-        message = f"task {place.task_id}: somebody changed the roles while the working tree was compared"
-        raise TaskstateError(message, help="run this again", code="stale")
+        raise _stale(place)
+
+
+def _stale(place: RoleInTask) -> TaskstateError:
+    message = f"task {place.task_id}: somebody changed the roles while the working tree was compared"
+    return TaskstateError(message, help="run this again", code="stale")
 
 
 def _change(

@@ -12,7 +12,7 @@ from taskstate.messages import closest, counted, first_of
 from taskstate.model import roles
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DONE, IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import blocks_of
-from taskstate.qa.results import compare
+from taskstate.qa.results import regressions
 from taskstate.syntax import escaping
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.writing.preconditions import require_not_dropped, require_work
@@ -114,7 +114,7 @@ def snapshots_needed_to_set(place: RoleInTask, role_change: RoleChange) -> tuple
         raise TaskstateError("a role is blocked by a finding, not by its status", help=advice, code="usage")
     if status == DONE:
         return _snapshots_to_finish(place, role_change)
-    if now == status:
+    if now == status and not (now == PENDING and role_change.adds and place.previous):
         return ()
     if now == PENDING:
         return _snapshots_to_begin(place)
@@ -196,7 +196,8 @@ def failing_checks(blocks: ToolBlocks, results: Mapping[str, CheckResult]) -> tu
         return ()
     if not blocks.baseline.results:
         return tuple((name, f"fails ({result.text})") for name, result in results.items() if not result.ok)
-    return tuple((each.name, each.detail) for each in compare(blocks.baseline.results, results).regressions)
+    found = regressions(blocks.baseline.results, results, is_late=blocks.baseline.is_late)
+    return tuple((each.name, each.detail) for each in found)
 
 
 def waived_checks(blocks: ToolBlocks, role: Role) -> frozenset[str]:

@@ -134,11 +134,25 @@ def _filled(shape: Any, text: str) -> Any:  # noqa: ANN401 - JSON
     return text if shape == _TEXT else shape
 
 
+def plain_hook(event: str, client: str) -> str:
+    """Return the command that answers a hook, as `init` wrote it before it looked for the program."""
+    return f"taskstate hook {event} --agent {client}"
+
+
+def hook_command(event: str, client: str) -> str:
+    """Return the command for a client's configuration: neutral and silent where taskstate is missing.
+
+    A client warns of a hook that fails, or takes it for a refusal: Gemini CLI blocks each edit and each stop at another
+    status than 0 and 1. So a program that cannot be started counts as missing. The words mean the same in each shell.
+    """
+    return f"command -v taskstate >/dev/null 2>&1 || exit 0; {plain_hook(event, client)} || exit 0"
+
+
 def hooks_of(client: Client) -> dict[str, list[dict[str, Any]]]:
     """Return the entries for a client's configuration of hooks, by its own names of the events."""
     entries: dict[str, list[dict[str, Any]]] = {}
     for event, hook in client.hooks.items():
-        handler = {"command": f"taskstate hook {event} --agent {client.name}", "timeout": client.timeout}
+        handler = {"command": hook_command(event, client.name), "timeout": client.timeout}
         matcher = {"matcher": hook.matcher} if hook.matcher else {}
         entry = handler | matcher if client.flat else matcher | {"hooks": [{"type": "command", **handler}]}
         entries.setdefault(hook.name, []).append(entry)

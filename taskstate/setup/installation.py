@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from contextlib import suppress
+from pathlib import Path
 
 from taskstate import resources
 from taskstate.errors import TaskstateError
-from taskstate.setup import merging, repository, servers
+from taskstate.setup import adding, merging, repository, servers
 from taskstate.setup.clients import CLIENTS, hooks_of
 from taskstate.setup.merging import Piece
 from taskstate.setup.repository import RECORD
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
+    from taskstate.setup.adding import Refused
     from taskstate.setup.clients import Client
     from taskstate.workspace.workspace import Workspace
 
@@ -33,22 +36,33 @@ WORKFLOW = ".github/workflows/taskstate.yml"
 
 
 class Wanted(NamedTuple):
-    """What to set up besides folders and configuration: clients, commit hooks, a workflow of CI, verification tools."""
+    """What to set up besides folders and configuration: clients, commit hooks, a workflow of CI, verification tools.
+
+    With `require` the commit hooks refuse where the program is missing. `ci` is the command that installs taskstate in
+    the workflow; without one there is no workflow.
+    """
 
     agents: tuple[str, ...] = ()
     pre_commit: bool = False
-    ci: bool = False
+    require: bool = False
+    ci: str = ""
     verification: bool = False
 
 
 class Installed(NamedTuple):
-    """What was set up or taken out, and the diffs of the files; `kept` are those that were left as they are."""
+    """What was set up or taken out, and the diffs of the files.
+
+    `kept` are those that were left as they are, `refused` those that cannot be added to. `lacking` has a line for each
+    part that does not start here, with what to do.
+    """
 
     created: tuple[str, ...]
     changed: tuple[str, ...]
     kept: tuple[str, ...]
     diff: str
     removed: tuple[str, ...] = ()
+    refused: tuple[Refused, ...] = ()
+    lacking: tuple[str, ...] = ()
 
 
 class _File(NamedTuple):
@@ -67,35 +81,34 @@ class _Record(NamedTuple):
 def install(workspace: Workspace, wanted: Wanted, *, dry_run: bool = False) -> Installed:
     """Set a repository up; what is there is kept, and doing it a second time changes nothing.
 
+    A file that has a form that cannot be added to, or is a link that leads out, is named in the result.
+
     Raises:
-        TaskstateError: a file cannot be read or written, or has a form that cannot be added to; nothing is changed.
+        TaskstateError: a file cannot be written; nothing is changed.
     """
     record = _read_record(workspace)
     agents = tuple(dict.fromkeys((*record.agents, *wanted.agents)))
     if wanted.verification and not any(each in CLIENTS for each in agents):
         help_ = "name one: `taskstate init --verification --agent claude`"
         raise TaskstateError("--verification needs a client to be set up", help=help_, code="usage")
-    texts = repository.planned_texts(workspace, pre_commit=wanted.pre_commit)
+    plan = repository.planned_steps(workspace, pre_commit=wanted.pre_commit, require=wanted.require)
+    wanted_servers, lacking = servers.startable(verification=wanted.verification)
+    client_steps = _steps(workspace, wanted._replace(agents=agents), wanted_servers)
+    texts, stages, refused = adding.add(workspace, {name: [step] for name, step in plan.items()} | client_steps)
     noted = dict(record.files)
-    for name, text in texts.items():
-        _note(noted, name, _before(workspace, name), (text,))
-    for name, steps in _steps(workspace, wanted._replace(agents=agents)).items():
-        before = _before(workspace, name)
-        stages = [before or ""]
-        for step in steps:
-            stages.append(step(stages[-1]))
-        texts[name] = stages[-1]
-        _note(noted, name, before, stages[1:])
+    for name, (before, after) in stages.items():
+        _note(noted, name, before, after)
     diff = "".join(_diffs(workspace, texts))
-    driver = repository.install_merge_driver(workspace, dry_run=True)
+    driver = repository.configure_git(workspace, dry_run=True)
     new = _Record(agents, noted, record.driver or bool(driver))
     own = f"{workspace.config.root}/{RECORD}"
     if new != record or (record.files and _version(workspace) != VERSION):
         texts[own] = _record_text(new)
     done = repository.write_texts(workspace, texts, dry_run=dry_run)
-    repository.install_merge_driver(workspace, dry_run=dry_run)
+    repository.configure_git(workspace, dry_run=dry_run)
     created, changed, kept = (tuple(each for each in names if each != own) for names in done)
-    return Installed((*created, *driver), changed, kept, diff)
+    lacking = lacking if any(each in CLIENTS for each in agents) else ()
+    return Installed((*created, *driver), changed, kept, diff, refused=refused, lacking=lacking)
 
 
 def remove(workspace: Workspace, *, dry_run: bool = False) -> Installed:
@@ -109,19 +122,41 @@ def remove(workspace: Workspace, *, dry_run: bool = False) -> Installed:
         message = f"there is no record of what `init` put in ({workspace.config.root}/{RECORD})"
         raise TaskstateError(message, help="run `taskstate init`, which writes one", code="not-set-up")
     texts: dict[str, str | None] = {}
-    for name, file in record.files.items():
-        before = _before(workspace, name)
-        if before is None:
+    own_ignore, stays = f"{workspace.config.root}/.gitignore", _stays(workspace, record)
+    for name, file in reversed([*record.files.items()]):  # a file of two names may have been added to by both
+        place = adding.place_of(workspace, name)
+        before = texts.get(place) if place in texts else adding.text_before(workspace, place)
+        if before is None or (name == own_ignore and stays):
             continue
         left = merging.without(before, file.pieces, name)
-        texts[name] = None if file.created and _is_empty(left) else left
+        texts[place] = None if file.created and _is_empty(left) else left
+    texts = dict(reversed([*texts.items()]))
     diff = "".join(_diffs(workspace, {name: text or "" for name, text in texts.items()}))
     if not dry_run:
         _write_back(workspace, texts)
+        if not stays:
+            _remove_folder(workspace)
         if record.driver:
-            repository.remove_merge_driver(workspace)
+            repository.unconfigure_git(workspace)
     removed = tuple(name for name, text in texts.items() if text is None)
     return Installed((), tuple(name for name in texts if name not in removed), (), diff, removed)
+
+
+def _stays(workspace: Workspace, record: _Record) -> bool:
+    """Return whether the state folder holds more than what was set up: tasks, or what commands keep beside them."""
+    root = workspace.config.root
+    gone = {*record.files, f"{root}/{RECORD}", workspace.relative(workspace.lock)}
+    walked = folders.walk(workspace.state_root)
+    return any(workspace.relative(Path(each.path) / name) not in gone for each in walked for name in each.names)
+
+
+def _remove_folder(workspace: Workspace) -> None:
+    """Delete the state folder, in which only the lock and empty folders are left."""
+    with workspace.locked():
+        folders.remove(workspace.lock)
+    for each in sorted((each.path for each in folders.walk(workspace.state_root)), reverse=True):
+        with suppress(OSError):  # somebody has put something there since
+            folders.remove_empty(each)
 
 
 def _is_empty(text: str) -> bool:
@@ -129,21 +164,30 @@ def _is_empty(text: str) -> bool:
     return not text.strip() or "".join(text.split()) in {"{}", '{"version":1}'}
 
 
-def _steps(workspace: Workspace, wanted: Wanted) -> dict[str, list[Callable[[str], str]]]:
+def _steps(
+    workspace: Workspace, wanted: Wanted, wanted_servers: Mapping[str, Mapping[str, Any]]
+) -> dict[str, list[Callable[[str], str]]]:
     """Return, by file, the functions that add to its text."""
     steps: dict[str, list[Callable[[str], str]]] = {}
     block = resources.text("templates/agents/block.md")
     if wanted.agents:
-        there = (name for name in PAGES if name == PAGES[0] or _before(workspace, name) is not None)
+        there = (name for name in PAGES if name == PAGES[0] or folders.exists(workspace.root / name))
         steps |= {name: [lambda text: merging.with_block(text, block)] for name in there}
-    wanted_servers = {**servers.OWN, **(servers.VERIFICATION if wanted.verification else {})}
     for client in (CLIENTS[name] for name in wanted.agents if name in CLIENTS):
         steps.setdefault(client.hook_file, []).extend(_hook_steps(client))
         steps.setdefault(client.mcp_file, []).extend(_server_steps(client, wanted_servers))
     if wanted.ci:
-        workflow = resources.text("templates/agents/github-workflow.yml").replace("{version}", VERSION)
-        steps[WORKFLOW] = [lambda text: text or workflow]
-    return steps
+        steps[WORKFLOW] = [lambda text: _workflow(text, wanted.ci)]
+    return {name: functions for name, functions in steps.items() if functions}
+
+
+def _workflow(text: str, install: str) -> str:
+    """Return the workflow that runs a command to install; one that somebody wrote, or changed elsewhere, stays."""
+    head, tail = resources.text("templates/agents/github-workflow.yml").split("{install}")
+    if text and not (text.startswith(head) and text.endswith(tail)):
+        return text
+    is_plain = re.fullmatch(r"\w[^\x00-\x1f]*", install) and not re.search(r": | #|[: ]\Z", install)
+    return f"{head}{install if is_plain else json.dumps(install)}{tail}"
 
 
 def _hook_steps(client: Client) -> Iterator[Callable[[str], str]]:
@@ -162,14 +206,7 @@ def _server_steps(client: Client, wanted: Mapping[str, Mapping[str, Any]]) -> It
         yield lambda text, server=server, entry=entry: add(text, server, entry, name)  # type: ignore[misc]
 
 
-def _before(workspace: Workspace, name: str) -> str | None:
-    """Return the text of a file, or None where there is none."""
-    if files.size(files.inside(workspace.root, name)) is None:
-        return None
-    return repository.text_of(workspace, name)
-
-
-def _note(noted: dict[str, _File], name: str, before: str | None, stages: tuple[str, ...] | list[str]) -> None:
+def _note(noted: dict[str, _File], name: str, before: str | None, stages: list[str]) -> None:
     """Note the pieces that the stages put into a file; a file that was there and is not changed is not noted."""
     earlier = noted.get(name, _File(before is None, ()))
     pieces, text = [*earlier.pieces], before or ""
@@ -185,7 +222,7 @@ def _note(noted: dict[str, _File], name: str, before: str | None, stages: tuple[
 
 def _diffs(workspace: Workspace, texts: Mapping[str, str]) -> Iterator[str]:
     for name, text in texts.items():
-        before = _before(workspace, name)
+        before = adding.text_before(workspace, name)
         if text != (before or ""):
             yield unified_diff(name, before or "", text, is_new=before is None)
 
@@ -215,7 +252,7 @@ def _path(workspace: Workspace) -> str:
 
 
 def _values(workspace: Workspace) -> dict[str, Any]:
-    text = _before(workspace, _path(workspace))
+    text = adding.text_before(workspace, _path(workspace))
     if text is None:
         return {}
     try:
@@ -238,7 +275,7 @@ def _read_record(workspace: Workspace) -> _Record:
     for name, value in (listed or {}).items():
         with suppress(TypeError, ValueError, KeyError, AttributeError):
             pieces = tuple(Piece(str(old), str(new)) for old, new in value["pieces"])
-            own = name.startswith(f"{workspace.config.root}/") and name.endswith("/.gitkeep")
+            own = name.startswith(f"{workspace.config.root}/") and name.endswith(("/.gitkeep", "/.gitignore"))
             if own or name in SET_UP_FILES:
                 noted[name] = _File(value["created"] is True, pieces)
     agents = values.get("agents") if isinstance(values.get("agents"), list) else []

@@ -6,14 +6,16 @@ Works on texts. An entry that is there already is left alone, whoever wrote it.
 from __future__ import annotations
 
 import json
+import re
 
 from taskstate.errors import TaskstateError
 from taskstate.setup import servers
 from taskstate.syntax.edits import apply
+from taskstate.syntax.json_comments import around_comments, comments, without_comments
 from taskstate.syntax.json_edit import set_json
 from taskstate.syntax.json_parser import read_json
-from taskstate.syntax.nodes import Fault, Node, equals
-from taskstate.syntax.spans import newline_of, with_newlines
+from taskstate.syntax.nodes import Fault, Node, equals, scalars
+from taskstate.syntax.spans import line_start, newline_of, with_newlines
 from taskstate.syntax.toml_input import read_toml
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 BEGIN, END = "<!-- taskstate:begin -->", "<!-- taskstate:end -->"
 _EMPTY = "{}\n"
+_CALL = re.compile(r"taskstate hook \S+ --agent \S+")
 
 
 class Piece(NamedTuple):
@@ -33,12 +36,15 @@ class Piece(NamedTuple):
 
 
 def piece_between(before: str, after: str) -> Piece | None:
-    """Return the one piece in which two texts differ; None where they do not."""
+    """Return the one piece in which two texts differ, in whole lines if it stands elsewhere, too; None for none."""
     if before == after:
         return None
     shorter = min(len(before), len(after))
     start = next((at for at in range(shorter) if before[at] != after[at]), shorter)
     end = next((at for at in range(shorter - start) if before[-1 - at] != after[-1 - at]), shorter - start)
+    if after.count(after[start : len(after) - end]) > 1:
+        start, line_end = line_start(after, start), after.find("\n", len(after) - end)
+        end = 0 if line_end < 0 else len(after) - line_end
     return Piece(before[start : len(before) - end], after[start : len(after) - end])
 
 
@@ -75,12 +81,18 @@ def with_server(text: str, server: str, entry: Mapping[str, Any], name: str) -> 
 
 
 def with_hook(text: str, event: str, entry: Mapping[str, Any], name: str) -> str:
-    """Return a client's JSON with a hook for an event, unless its command is there already."""
+    """Return a client's JSON with a hook for an event, unless one that is there calls the same.
+
+    One that does nothing else, as `init` wrote it before it looked for the program, gets the command of the entry.
+    """
     root = _root(text or _EMPTY, name)
     present = root.get("hooks", event)
-    command = json.dumps(_command(entry))
-    if present is not None and command in json.dumps(present.value()):
-        return text
+    called = _CALL.search(_command(entry))
+    plain = called[0] if called else ""
+    if present is not None and plain in json.dumps(present.value()):
+        old = next((each for each in scalars(present) if each.is_string() and each.text == plain), None)
+        new = json.dumps(_command(entry), ensure_ascii=False)
+        return text[: old.span.start] + new + text[old.span.end :] if old else text
     if present is None:
         return _with(text or _EMPTY, ("hooks", event), [entry], name)
     if present.kind != "sequence":
@@ -96,7 +108,10 @@ def with_value(text: str, key: str, value: object, name: str) -> str:
 def _without_entries(text: str, name: str) -> str:
     """Return a client's JSON without our hooks and servers, and without what is empty then."""
     while (span := _own_span(_root(text, name))) is not None:
-        text = text[: span[0]] + text[span[1] :]
+        start, end = span
+        kept = "".join(text[each.start : each.end] for each in comments(text) if start <= each.start < end)
+        ends_line = "//" in kept and not text.startswith(("\r", "\n"), end)
+        text = text[:start] + (" " + kept if kept else "") + (newline_of(text) if ends_line else "") + text[end:]
     return text
 
 
@@ -152,10 +167,24 @@ def _with(text: str, path: tuple[str | int, ...], value: object, name: str) -> s
         raise _refused(name, f"{'.'.join(map(str, path[:depth]))} is no object")
     for key in reversed(path[depth + 1 :]):
         value = {key: value}
-    return apply(text, set_json(text, root, path[: depth + 1], value, newline=newline_of(text)))
+    newline = newline_of(text)
+    edits = set_json(without_comments(text), root, path[: depth + 1], value, newline=newline)
+    after = apply(text, around_comments(text, edits, newline))
+    if _plain(after, name) != _plain(apply(without_comments(text), edits), name) or _said(after) != _said(text):
+        raise _refused(name, "its comments stand where something is to be added")
+    return after
+
+
+def _plain(text: str, name: str) -> Any:  # noqa: ANN401 - any JSON value
+    return _root(text, name).value()
+
+
+def _said(text: str) -> list[str]:
+    return [text[each.start : each.end] for each in comments(text)]
 
 
 def _root(text: str, name: str) -> Node:
+    text = without_comments(text)
     node = read_json(text, 1 if text.startswith("\ufeff") else 0, len(text))
     if isinstance(node, Fault):
         line = text.count("\n", 0, node.span.start) + 1

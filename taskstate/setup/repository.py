@@ -1,39 +1,44 @@
-"""Sets up a repository: folders, configuration, git's ignore and attribute files, merge driver, pre-commit hooks.
+"""Sets up a repository: folders, configuration, git's ignore and attribute files, and what git's configuration names.
 
 Everything that exists is kept, so setting up a second time changes nothing.
 """
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
+
 from taskstate import resources
-from taskstate.errors import GitFailed, TaskstateError
+from taskstate.errors import GitFailed
 from taskstate.messages import decoded
-from taskstate.storage import files, journal
+from taskstate.setup.pre_commit import PRE_COMMIT, with_hooks
+from taskstate.storage import files, installed, journal
 from taskstate.storage.git import client as git
-from taskstate.syntax.spans import line_start, newline_of, with_newlines
+from taskstate.syntax.spans import newline_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from taskstate.syntax.nodes import Node
+    from collections.abc import Callable, Mapping
+
     from taskstate.workspace.workspace import Workspace
 
 FOLDERS = ("tasks", "archives", "handoffs", "templates")
-IGNORED_PATHS = ("artifacts/", "private/", "lock")
+IGNORED_PATHS = ("/artifacts/", "/private/", "/lock")  # in the state folder
 TEMPORARY_PATTERN = ".taskstate-*.tmp"  # left by a killed writer beside the file that it was writing
-PRE_COMMIT = ".pre-commit-config.yaml"
 RECORD = "set-up.json"  # in the state folder: what `init` added to which file, and which version did
-_HOOK_ID = "taskstate-lint"
-HOOK_TYPES = ("pre-commit", "pre-merge-commit")  # a merge that git finishes itself runs only the second
-INSTALL_HOOKS = f"pre-commit install {' '.join(f'--hook-type {name}' for name in HOOK_TYPES)}"
 MERGED_PATTERNS = (
     "task-*-state.md",
     "task-*-archive.md",
     "task-*-impact-map.json",
     "phase-*-handoff-*.md",
 )  # without `/`: wherever they stand
-DRIVER_KEY, DRIVER = "merge.taskstate.driver", "taskstate merge-driver -- %O %A %B %P"
-_DRIVER_NAME = "merge.taskstate.name"
-GIT_CONFIG = "git config merge.taskstate"  # named in the output like a file
+# Where git finds the program for hooks and merges, should its PATH be a short one, as in a graphical client.
+PROGRAM_KEY = "taskstate.program"
+_PLAIN_DRIVER = "taskstate merge-driver -- %O %A %B %P"  # of earlier versions
+DRIVER = f'p=$(git config --path {PROGRAM_KEY}); [ -x "$p" ] || p=taskstate; "$p" merge-driver -- %O %A %B %P'
+DRIVER_KEY, _DRIVER_NAME = "merge.taskstate.driver", "merge.taskstate.name"
+GIT_CONFIG = ("git config merge.taskstate", f"git config {PROGRAM_KEY}")  # named in the output like files
 
 
 class SetUpResult(NamedTuple):
@@ -47,13 +52,15 @@ class SetUpResult(NamedTuple):
 class MergeDriver(NamedTuple):
     """How far git is set up to merge our files by meaning.
 
-    `command` is what git would run, empty where nothing is configured. `unreached` are those of `MERGED_PATTERNS` whose
-    files git would merge by another driver. Both are empty outside of a repository; `repository` is False then.
+    `command` is what git would run, and `program` what that starts; empty where nothing is configured. `unreached` are
+    those of `MERGED_PATTERNS` whose files git would merge by another driver. All are empty outside of a repository;
+    `repository` is False then.
     """
 
     repository: bool
     command: str
     unreached: tuple[str, ...]
+    program: str = ""
 
 
 def set_up(workspace: Workspace, *, pre_commit: bool, dry_run: bool = False) -> SetUpResult:
@@ -64,7 +71,7 @@ def set_up(workspace: Workspace, *, pre_commit: bool, dry_run: bool = False) -> 
         cannot be added to.
     """
     result = write_texts(workspace, planned_texts(workspace, pre_commit=pre_commit), dry_run=dry_run)
-    return result._replace(created=(*result.created, *install_merge_driver(workspace, dry_run=dry_run)))
+    return result._replace(created=(*result.created, *configure_git(workspace, dry_run=dry_run)))
 
 
 def planned_texts(workspace: Workspace, *, pre_commit: bool) -> dict[str, str]:
@@ -73,51 +80,74 @@ def planned_texts(workspace: Workspace, *, pre_commit: bool) -> dict[str, str]:
     Raises:
         TaskstateError: a file cannot be read, or the pre-commit configuration has a form that cannot be added to.
     """
+    steps = planned_steps(workspace, pre_commit=pre_commit)
+    return {name: step(text_of(workspace, name)) for name, step in steps.items()}
+
+
+def planned_steps(workspace: Workspace, *, pre_commit: bool, require: bool = False) -> dict[str, Callable[[str], str]]:
+    """Return, by path, the functions that add to the texts of a repository's files.
+
+    What is ignored in the state folder stands in a file of that folder, so it stays ignored for as long as that is
+    there; the root's file knows only what a killed writer leaves beside a state file elsewhere. With `require` the
+    commit hooks refuse where the program is missing.
+    """
     root = workspace.config.root
     attributes = (
         *(f"{pattern} merge=taskstate" for pattern in MERGED_PATTERNS),
         *(f"{_quoted(f'{root}/**/*.{suffix}')} text" for suffix in ("md", "json")),
     )
-    texts = {
-        ".gitignore": _with_lines(
-            text_of(workspace, ".gitignore"), (*(f"{root}/{name}" for name in IGNORED_PATHS), TEMPORARY_PATTERN)
-        ),
-        ".gitattributes": _with_lines(text_of(workspace, ".gitattributes"), attributes),
+    steps: dict[str, Callable[[str], str]] = {
+        ".gitignore": lambda text: _with_lines(text, (TEMPORARY_PATTERN,)),
+        ".gitattributes": lambda text: _with_lines(text, attributes),
+        f"{root}/.gitignore": lambda text: _with_lines(text, (*IGNORED_PATHS, TEMPORARY_PATTERN)),
     }
     if not _is_configured(workspace):
-        texts["taskstate.toml"] = resources.text("templates/taskstate.toml")
+        steps["taskstate.toml"] = lambda _: resources.text("templates/taskstate.toml")
     if pre_commit:
-        texts[PRE_COMMIT] = _with_hooks(text_of(workspace, PRE_COMMIT))
+        steps[PRE_COMMIT] = lambda text: with_hooks(text, require=require)
     for folder in FOLDERS:
         if not files.names(workspace.state_root / folder):  # git does not track empty folders
-            texts[f"{root}/{folder}/.gitkeep"] = ""
-    return texts
+            steps[f"{root}/{folder}/.gitkeep"] = lambda _: ""
+    return steps
 
 
-def install_merge_driver(workspace: Workspace, *, dry_run: bool = False) -> tuple[str, ...]:
-    """Configure our merge driver in the repository unless one is configured; return what was set.
+def configure_git(workspace: Workspace, *, dry_run: bool = False) -> tuple[str, ...]:
+    """Configure in the repository what is not: our merge driver, and where the program is; return what was set.
 
     Raises:
         GitFailed: the configuration cannot be written.
     """
-    if git.toplevel(workspace.root) is None or _configured_driver(workspace):
+    if git.toplevel(workspace.root) is None:
         return ()
-    _require_own_configuration(workspace, f"git config {DRIVER_KEY} '{DRIVER}'")
+    values = _configured(workspace)
+    wanted: dict[str, dict[str, str]] = {}
+    if values.get(DRIVER_KEY, "") in {"", _PLAIN_DRIVER}:
+        wanted[GIT_CONFIG[0]] = {_DRIVER_NAME: "taskstate: by meaning", DRIVER_KEY: DRIVER}
+    program = installed.command()
+    if program and not _named_program(values):
+        wanted[GIT_CONFIG[1]] = {PROGRAM_KEY: program}
+    if not wanted:
+        return ()
+    pairs = [pair for each in wanted.values() for pair in each.items()]
+    _require_own_configuration(workspace, f"git config {pairs[-1][0]} {shlex.quote(pairs[-1][1])}")
     if not dry_run:
         git.run(["rev-parse", "--git-dir"], workspace.root)  # where git refuses the repository, this one says why
-        git.run(["config", "--local", _DRIVER_NAME, "taskstate: by meaning"], workspace.root)
-        git.run(["config", "--local", DRIVER_KEY, DRIVER], workspace.root)
-    return (GIT_CONFIG,)
+        for key, value in pairs:
+            git.run(["config", "--local", key, value], workspace.root)
+    return tuple(wanted)
 
 
-def remove_merge_driver(workspace: Workspace) -> None:
-    """Take our merge driver out of the repository's configuration, unless somebody gave it another command.
+def unconfigure_git(workspace: Workspace) -> None:
+    """Take out of the repository's configuration what `configure_git` set, but for a driver with another command.
 
     Raises:
         GitFailed: the configuration cannot be written.
     """
-    if git.toplevel(workspace.root) is not None and _configured_driver(workspace) == DRIVER:
-        section = DRIVER_KEY.rpartition(".")[0]
+    if git.toplevel(workspace.root) is None:
+        return
+    values = _configured(workspace, "--local")
+    ours = (DRIVER_KEY, values.get(DRIVER_KEY) in {DRIVER, _PLAIN_DRIVER}), (PROGRAM_KEY, PROGRAM_KEY in values)
+    for section in (key.rpartition(".")[0] for key, is_there in ours if is_there):
         _require_own_configuration(workspace, f"git config --remove-section {section}")
         git.run(["config", "--local", "--remove-section", section], workspace.root)
 
@@ -138,15 +168,27 @@ def merge_driver_state(workspace: Workspace) -> MergeDriver:
     entries = zip(fields[::3], fields[1::3], fields[2::3], strict=False)
     reached = {name for name, _, value in entries if value == "taskstate"}
     unreached = tuple(pattern for pattern, name in zip(MERGED_PATTERNS, names, strict=True) if name not in reached)
-    return MergeDriver(repository=True, command=_configured_driver(workspace), unreached=unreached)
+    values = _configured(workspace)
+    command = values.get(DRIVER_KEY, "")
+    is_ours = command in {DRIVER, _PLAIN_DRIVER}
+    program = (_named_program(values) or installed.NAME) if is_ours else command.split(maxsplit=1)[0] if command else ""
+    return MergeDriver(repository=True, command=command, unreached=unreached, program=program)
 
 
-def _configured_driver(workspace: Workspace) -> str:
-    """Return the command of the merge driver in git's configuration of any scope; empty if there is none."""
+def _named_program(values: Mapping[str, str]) -> str:
+    """Return the program that git's configuration names, if it can be started."""
+    return installed.program(os.path.expanduser(values.get(PROGRAM_KEY, "")))
+
+
+def _configured(workspace: Workspace, *scope: str) -> dict[str, str]:
+    """Return what git's configuration says of the merge driver and the program, by key."""
+    keys = "|".join(map(re.escape, (DRIVER_KEY, PROGRAM_KEY)))
     try:
-        return git.run(["config", "--get", DRIVER_KEY], workspace.root).decode("utf-8", "replace").strip()
-    except GitFailed:
-        return ""
+        found = git.run(["config", "-z", *scope, "--get-regexp", f"^({keys})$"], workspace.root)
+    except GitFailed:  # also where there is none
+        return {}
+    pairs = (each.partition("\n") for each in found.decode("utf-8", "replace").split("\0") if each)
+    return {key: value.strip() for key, _, value in pairs}
 
 
 def _quoted(pattern: str) -> str:
@@ -204,60 +246,3 @@ def _with_lines(text: str, lines: tuple[str, ...]) -> str:
     newline = newline_of(text)
     joint = "" if not text or text.endswith(("\n", "\r")) else newline
     return text + joint + "".join(line + newline for line in missing)
-
-
-def _with_hooks(text: str) -> str:
-    """Append our hooks to the `repos` of a pre-commit configuration.
-
-    The text is extended and not written anew from the parsed YAML, which would lose comments and layout.
-
-    Raises:
-        TaskstateError: `repos` is not a block list, so that adding to it is not safe.
-    """
-    entry = resources.text("hooks/pre-commit.yaml")
-    if _HOOK_ID in text:
-        return text
-    if not text.strip():
-        return f"default_install_hook_types: [{', '.join(HOOK_TYPES)}]\nrepos:\n{entry}"
-    root = _yaml(text)
-    repos = next((each for each in root.entries if each.key.text == "repos"), None) if root else None
-    if repos and repos.value.items:
-        first, last = repos.value.items[0].span.start, repos.value.items[-1].span.end
-        indent = text[line_start(text, first) : first].partition("-")[0]
-        newline = newline_of(text)
-        lines = [indent + line[2:] if line else line for line in entry.split("\n")]
-        added = with_newlines("\n".join(lines), newline)
-        for at in (len(text), _line_after(text, last)):  # behind all comments, else before the keys that follow
-            joint = "" if text[:at].endswith(("\n", "\r")) else newline
-            longer = text[:at] + joint + added + text[at:]
-            if _only_adds(text, longer, f"repos:\n{entry}"):
-                return longer
-    raise TaskstateError(
-        f"{PRE_COMMIT} cannot be added to safely: `repos` must be a list over several lines",
-        help="give it that form, then run this again",
-        code="cannot-edit",
-    )
-
-
-def _line_after(text: str, at: int) -> int:
-    """Return where the line after the one that ends a part begins; `at` is the end of that part."""
-    if text[:at].endswith(("\n", "\r")):
-        return at
-    return next((each + 1 for each in range(at, len(text)) if text[each] == "\n"), len(text))
-
-
-def _yaml(text: str) -> Node | None:
-    from taskstate.syntax.nodes import Node
-    from taskstate.syntax.yaml_reader import read_yaml_file
-
-    node = read_yaml_file(text)
-    return node if isinstance(node, Node) else None
-
-
-def _only_adds(text: str, longer: str, entry: str) -> bool:
-    """Return whether the `longer` configuration means the same as `text` with `entry` appended to its `repos`."""
-    before, after, new = _yaml(text), _yaml(longer), _yaml(entry)
-    if not (before and after and new):
-        return False
-    expected = before.value() | {"repos": [*before.value()["repos"], *new.value()["repos"]]}
-    return bool(after.value() == expected)

@@ -11,7 +11,7 @@ from taskstate.snapshots import base as snapshot_base
 from taskstate.snapshots import drift, packs
 from taskstate.snapshots.base import require_open
 from taskstate.snapshots.take import ACCEPTED, SnapshotRequest, create_snapshot, pinned
-from taskstate.snapshots.verify import at_work, newest_role
+from taskstate.snapshots.verify import at_work, newest_role, superseded_by
 from taskstate.storage.git.objects import leaves
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import apply
@@ -86,8 +86,9 @@ def _plan(current: SnapshotBase, loaded: Loaded, blocks: ToolBlocks) -> tuple[Ac
     delta = _with_base(current, loaded.state.id, blocks.delta)
     is_new_base = blocks.delta.base_commit is not None and delta.base_commit != blocks.delta.base_commit
     candidates = tuple(name for name in names if name in unresolved) or ((newest,) if newest else ())
-    # What a role that is at work has edited belongs to its own snapshot, not to one of a role that is done.
-    affected = {name: snapshots[name] for name in candidates if name in snapshots and not at_work(blocks, name, names)}
+    # What a later role has edited, at work or done, belongs to its own snapshot, not to one of an earlier role.
+    is_last = {each: not at_work(blocks, each, names) and not superseded_by(blocks, each, names) for each in candidates}
+    affected = {name: snapshots[name] for name in candidates if name in snapshots and is_last[name]}
     retaken = tuple(name for name, each in affected.items() if each.tree != current.tree or is_new_base)
     if not unresolved and not retaken and not is_new_base:
         message = f"nothing to resolve: the working tree is as it was left in task {loaded.state.id}"
@@ -120,7 +121,9 @@ def _is_left_behind(current: SnapshotBase, task_id: str, delta: Delta) -> bool:
 
 
 def _differing(current: SnapshotBase, snapshot: Snapshot) -> tuple[str, ...]:
-    """Return the paths that differ between a snapshot and the working tree; empty where its tree is lost."""
+    """Return the paths that differ between a snapshot and the working tree; empty where its tree is not here."""
+    if not current.has(str(snapshot.tree), snapshot.head):
+        return ()
     try:
         entries = current.store.changes(str(snapshot.tree), current.tree)
     except GitFailed:

@@ -19,7 +19,7 @@ from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
 from taskstate.storage.git import worktree
-from taskstate.storage.git.objects import TREE, new_objects
+from taskstate.storage.git.objects import new_objects
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.writing import preconditions
 
@@ -54,7 +54,14 @@ def require_at_rest(workspace: Workspace) -> str:
         raise TaskstateError(message, help="run `git init` there, and make a first commit", code="no-git")
     require_no_git_operation(workspace)
     head = git.head(workspace.root)
-    unmerged = worktree.unmerged(workspace.root, workspace.is_ours)
+    unmerged = worktree.unmerged(workspace.root)
+    if unmerged and all(map(workspace.is_ours, unmerged)):
+        from shlex import quote
+
+        names = " ".join(map(quote, unmerged))
+        message = f"git has not merged {drift.first_paths(unmerged)}, so it is not settled which version holds"
+        help_ = f"see that the file says what it should (`taskstate lint`), then `git add -- {names}`"
+        raise TaskstateError(message, help=help_, code="under-way")
     if unmerged:
         message = f"git has not merged {drift.first_paths(unmerged)}: the working tree is not what anybody left"
         help_ = "settle the conflict, then `git add` the file; or give it up (`git status` says how)"
@@ -97,7 +104,8 @@ def committed_since(workspace: Workspace, base: str, task_id: str) -> tuple[str,
 def no_commit(base: str, task_id: str) -> TaskstateError:
     """Return the error for a base commit that is missing here, or that is no commit id."""
     message = f"the base commit {git.printable(base) or 'that is named'} is not in this repository"
-    help_ = f'fetch it, or begin anew at HEAD: `taskstate snapshot resolve {task_id} --note "WHY"`'
+    fetch = "fetch it (in a shallow clone: `git fetch --unshallow`)"
+    help_ = f'{fetch}, or begin anew at HEAD: `taskstate snapshot resolve {task_id} --note "WHY"`'
     return TaskstateError(message, help=help_, code="no-commit")
 
 
@@ -157,11 +165,15 @@ class SnapshotBase(NamedTuple):
         Raises:
             TaskstateError: code "no-commit": there is no such commit.
         """
-        tree = self.store.tree_of(commit)
-        changes = self.store.changes(tree, self.tree)  # the working tree's own tree has none of these files
-        is_ours = self.workspace.is_ours
-        ours = [each.path for each in changes if each.old_mode != TREE and is_ours(os.fsdecode(each.path))]
-        return self.store.without(tree, ours)
+        from taskstate.snapshots import committed_trees  # not where the quick check proves that nothing has changed
+
+        return committed_trees.without_ours(self.store, commit, self.workspace.is_ours, self.tree)
+
+    def has(self, tree: str, since: str | None) -> bool:
+        """Return whether a recorded tree can be read; `since` is the commit that was checked out then."""
+        from taskstate.snapshots import committed_trees
+
+        return committed_trees.is_here(self.workspace, self.store, tree, since)
 
     def base_tree(self, delta: Delta) -> str | None:
         """Return the tree that the task's work starts from; None where neither it nor its commit is here."""

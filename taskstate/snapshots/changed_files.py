@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from taskstate.model.delta_block import Snapshot
     from taskstate.model.task_state import TaskState
     from taskstate.snapshots.base import SnapshotBase
-    from taskstate.storage.git.objects import TreeEntry
+    from taskstate.storage.git.objects import Store, TreeEntry
     from taskstate.workspace.workspace import Workspace
 
 
@@ -40,7 +40,7 @@ def changed_files(current: SnapshotBase, entries: Iterable[TreeEntry]) -> tuple[
 def _base_hashes(current: SnapshotBase, entries: Iterable[TreeEntry]) -> dict[str, str]:
     """Return the hashes of the files' contents at the base commit; a missing object means a broken repository."""
     try:
-        return object_hashes(current, ((each.old_mode, each.old_id) for each in entries))
+        return object_hashes(current.store, ((each.old_mode, each.old_id) for each in entries))
     except TaskstateError as error:
         message = "the repository lacks a git object that the base commit needs"
         help_ = "`git fsck` names what is missing; fetch it, or copy it from another clone"
@@ -65,14 +65,14 @@ def file_size_and_hash(current: SnapshotBase, entry: TreeEntry) -> tuple[int, st
     return next(current.store.digests((entry.new_id,)))
 
 
-def object_hashes(current: SnapshotBase, objects: Iterable[tuple[str, str]]) -> dict[str, str]:
+def object_hashes(store: Store, objects: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return the SHA-256 of git objects by their ids; `objects` are pairs of mode and id. Submodules have none.
 
     Raises:
         TaskstateError: code "objects-lost": an object is missing.
     """
     ids = tuple(dict.fromkeys(each for mode, each in objects if each and mode != GITLINK))
-    return {each: sha256 for each, (_, sha256) in zip(ids, current.store.digests(ids), strict=True)}
+    return {each: sha256 for each, (_, sha256) in zip(ids, store.digests(ids), strict=True)}
 
 
 def recorded_files(workspace: Workspace, snapshot: Snapshot) -> tuple[ChangedFile, ...] | None:

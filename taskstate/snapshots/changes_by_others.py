@@ -2,7 +2,8 @@
 
 By commits: every commit that HEAD had then is in its line now, or has an equal one there; a new commit changed the
 file, which is as HEAD has it; and no snapshot of this task changed it. What another task changed in its turns is
-explained, too, unless it lies in the Repository Paths of this task. All else is drift.
+explained, too, unless it lies in the Repository Paths of this task; and so is a new file that holds a log of checks
+that the task has recorded. All else is drift.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.snapshots import drift, packs
 from taskstate.snapshots.changed_files import recorded_files, scope_of
 from taskstate.snapshots.drift import Artifacts
+from taskstate.snapshots.log_files import log_files
 from taskstate.storage.git import movement, worktree
 from taskstate.storage.git.objects import Store, leaves
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from taskstate.context.path_scope import Scope
     from taskstate.model.delta_block import Delta, Snapshot
     from taskstate.snapshots.base import SnapshotBase
+    from taskstate.snapshots.log_files import LogFiles
     from taskstate.storage.git.movement import Commit, Movement
     from taskstate.workspace.workspace import Loaded
 
@@ -35,10 +38,14 @@ class _ExplainerFields(NamedTuple):  # apart, since cached properties need the `
     loaded: Loaded
     current: SnapshotBase
     head: str | None
+    log: str = ""
 
 
 class Explainer(_ExplainerFields):
-    """What explains differences between the working tree and an earlier one, when `head` was checked out."""
+    """What explains differences between the working tree and an earlier one, when `head` was checked out.
+
+    `log` is the hash of the log of checks that is being recorded.
+    """
 
     @cached_property
     def movement(self) -> Movement | None:
@@ -59,9 +66,11 @@ class Explainer(_ExplainerFields):
         return self.movement.lost if self.movement else None
 
     def by(self, path: bytes) -> str:
-        """Return what explains that a file differs: commits, or the id of a task; empty where nothing does."""
+        """Return what explains that a file differs: commits, that it is a log, or a task's id; else an empty text."""
         if self._came_by_commits(path):
             return drift.COMMITS
+        if self._is_log(path):
+            return drift.LOG
         if self._scope.inside and self._scope.covers(os.fsdecode(path)):
             return ""
         return next((task_id for task_id, paths in self._by_other_tasks.items() if path in paths), "")
@@ -70,6 +79,20 @@ class Explainer(_ExplainerFields):
         if self.movement is None or not self.movement.keeps_all or path not in self._touched:
             return False
         return path not in self.dirty and path not in self._own
+
+    def _is_log(self, path: bytes) -> bool:
+        return self._logs.has(path) and path in self._new
+
+    @cached_property
+    def _logs(self) -> LogFiles:
+        return log_files(self.current.workspace.root, blocks_of(self.loaded.document), self.log)
+
+    @cached_property
+    def _new(self) -> frozenset[bytes]:
+        """The files that the base had not: a source that was there is no log, whatever somebody writes into it."""
+        base = self.current.base_tree(blocks_of(self.loaded.document).delta)
+        changed = self.current.store.changes(base, self.current.tree) if base else ()
+        return frozenset(each.path for each in changed if not each.old_id)
 
     @cached_property
     def _touched(self) -> frozenset[bytes]:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from taskstate.errors import GitFailed
 from taskstate.model.write_metadata import blocks_of
 from taskstate.secrets.mask import masked
-from taskstate.snapshots import drift, packs
+from taskstate.snapshots import packs
 from taskstate.snapshots.drift import Artifacts, DriftReport, TreeDifferences
-from taskstate.snapshots.tree_comparison import Earlier, compare_with_current
+from taskstate.snapshots.drift_report import drift_report
+from taskstate.snapshots.tree_comparison import compare_with_current
 from taskstate.snapshots.verify import held_paths
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from taskstate.model.delta_block import Delta, Snapshot
     from taskstate.snapshots.base import SnapshotBase
+    from taskstate.snapshots.tree_comparison import Earlier
     from taskstate.workspace.workspace import Loaded
 
 SHOWN = 60  # lines of a diff
@@ -35,16 +37,19 @@ class Since(NamedTuple):
     command: str
 
 
-def changes_since(current: SnapshotBase, loaded: Loaded, tree: str, head: str | None, *, role: str = "") -> Since:
-    """Compare a working tree with an earlier tree of a task, when `head` was checked out; nothing is written.
+def changes_since(current: SnapshotBase, loaded: Loaded, then: Earlier, *, role: str = "") -> Since:
+    """Compare a working tree with an earlier one of a task; nothing is written.
 
     `role` is the role whose snapshot recorded the tree; without one it is what the last turn left, or began with.
     """
-    workspace, snapshot = current.workspace, _snapshot(blocks_of(loaded.document).delta, tree, role)
-    artifacts = packs.artifact_state(workspace, snapshot) if snapshot else Artifacts.WHOLE
+    workspace, tree = current.workspace, then.tree
+    snapshot = _snapshot(blocks_of(loaded.document).delta, tree, role)
+    artifacts = packs.artifact_state(workspace, snapshot) if snapshot else Artifacts.ABSENT
+    if packs.has_tree(workspace, loaded.state.id, tree):
+        artifacts = Artifacts.WHOLE
     held, words = held_paths(workspace, loaded), role or "the last turn"
-    found = TreeDifferences(loaded.state.id, words, head or "", artifacts=artifacts, held=held)
-    report = drift.drift_report(compare_with_current(current, loaded, Earlier(tree, head, snapshot), found))
+    found = TreeDifferences(loaded.state.id, words, then.head or "", artifacts=artifacts, held=held)
+    report = drift_report(compare_with_current(current, loaded, then._replace(snapshot=snapshot), found))
     stat, lines = _diff(current, tree)
     command = f"taskstate snapshot diff {loaded.state.id} --type now" + (f" --role {role}" if role else "")
     return Since(report, current.tree, current.head, stat, lines[:SHOWN], max(0, len(lines) - SHOWN), command)

@@ -7,17 +7,20 @@ what the role did.
 from __future__ import annotations
 
 import zlib
+from contextlib import closing, suppress
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
 from taskstate.model.write_metadata import blocks_of
 from taskstate.snapshots import base as snapshot_base
-from taskstate.snapshots import drift
+from taskstate.snapshots import drift, packs
 from taskstate.snapshots.base import require_snapshot
+from taskstate.snapshots.committed_trees import is_here, not_here
 from taskstate.storage import files
 from taskstate.storage.git import client as git
-from taskstate.storage.git import movement
+from taskstate.storage.git import movement, worktree
 from taskstate.storage.git.diff_hash import diff_sha256
+from taskstate.storage.git.objects import Store
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import artifacts
 
@@ -51,51 +54,47 @@ def diff_of(workspace: Workspace, task_id: str, role: str, kind: str) -> Diff:
     `kind` is one of `KINDS`. For `NOW` an empty role means what the last turn left.
 
     Raises:
-        TaskstateError: code "no-snapshot", "no-diff", "artifact-lost" or "artifact-broken".
+        TaskstateError: code "no-snapshot", "no-diff", "artifact-lost", "artifact-broken" or "objects-lost".
     """
     if role or kind != NOW:
         roles.require_role(role, workspace.config.roles)
     loaded = workspace.load(workspace.locate(task_id))
     if kind in {NOW, SEEN}:
-        stat, content = to_now(workspace, loaded, _earlier_tree(workspace, loaded, role, kind))
+        tree, since = _earlier_tree(workspace, loaded, role, kind)
+        stat, content = to_now(workspace, loaded, tree, since)
         return Diff("", content, stat)
     return _kept(workspace, loaded, role, kind)
 
 
-def to_now(workspace: Workspace, loaded: Loaded, tree: str) -> tuple[str, bytes]:
+def to_now(workspace: Workspace, loaded: Loaded, tree: str, since: str | None) -> tuple[str, bytes]:
     """Return the diff from an earlier tree of a task to the working tree, and its summary.
+
+    `since` is the commit that was checked out then.
 
     Raises:
         TaskstateError: code "objects-lost": the tree is not here; or the repository cannot be compared.
     """
     head, delta = snapshot_base.require_at_rest(workspace), blocks_of(loaded.document).delta
-    with snapshot_base.snapshot_base(workspace, loaded.state.id, delta, head) as current:
-        if not current.store.has(tree):
-            raise tree_lost()
-        try:
+    base = snapshot_base.snapshot_base(workspace, loaded.state.id, delta, head)
+    with base as current, suppress(GitFailed):  # an object of it is not here
+        if current.has(tree, since):
             return current.store.diff(tree, current.tree)()
-        except GitFailed as error:
-            raise tree_lost() from error
+    raise not_here(workspace, "the tree of then")
 
 
-def tree_lost() -> TaskstateError:
-    """Return the error for an earlier tree that is not in this clone."""
-    message = "the tree of then is not here, so there is no diff"
-    help_ = "artifacts are not in git: copy the task's folder under artifacts/ from where it was left"
-    return TaskstateError(message, help=help_, code="objects-lost")
-
-
-def _earlier_tree(workspace: Workspace, loaded: Loaded, role: str, kind: str) -> str:
+def _earlier_tree(workspace: Workspace, loaded: Loaded, role: str, kind: str) -> tuple[str, str | None]:
+    """Return the tree that a diff to now begins with, and the commit that was checked out then."""
     delta = blocks_of(loaded.document).delta
     if kind == SEEN:
-        tree = delta.last_seen.get(role)
+        tree, since = delta.last_seen.get(role), delta.base_commit
     elif role:
-        return str(require_snapshot(workspace, loaded, role).tree)
+        snapshot = require_snapshot(workspace, loaded, role)
+        tree, since = snapshot.tree, snapshot.head
     else:
-        turn = delta.turn
-        tree = turn.tree if turn and turn.tree else delta.left and delta.left.tree
+        begun = delta.turn if delta.turn and delta.turn.tree else delta.left
+        tree, since = (begun.tree, begun.head) if begun else (None, None)
     if tree:
-        return tree
+        return tree, since
     what = f"{role} has looked at no tree before" if kind == SEEN else "no turn has left a tree yet"
     help_ = "see its diff from the base: leave --type out"
     raise TaskstateError(f"task {loaded.state.id}: {what}", help=help_, code="no-diff")
@@ -107,7 +106,7 @@ def _kept(workspace: Workspace, loaded: Loaded, role: str, kind: str) -> Diff:
     Raises:
         TaskstateError: code "no-snapshot", "no-diff", "artifact-lost" or "artifact-broken".
     """
-    snapshot, task_id = require_snapshot(workspace, loaded, role), loaded.state.id
+    snapshot = require_snapshot(workspace, loaded, role)
     relative, sha = (
         (snapshot.diff_from_base, snapshot.diff_sha)
         if kind == FROM_BASE
@@ -116,17 +115,34 @@ def _kept(workspace: Workspace, loaded: Loaded, role: str, kind: str) -> Diff:
     if relative is None:
         raise _no_diff(snapshot, role, kind)
     path = artifacts.absolute_path(workspace, relative)
-    if files.size(path) is None:
-        message = f"the artifact {files.shown(relative)} is not here"
-        help_ = "artifacts are not in git: copy it from the clone in which the snapshot was taken"
-        raise TaskstateError(message, help=help_, code="artifact-lost")
-    content = _unpacked(files.read(path, files.MAX_BYTES))
+    packed = files.read(path, files.MAX_BYTES) if files.size(path) is not None else None
+    content, name = _unpacked(packed or b""), workspace.relative(path)
     if content is None or sha != diff_sha256(content):
+        content, name = _made_again(workspace, loaded, snapshot, kind), ""
+    if content is None or sha != diff_sha256(content):
+        if packed is None:
+            raise not_here(workspace, f"the diff of {role}", code="artifact-lost")
         message = f"the artifact {files.shown(relative)} is broken: it is not what the snapshot recorded"
-        help_ = f"`taskstate snapshot take {task_id} --role {role}` makes it anew"
+        help_ = "a backup may have the task's folder under artifacts/"
         raise TaskstateError(message, help=help_, code="artifact-broken")
     stat = snapshot.diff_stat if kind == FROM_BASE else None
-    return Diff(workspace.relative(path), content, stat, _came_in(workspace, loaded, snapshot, kind))
+    return Diff(name, content, stat, _came_in(workspace, loaded, snapshot, kind))
+
+
+def _made_again(workspace: Workspace, loaded: Loaded, snapshot: Snapshot, kind: str) -> bytes | None:
+    """Return the diff between the trees that a snapshot names, from what is kept here or committed; else None."""
+    delta = blocks_of(loaded.document).delta
+    start, since = delta.base_tree, delta.base_commit
+    if kind == INCREMENTAL:
+        previous = delta.snapshots.get(roles.previous_role(snapshot.role, workspace.config.roles) or "")
+        start, since = (previous.tree, previous.head) if previous else (None, None)
+    end = str(snapshot.tree)
+    kept = packs.object_folders(workspace, loaded.state.id, delta)
+    with worktree.scratch(workspace.root, *kept) as area, closing(Store(area, end)) as store, suppress(GitFailed):
+        ends = ((start, since), (end, snapshot.head))
+        if start and all(is_here(workspace, store, str(tree), head) for tree, head in ends):
+            return store.diff(start, end)()[1]
+    return None
 
 
 def _came_in(workspace: Workspace, loaded: Loaded, snapshot: Snapshot, kind: str) -> tuple[str, ...]:

@@ -1,8 +1,7 @@
-"""Describes drift: what differs from a snapshot, why, and what to do about it.
+"""Describes how a working tree differs from a snapshot: file by file, with what explains it, and as a report.
 
-Pure. A comparison consists of seven checks. The messages distinguish the causes, since the remedy differs: a file
-edited by hand, another branch checked out, changes stashed or reset. What commits or another task explain is told, and
-is no drift; nor is what differs while a later role is at work.
+Pure. What commits or another task explain is told, and is no drift; nor is what differs while a later role is at work,
+or what a later role left otherwise.
 """
 
 from __future__ import annotations
@@ -23,7 +22,8 @@ if TYPE_CHECKING:
     ChangeKind = Literal["added", "removed", "modified", "mode", "renamed"]
 
 SHOWN = 5  # paths listed in a message
-COMMITS = "commits"  # explains what came in by them; another explanation is the id of a task
+COMMITS = "commits"  # explains what came in by them; other explanations are `LOG` and the id of a task
+LOG = "log"
 STAGED_OTHERWISE = "only what is staged differs from the snapshot"
 
 _SUBMODULE = "160000"
@@ -58,13 +58,16 @@ class Artifacts(Enum):
     """Whether the artifacts of a snapshot are present, and the note to print about it."""
 
     WHOLE = ""
-    LOST = "the snapshot's artifacts are lost or broken, as in another clone: it can be compared, and not restored"
+    ABSENT = (
+        "what was left is not here: no commit in this clone has it, and artifacts stay in the clone of their snapshot"
+    )
+    BROKEN = "the snapshot's artifacts are broken, and no commit has its tree: it can be compared, and not restored"
     PURGED = "the snapshot's artifacts were purged: it can be compared, and not restored"
 
     @property
     def fate(self) -> str:
         """What became of artifacts that are not here, in words."""
-        return "were purged" if self is Artifacts.PURGED else "are lost"
+        return {Artifacts.ABSENT: "are not here", Artifacts.BROKEN: "are broken"}.get(self, "were purged")
 
 
 class Check(NamedTuple):
@@ -76,7 +79,7 @@ class Check(NamedTuple):
 
 
 class Explained(NamedTuple):
-    """A file that differs from a snapshot and is no drift: `by` commits, or by the task with this id."""
+    """A file that differs from a snapshot and is no drift: `by` commits, a recorded log, or the task with this id."""
 
     path: str
     change: ChangeKind
@@ -87,7 +90,9 @@ class DriftReport(NamedTuple):
     """The result of a comparison; `help` says what to do about drift, `notes` are remarks that are not drift.
 
     `files` are those that drifted, or that differ so far while the role `at_work` works on. `committed` are files that
-    were committed as they had been left, and `commits` what HEAD has got since, in words.
+    were committed as they had been left, and `commits` what HEAD has got since, in words. Where a later role went on
+    from the snapshot and is done, it has `superseded_by`, and `files` are those that this one left otherwise. `is_here`
+    says whether this clone has had what was left: else nobody need have changed anything here.
     """
 
     drift: bool
@@ -100,6 +105,8 @@ class DriftReport(NamedTuple):
     committed: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
     at_work: str = ""
+    superseded_by: str = ""
+    is_here: bool = True
 
 
 # Paths
@@ -212,9 +219,11 @@ class TreeDifferences(NamedTuple):
     - `left`: commits that HEAD had then and lacks now, None where the commit of then is not here;
     - `committed`: files that were committed as they had been left;
     - `held`: files that commits touched although work must not be committed; None where it may be;
-    - `is_clean`: nothing differs from HEAD any more, though the snapshot had changes;
+    - `is_clean`: nothing differs from HEAD any more, though the snapshot had changes; where no commit changed them,
+      `taken_by` says what git has recorded of that: a stash or a reset;
     - `ignored`: files of the snapshot that exist, but are ignored by git now;
-    - `at_work`: a later role that is in progress, or an empty text.
+    - `at_work`: a later role that is in progress, or an empty text;
+    - `superseded_by`: a later role that went on from the snapshot and is done, or an empty text.
     """
 
     task_id: str
@@ -226,6 +235,7 @@ class TreeDifferences(NamedTuple):
     held: tuple[str, ...] | None = None
     same_tree: bool = True
     is_clean: bool = False
+    taken_by: str = ""
     files: tuple[Difference, ...] | None = ()
     explained: tuple[Explained, ...] = ()
     modes: tuple[str, ...] = ()
@@ -236,129 +246,11 @@ class TreeDifferences(NamedTuple):
     notes: tuple[str, ...] = ()
     artifacts: Artifacts = Artifacts.WHOLE
     at_work: str = ""
+    superseded_by: str = ""
 
     @property
     def is_drift(self) -> bool:
         """Whether something differs that nothing explains, or that has moved although it must not."""
-        return not self.at_work and (bool(self.held) or self.files is None or bool(self.files))
-
-
-def drift_report(found: TreeDifferences) -> DriftReport:
-    """Return the report on a comparison: the seven checks, the probable cause, and what to do."""
-    message, help_ = _cause(found) if found.is_drift else ("", "")
-    return DriftReport(
-        found.is_drift,
-        _checks(found),
-        found.files or (),
-        _notes(found),
-        message,
-        help_,
-        found.explained,
-        found.committed,
-        tuple(each.words for each in found.commits),
-        found.at_work,
-    )
-
-
-def _notes(found: TreeDifferences) -> tuple[str, ...]:
-    notes = [found.artifacts.value, *found.notes]
-    if found.at_work:
-        count = count_files(len(found.files or ()))
-        notes.append(f"{found.at_work} is at work since: {count} differ so far, and none of it counts as drift")
-    if found.committed and not found.held:
-        told = f"{first_paths(found.committed)} ({_commits_of(found, found.committed)})"
-        notes.append(f"committed since, as {found.role} left it: {told}")
-    notes += [_explanation(found, by) for by in sorted({each.by for each in found.explained})]
-    if not found.same_status and not found.is_drift and not found.commits:
-        notes.append(STAGED_OTHERWISE)
-    if found.outside:
-        notes.append(f"outside of the task's Repository Paths: {first_paths(found.outside)}")
-    return tuple(filter(None, notes))
-
-
-def _explanation(found: TreeDifferences, by: str) -> str:
-    paths = tuple(each.path for each in found.explained if each.by == by)
-    if by != COMMITS:
-        return f"task {by} changed, which is no drift: {first_paths(paths)}"
-    return f"came in by commits, which is no drift: {first_paths(paths)} ({_commits_of(found, paths)})"
-
-
-def _commits_of(found: TreeDifferences, paths: Sequence[str]) -> str:
-    """Return the commits that touched some paths."""
-    wanted = {unquoted(path) for path in paths}
-    touching = [each for each in found.commits if wanted & {*map(_path_in_bytes, each.paths)}]
-    return first_of([each.words for each in touching or found.commits], SHOWN)
-
-
-def _path_in_bytes(path: str) -> bytes:
-    return path.encode("utf-8", "surrogateescape")
-
-
-def _checks(found: TreeDifferences) -> tuple[Check, ...]:
-    contents = [each.path for each in found.files or () if each.change != "mode"]
-    lost = f"the snapshot's list of files {found.artifacts.fate}" if found.files is None else ""
-    held, drift = found.held or (), found.is_drift
-    checks = {
-        "base_commit": (not held, f"{count_files(len(held))} committed since: {first_paths(held)}"),
-        "tree_state": (not found.is_clean or not drift, "nothing differs from HEAD any more"),
-        "checksums": (not contents and not lost, lost or f"{count_files(len(contents))}: {first_paths(contents)}"),
-        "status": (found.same_status or not drift, "git's status report is another one"),
-        "metadata": (not found.modes, f"another mode: {first_paths(found.modes)}"),
-        "scope": (found.same_scope or not drift, "files in the Repository Paths appeared, vanished or were renamed"),
-        "diff": (found.same_tree or not drift, "the diff from the base is another one"),
-    }
-    checks |= {name: (True, "") for name in checks if found.at_work}
-    results = [Check(name, ok, "" if ok else detail) for name, (ok, detail) in checks.items()]
-    if STAGED_OTHERWISE not in _notes(found):
-        return tuple(results)
-    return tuple(each._replace(detail=STAGED_OTHERWISE) if each.name == "status" else each for each in results)
-
-
-def _cause(found: TreeDifferences) -> tuple[str, str]:
-    """Return the cause of the drift, and the advice."""
-    accept = f'`taskstate snapshot resolve {found.task_id} --note "WHY"`'
-    tree = f"the working tree is not what {found.role} left"
-    if not found.held:
-        return _edited(found, tree, accept)
-    changed = f"; {tree}: {_differing_paths(found)}" if found.files is None or found.files else ""
-    what = f"commits are held, and work was committed before the task was complete: {first_paths(found.held)}"
-    return f"{what}{changed}", f"accept what is there: {accept}"
-
-
-def _edited(found: TreeDifferences, tree: str, accept: str) -> tuple[str, str]:
-    """Return cause and remedy for files that differ."""
-    restore = f"`taskstate snapshot verify {found.task_id} --role {found.role} --restore FILE`"
-    if found.artifacts is Artifacts.PURGED:
-        cause = "nothing differs from HEAD any more" if found.is_clean else f"changed since: {_differing_paths(found)}"
-        return f"{tree}; {cause}", f"the snapshot was purged, so nothing can be put back from it; accept this: {accept}"
-    paths = [each.path for each in found.files or ()]
-    if found.ignored and set(found.ignored) == set(paths):
-        cause = f"{tree}: git ignores now what it took in then: {_differing_paths(found)}"
-        help_ = "take back the rule that ignores it (`git check-ignore -v FILE` names it), or accept it"
-        return cause, f"{help_}: {accept}"
-    if found.files and all(each.is_submodule for each in found.files):
-        cause = f"{tree}: another commit is checked out in the submodule {_differing_paths(found)}"
-        help_ = "check out the expected commit there (`git -C SUBMODULE checkout COMMIT`), or accept it"
-        return cause, f"{help_}: {accept}"
-    ignored = f"; git ignores now: {first_paths(found.ignored)}" if found.ignored else ""
-    if found.left:
-        cause = f"{tree}: HEAD is on another line, without {first_of([each.words for each in found.left], SHOWN)}"
-        help_ = f"go back to that line, or accept what is there: {accept}"
-        return f"{cause}; {_differing_paths(found)}{ignored}", help_
-    if found.is_clean:
-        gone = f"the changes that {found.role} left are gone from the working tree"
-        cause = f"{gone}: they were stashed or reset{ignored}"
-        return cause, f"bring them back with `git stash pop`, or by {restore}; or accept that they are gone: {accept}"
-    by_hand = [each for each in paths if each not in found.ignored]
-    which = _differing_paths(found) if found.files is None else first_paths(by_hand)
-    help_ = f"put files back by {restore}, or accept them: {accept}"
-    if found.artifacts is Artifacts.LOST:
-        help_ = f"accept what is there: {accept}"
-    return f"{tree}; edited by hand since: {which}{ignored}", help_
-
-
-def _differing_paths(found: TreeDifferences) -> str:
-    """Return the paths that differ, or the reason why they are unknown."""
-    if found.files is None:
-        return f"which files differ cannot be told, since the snapshot's artifacts {found.artifacts.fate}"
-    return first_paths([each.path for each in found.files])
+        if self.at_work or self.superseded_by:
+            return False
+        return bool(self.held) or self.files is None or bool(self.files)

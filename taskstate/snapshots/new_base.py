@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import closing
 
 from taskstate.model.delta_block import with_base, without_progress
 from taskstate.model.write_metadata import blocks_of, set_front_matter
+from taskstate.snapshots.committed_trees import without_ours
 from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
 from taskstate.syntax.document import parse
@@ -31,10 +31,7 @@ def with_new_base(workspace: Workspace, text: str) -> str:
 
 
 def _tree_of(workspace: Workspace, commit: str) -> str:
-    """Return the id of a commit's tree under the root without taskstate's own files."""
     from taskstate.storage.git.objects import Store
 
     with worktree.scratch(workspace.root) as area, closing(Store(area, commit)) as store:
-        tree = store.tree_of(commit)
-        ours = [os.fsencode(path) for path in store.paths(tree, ()) if workspace.is_ours(path)]
-        return store.without(tree, ours)
+        return without_ours(store, commit, workspace.is_ours)

@@ -111,16 +111,16 @@ def is_purged(snapshot: Snapshot) -> bool:
 
 
 def artifact_state(workspace: Workspace, snapshot: Snapshot) -> drift.Artifacts:
-    """Return whether the artifacts of a snapshot are present, lost, or purged."""
+    """Return whether the artifacts of a snapshot are present, broken, absent, or purged.
+
+    Of a pack only its two ends are read.
+    """
     if is_purged(snapshot):
         return drift.Artifacts.PURGED
-    return drift.Artifacts.WHOLE if _has_pack(workspace, snapshot) else drift.Artifacts.LOST
-
-
-def _has_pack(workspace: Workspace, snapshot: Snapshot) -> bool:
-    """Return whether the pack of a snapshot is present and looks complete; only its two ends are read."""
     folder = object_folder(workspace, snapshot)
-    return bool(folder and _packs(folder))
+    if folder and _packs(folder):
+        return drift.Artifacts.WHOLE
+    return drift.Artifacts.BROKEN if folder and folders.exists(folder) else drift.Artifacts.ABSENT
 
 
 def _packs(folder: Path) -> tuple[Path, ...]:

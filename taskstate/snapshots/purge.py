@@ -9,6 +9,7 @@ from taskstate.errors import TaskstateError
 from taskstate.model import roles
 from taskstate.model.delta_block import with_snapshots
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
+from taskstate.snapshots import verify
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.typed import TYPE_CHECKING
@@ -39,11 +40,12 @@ def purge(workspace: Workspace, task_id: str, request: Request) -> Outcome:
     Of a task whose state file was deleted, on purpose or with `let-go`, the artifacts are deleted.
 
     Raises:
-        TaskstateError: code "drift-unresolved": the snapshot may be the only copy of a role's work; or the file cannot
-            be changed, or the artifacts cannot be deleted.
+        TaskstateError: code "drift" or "drift-unresolved": the snapshot may be the only copy of a role's work; or the
+            file cannot be changed, or the artifacts cannot be deleted.
     """
     if artifacts.has_any(workspace, task_id) and not _is_there(workspace, task_id):
         return _purge_orphan(workspace, task_id, request)
+    require_as_left(workspace, task_id, request)
 
     def job(loaded: Loaded) -> Change:
         roles.require_no_drift(blocks_of(loaded.document), loaded.state.id)
@@ -56,6 +58,17 @@ def purge(workspace: Workspace, task_id: str, request: Request) -> Outcome:
     removed = remove(workspace, outcome.state.id)
     left = artifacts.unrecorded(workspace, outcome.state.id)
     return outcome._replace(changed=outcome.changed or removed, warnings=(*outcome.warnings, *left))
+
+
+def require_as_left(workspace: Workspace, task_id: str, request: Request) -> None:
+    """Refuse to drop snapshots that can still be restored while the tree is not what the last role left.
+
+    Raises:
+        TaskstateError: code "drift" or "drift-unresolved"; or the repository cannot be compared.
+    """
+    loaded = workspace.load(workspace.locate(task_id))
+    if any(map(_is_unpurged, blocks_of(loaded.document).delta.snapshots.values())):
+        verify.require_as_left(workspace, task_id, request)
 
 
 def _is_there(workspace: Workspace, task_id: str) -> bool:

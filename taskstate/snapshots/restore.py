@@ -9,11 +9,14 @@ from contextlib import closing
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
-from taskstate.model.write_metadata import timestamp
+from taskstate.model.write_metadata import blocks_of, timestamp
 from taskstate.snapshots import base as snapshot_base
 from taskstate.snapshots import drift, packs
 from taskstate.snapshots.base import require_open, require_snapshot
 from taskstate.snapshots.changed_files import recorded_files
+from taskstate.snapshots.committed_trees import is_here, not_here
+from taskstate.snapshots.drift import Artifacts
+from taskstate.snapshots.verify import superseded_by
 from taskstate.storage import files, folders, replaced_texts
 from taskstate.storage.git import worktree
 from taskstate.storage.git.objects import GITLINK, LINK, TREE, Store
@@ -61,16 +64,24 @@ def restore(workspace: Workspace, task_id: str, role: str, names: Sequence[str],
     with git attributes come first, since the others are checked out according to them.
 
     Raises:
-        TaskstateError: code "task-complete"; code "not-found": the snapshot has no such file; code "objects-lost"; or a
-            path cannot be written, or git is in the middle of an operation.
+        TaskstateError: code "task-complete"; code "role-status": a later role went on from it; code "not-found": the
+            snapshot has no such file; code "objects-lost"; or a path cannot be written, or git is in the middle of an
+            operation.
     """
     roles.require_role(role, workspace.config.roles)
     loaded = workspace.load(workspace.locate(task_id))
     require_open(loaded.state)
     snapshot = require_snapshot(workspace, loaded, role)
+    later = superseded_by(blocks_of(loaded.document), role, workspace.config.roles)
+    if later:
+        message = f"{later} went on from what {role} left, and is done: this would overwrite what {later} left"
+        help_ = f'give the work back first: `taskstate role reopen {loaded.state.id} {role} --note "WHY"`'
+        raise TaskstateError(message, help=help_, code="role-status")
     snapshot_base.require_at_rest(workspace)
     packed, tree = filter(None, [packs.object_folder(workspace, snapshot)]), str(snapshot.tree)
     with worktree.scratch(workspace.root, *packed) as scratch, closing(Store(scratch, tree)) as store:
+        if not is_here(workspace, store, tree, snapshot.head):
+            raise objects_lost(workspace, snapshot)
         by_path = {each.path: each for each in (_find(workspace, store, snapshot, name) for name in names)}
         _require_allowed(scratch, by_path)
         ordered = sorted(by_path.values(), key=lambda each: (not each.has_attributes, each.path.count("/")))
@@ -125,8 +136,6 @@ def _find(workspace: Workspace, store: Store, snapshot: Snapshot, name: str) -> 
     if folder:
         files.inside(workspace.root, folder)
     tree = str(snapshot.tree)
-    if not store.has(tree):
-        raise objects_lost(snapshot)
     entry = store.at(tree, path) if path else None
     if entry is None:
         message = f"the snapshot has no file {files.shown(name)}"
@@ -138,7 +147,7 @@ def _find(workspace: Workspace, store: Store, snapshot: Snapshot, name: str) -> 
         help_ = "name the files in it" if mode == TREE else f"check its commit out there: {object_id}"
         raise TaskstateError(message, help=help_, code="not-a-file")
     if not store.has(object_id):
-        raise objects_lost(snapshot)
+        raise objects_lost(workspace, snapshot)
     return _SnapshotFile(path, mode, object_id)
 
 
@@ -166,14 +175,17 @@ def _require_writable_path(root: Path, file: _SnapshotFile) -> None:
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
 
 
-def objects_lost(snapshot: Snapshot) -> TaskstateError:
+def objects_lost(workspace: Workspace, snapshot: Snapshot) -> TaskstateError:
     """Return the error for a snapshot whose git objects are missing."""
-    if packs.is_purged(snapshot):
+    state = packs.artifact_state(workspace, snapshot)
+    if state is Artifacts.ABSENT:
+        return not_here(workspace, f"what {snapshot.role} left")
+    if state is Artifacts.PURGED:
         message, help_ = "the snapshot was purged: nothing can be put back from it", "git may have the file in a commit"
         return TaskstateError(message, help=help_, code="objects-lost")
-    message = "the objects of the snapshot are not here: its artifacts are lost or broken"
-    source = f" from the clone in which {snapshot.actor} took it" if snapshot.actor else " from where it was taken"
-    return TaskstateError(message, help=f"copy the task's folder under artifacts/{source}", code="objects-lost")
+    message = "nothing can be put back from the snapshot: its artifacts are broken, and no commit here has its tree"
+    help_ = "a backup, or another clone, may have the task's folder under artifacts/"
+    return TaskstateError(message, help=help_, code="objects-lost")
 
 
 def _content(scratch: worktree.Scratch, store: Store, file: _SnapshotFile) -> bytes:

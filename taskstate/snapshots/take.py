@@ -7,6 +7,8 @@ deleted afterwards.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
 from taskstate.model.canonical_json import canonical_json, sha256
@@ -15,7 +17,7 @@ from taskstate.model.delta_block import with_base, with_left_tree, with_snapshot
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
 from taskstate.secrets import scan
 from taskstate.snapshots import base as snapshot_base
-from taskstate.snapshots import drift, packs
+from taskstate.snapshots import committed_trees, drift, packs
 from taskstate.snapshots.base import require_open
 from taskstate.snapshots.changed_files import changed_files, paths_outside, scope_hash, scope_of
 from taskstate.snapshots.file_list import LISTED, file_list_json, item
@@ -59,6 +61,8 @@ def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Out
             "drift": it has not begun, and the previous role left another tree; code "drift-unresolved" or
             "task-complete"; or the repository cannot be compared.
     """
+    from taskstate.context.precondition import require_current  # a turn takes its snapshot without
+
     names = workspace.config.roles
     roles.require_role(role, names)
     head = snapshot_base.require_at_rest(workspace)
@@ -66,6 +70,7 @@ def take(workspace: Workspace, task_id: str, role: str, request: Request) -> Out
     require_open(loaded.state)
     roles.require_no_drift(blocks_of(loaded.document), loaded.state.id)
     previous = roles.snapshot_needed_to_take(blocks_of(loaded.document), role, names, loaded.state.id)
+    require_current(workspace, loaded)
     if previous is not None:
         require_match(workspace, task_id, previous, request)
 
@@ -262,10 +267,10 @@ def _incremental(current: SnapshotBase, delta: Delta, previous_role: str) -> tup
     snapshot = delta.snapshots.get(previous_role)
     if snapshot is None or snapshot.tree is None:
         return None, f"{previous_role} left no snapshot"
-    try:
-        return current.store.diff(snapshot.tree, current.tree)()[1], None
-    except GitFailed:
-        return None, f"the tree of {previous_role}'s snapshot is gone: its artifacts are not here"
+    with suppress(GitFailed):  # an object of it is not here
+        if current.has(snapshot.tree, snapshot.head):
+            return current.store.diff(snapshot.tree, current.tree)()[1], None
+    return None, f"{committed_trees.not_here(current.workspace, f'what {previous_role} left').message}"
 
 
 # The record and its artifacts

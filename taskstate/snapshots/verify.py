@@ -13,11 +13,12 @@ from contextlib import closing
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
 from taskstate.model.config import HELD
-from taskstate.model.statuses import BLOCKED, IN_PROGRESS
+from taskstate.model.statuses import BLOCKED, CLOSED, DONE, IN_PROGRESS
 from taskstate.model.write_metadata import blocks_of, set_front_matter
 from taskstate.snapshots import base as snapshot_base
 from taskstate.snapshots import drift, packs
 from taskstate.snapshots.base import require_open, require_snapshot
+from taskstate.snapshots.drift_report import drift_report
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
 from taskstate.storage.git import worktree
@@ -34,32 +35,61 @@ if TYPE_CHECKING:
     from taskstate.writing.change import Change, Request
 
 
-def verify(workspace: Workspace, task_id: str, role: str, request: Request) -> DriftReport:
-    """Compare the working tree with the snapshot of a role; drift adds 1 to the role's drift budget.
+def verify(workspace: Workspace, task_id: str, role: str, request: Request, log: str = "") -> DriftReport:
+    """Compare the working tree with the snapshot of a role, and count drift.
+
+    A file that holds the log with the hash `log`, which is being recorded, is no drift.
 
     Raises:
         TaskstateError: code "no-snapshot"; or the repository cannot be compared.
     """
     roles.require_role(role, workspace.config.roles)
-    report = compare(workspace, workspace.load(workspace.locate(task_id)), role)
-    if report.drift:
-        count_up(workspace, task_id, role, request)
+    report = compare(workspace, workspace.load(workspace.locate(task_id)), role, log)
+    count(workspace, task_id, role, report, request)
     return report
 
 
-def require_match(workspace: Workspace, task_id: str, role: str, request: Request) -> None:
-    """Refuse where the working tree differs from a role's snapshot, and add 1 to the role's drift budget.
+def require_match(workspace: Workspace, task_id: str, role: str, request: Request, log: str = "") -> None:
+    """Refuse where the working tree differs from a role's snapshot, as `verify` sees it, and count that.
 
     Raises:
         TaskstateError: code "drift", which names the files; code "no-snapshot".
     """
-    report = verify(workspace, task_id, role, request)
+    report = verify(workspace, task_id, role, request, log)
     if report.drift:
         raise TaskstateError(report.message, help=report.help, code="drift")
 
 
-def count_up(workspace: Workspace, task_id: str, role: str, request: Request) -> None:
-    """Add 1 to a role's drift budget, which only accepting the drift resets."""
+def require_as_left(workspace: Workspace, task_id: str, request: Request, log: str = "") -> None:
+    """Refuse where the working tree is not what the last role left and no role is at work; count that as drift.
+
+    Raises:
+        TaskstateError: code "drift", which names the files; code "drift-unresolved"; or the repository cannot be
+            compared.
+    """
+    loaded = workspace.load(workspace.locate(task_id))
+    last = role_to_match(loaded, workspace.config.roles)
+    if last:
+        roles.require_no_drift(blocks_of(loaded.document), loaded.state.id)
+        require_match(workspace, task_id, last, request, log)
+
+
+def role_to_match(loaded: Loaded, names: tuple[str, ...]) -> str:
+    """Return the role whose snapshot the working tree should match now; empty where one is at work, or none has one."""
+    blocks = blocks_of(loaded.document)
+    last = newest_role(blocks.delta, names)
+    if last is None or loaded.state.status in CLOSED or at_work(blocks, last, names):
+        return ""
+    return "" if blocks.role(last).status in {IN_PROGRESS, BLOCKED} else last
+
+
+def count(workspace: Workspace, task_id: str, role: str, report: DriftReport, request: Request) -> None:
+    """Add 1 to a role's drift budget, which only accepting the drift resets, where a report tells of drift.
+
+    What was never in this clone has not drifted here.
+    """
+    if not report.drift or not report.is_here:
+        return
     from taskstate.writing.change import Change
     from taskstate.writing.writer import change
 
@@ -74,10 +104,12 @@ def count_up(workspace: Workspace, task_id: str, role: str, request: Request) ->
 # The comparison
 
 
-def compare(workspace: Workspace, loaded: Loaded, role: str) -> DriftReport:
+def compare(workspace: Workspace, loaded: Loaded, role: str, log: str = "") -> DriftReport:
     """Compare the working tree with the snapshot of a role, without writing anything.
 
-    Content is compared, wherever HEAD is. What differs while a later role is in progress is that role's work so far.
+    Content is compared, wherever HEAD is. What differs while a later role is in progress is that role's work so far;
+    where one is done that went on from it, the snapshot is compared with what that role left. A log of checks that was
+    written into the tree is no drift: those that are recorded, and the one with the hash `log`.
 
     Raises:
         TaskstateError: code "task-complete"; code "no-snapshot"; code "no-commit": commits are held, and the base
@@ -86,6 +118,10 @@ def compare(workspace: Workspace, loaded: Loaded, role: str) -> DriftReport:
     require_open(loaded.state)
     snapshot_base.require_no_git_operation(workspace)
     snapshot = require_snapshot(workspace, loaded, role)
+    blocks, names = blocks_of(loaded.document), workspace.config.roles
+    later = superseded_by(blocks, role, names)
+    if later:
+        return _superseded(workspace, loaded, snapshot, blocks.delta.snapshots[later])
     object_folder = packs.object_folder(workspace, snapshot)
     found = drift.TreeDifferences(
         loaded.state.id,
@@ -94,20 +130,38 @@ def compare(workspace: Workspace, loaded: Loaded, role: str) -> DriftReport:
         notes=snapshot_base.submodule_notes(workspace.root),
         artifacts=packs.artifact_state(workspace, snapshot),
         held=held_paths(workspace, loaded),
-        at_work=at_work(blocks_of(loaded.document), role, workspace.config.roles),
+        at_work=at_work(blocks, role, names),
     )
     if object_folder and not found.held and _is_unchanged(workspace, snapshot, object_folder):
-        return drift.drift_report(found)
+        return drift_report(found)
     from taskstate.snapshots.tree_comparison import Earlier, compare_trees
 
-    earlier = Earlier(str(snapshot.tree), snapshot.head, snapshot)
-    return drift.drift_report(compare_trees(workspace, loaded, earlier, found))
+    earlier = Earlier(str(snapshot.tree), snapshot.head, snapshot, log)
+    return drift_report(compare_trees(workspace, loaded, earlier, found))
 
 
 def at_work(blocks: ToolBlocks, role: str, names: tuple[str, ...]) -> str:
     """Return the role after this one that is in progress, or an empty text."""
     later = names[names.index(role) + 1 :]
     return next((name for name in later if blocks.role(name).status in {IN_PROGRESS, BLOCKED}), "")
+
+
+def superseded_by(blocks: ToolBlocks, role: str, names: tuple[str, ...]) -> str:
+    """Return the next role after this one that went on from what it left and is done, or an empty text."""
+    if at_work(blocks, role, names):
+        return ""
+    later, snapshots = names[names.index(role) + 1 :], blocks.delta.snapshots
+    done = (name for name in later if blocks.role(name).status == DONE and name in snapshots)
+    return next((name for name in done if snapshots[name].tree), "")
+
+
+def _superseded(workspace: Workspace, loaded: Loaded, snapshot: Snapshot, later: Snapshot) -> DriftReport:
+    """Return how a snapshot differs from the one that superseded it, which is no drift."""
+    from taskstate.snapshots.tree_comparison import compare_snapshots
+
+    files = compare_snapshots(workspace, loaded, (snapshot, later))
+    found = drift.TreeDifferences(loaded.state.id, snapshot.role, files=files, superseded_by=later.role)
+    return drift_report(found)
 
 
 def held_paths(workspace: Workspace, loaded: Loaded) -> tuple[str, ...] | None:
@@ -145,6 +199,7 @@ def committed_as_left(workspace: Workspace, loaded: Loaded) -> bool:
 
     False where there is no snapshot, or its tree is lost.
     """
+    from taskstate.snapshots.committed_trees import is_here
     from taskstate.storage.git.objects import Store, leaves
 
     delta = blocks_of(loaded.document).delta
@@ -155,10 +210,9 @@ def committed_as_left(workspace: Workspace, loaded: Loaded) -> bool:
     snapshot = delta.snapshots[newest]
     folders = filter(None, [packs.object_folder(workspace, snapshot)])
     with worktree.scratch(workspace.root, *folders) as scratch, closing(Store(scratch, head)) as store:
-        try:
-            changed = store.changes(store.tree_of(head), str(snapshot.tree))
-        except GitFailed:
+        if not is_here(workspace, store, str(snapshot.tree), snapshot.head):
             return False
+        changed = store.changes(store.tree_of(head), str(snapshot.tree))
     return not leaves(changed, workspace.is_ours)
 
 

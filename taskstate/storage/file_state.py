@@ -53,19 +53,27 @@ def exists(root: Path, relative: str) -> bool:
         return False
 
 
-def changed_since(root: Path, recorded: Iterable[tuple[str, str | None]]) -> tuple[str, ...]:
-    """Return a line for each file whose SHA-256 is not the recorded one; None records that it did not exist."""
-    lines = []
+class FileChange(NamedTuple):
+    """A file that is not as it was recorded: its SHA-256 now, None where there is none, and the change in words."""
+
+    path: str
+    sha256: str | None
+    words: str
+
+
+def changes_since(root: Path, recorded: Iterable[tuple[str, str | None]]) -> tuple[FileChange, ...]:
+    """Return the files whose SHA-256 is not the recorded one; None records that it did not exist."""
+    changed = []
     for path, then in recorded:
         try:
             now = sha256_of(root, path)
         except TaskstateError as error:
-            lines.append(f"{files.shown(path)} cannot be read: {error.message}")
+            changed.append(FileChange(path, None, f"{files.shown(path)} cannot be read: {error.message}"))
             continue
         if now != then:
             change = "is gone" if now is None else "is there again" if then is None else "changed"
-            lines.append(f"{files.shown(path)} {change}")
-    return tuple(lines)
+            changed.append(FileChange(path, now, f"{files.shown(path)} {change}"))
+    return tuple(changed)
 
 
 class FileOnDisk(NamedTuple):

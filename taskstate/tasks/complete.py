@@ -136,7 +136,8 @@ def _plan(workspace: Workspace, loaded: Loaded, request: Request, note: str, wai
     """Return the change that completes a task; `waived` are the gaps that are accepted, `note` is the reason."""
     text = completed_text(loaded.document.text, _output(workspace, loaded.state, request))
     text, before = purge.purged_text(workspace, text, request.metadata)
-    notes = tuple(f"let pass: {each.words}" for each in waived)
+    ended = open_turns.ended_note(loaded.document, request.metadata.actor)
+    notes = (*(f"let pass: {each.words}" for each in waived), *ended)
     at, actor = timestamp(request.metadata.now), request.metadata.actor
     event: dict[str, object] = {"at": at, "actor": actor, "event": "waived", "note": note}
     event |= {"waived": [*dict.fromkeys(each.key for each in waived)], "missing": [each.words for each in waived]}

@@ -16,7 +16,7 @@ from taskstate.syntax.yaml_emitter import yaml_block
 from taskstate.tasks.checklist import new_feature
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.version import FORMAT
-from taskstate.workspace.templates import fill, require_complete
+from taskstate.workspace.templates import completed, fill
 from taskstate.writing.preconditions import require_whole, require_work
 from taskstate.writing.writer import create_file
 
@@ -128,8 +128,7 @@ def render(workspace: Workspace, task: NewTask, request: Request, upstreams: tup
     now, complete = timestamp(request.metadata.now), (each for each in upstreams if each.output)
     inputs = "\n\n".join(render_input(each, now, workspace.config) for each in complete)
     text = f"---\n{head}\n---\n\n{_body(workspace, task, title, inputs)}"
-    require_complete(workspace, _TEMPLATE, text)
-    return text
+    return completed(workspace, _TEMPLATE, text)
 
 
 def _body(workspace: Workspace, task: NewTask, title: str, inputs: str) -> str:

@@ -129,7 +129,8 @@ def _require_features(state: TaskState) -> None:
     if not open_features(state):
         targets = ", ".join(dict.fromkeys(each.moved_to for each in checklist.features if each.moved_to))
         message = f"task {state.id} has no open feature to move" + (f"; others went to {targets}" if targets else "")
-        raise TaskstateError(message, help="add what is left to do: `taskstate feature add`", code="nothing-open")
+        help_ = f"add what is left to do: `taskstate feature add {state.id} FID TEXT`"
+        raise TaskstateError(message, help=help_, code="nothing-open")
 
 
 def _path(workspace: Workspace, subtask: Subtask) -> str:

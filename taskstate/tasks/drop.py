@@ -37,10 +37,11 @@ def drop(workspace: Workspace, task_id: str, request: Request, *, note: str) -> 
     Its artifacts are deleted afterwards. The document of an open handoff stays, but nobody is expected to accept it.
 
     Raises:
-        TaskstateError: code "complete": it is complete; code "drift-unresolved": a snapshot may be the only copy of a
-            role's work; or the note is empty, or the file cannot be changed.
+        TaskstateError: code "complete": it is complete; code "drift" or "drift-unresolved": a snapshot may be the
+            only copy of a role's work; or the note is empty, or the file cannot be changed.
     """
     note = escaping.clean(note, what="--note")
+    purge.require_as_left(workspace, task_id, request)
 
     def job(loaded: Loaded) -> Change:
         state = loaded.state
@@ -49,10 +50,11 @@ def drop(workspace: Workspace, task_id: str, request: Request, *, note: str) -> 
         if state.status == DROPPED and blocks_of(state.document).is_dropped:  # the status alone may be by hand
             return Change(text=loaded.document.text, notes=("dropped already",))
         roles.require_no_drift(blocks_of(loaded.document), state.id)
+        ended = open_turns.ended_note(loaded.document, request.metadata.actor)
         text = dropped_text(loaded.document.text)
         event = {"at": timestamp(request.metadata.now), "actor": request.metadata.actor, "event": DROPPED, "note": note}
         text, before = purge.purged_text(workspace, text, request.metadata, event)
-        return Change(text=text, before=before, notes=tuple(_notes(workspace, state)))
+        return Change(text=text, before=before, notes=(*ended, *_notes(workspace, state)))
 
     outcome = change(workspace, task_id, job, request._replace(even_dropped=True))
     if request.dry_run:

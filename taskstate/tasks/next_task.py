@@ -71,30 +71,38 @@ class Choice(NamedTuple):
     elsewhere: tuple[str, ...] = ()
 
 
-def choose(workspace: Workspace, most: int = 1) -> Choice:
-    """Choose the task and feature to work on now, with up to `most` ready tasks."""
+def choose(workspace: Workspace, most: int = 1, *, actor: str = "") -> Choice:
+    """Choose the task and feature to work on now, with up to `most` ready tasks.
+
+    What is worked on in another worktree, or by somebody who is known not to be `actor`, is not to be begun.
+    """
     busy = {each.task.casefold(): each.words for each in open_turns.elsewhere(workspace)}
     listed = task_index.state_files(workspace)
     cache = Cache(workspace.private.cache("next.json"), _remembered, rests_on=listed.mark())
-    remembered = None if busy else cache.get(str(most))
+    name = f"{most} {actor}".rstrip()
+    remembered = None if busy else cache.get(name)
     if remembered:
         return remembered
-    every = task_index.all_tasks(workspace, listed)
-    away = [task for task in every if task.id.casefold() in busy] if busy else []
-    # What is worked on elsewhere is not to be begun here; tasks that depend on it wait for it all the same.
+    absent = task_index.left_out(workspace)
+    every = (*task_index.all_tasks(workspace, listed), *absent)
+    turns = (turn for task in every if is_open(task) and (turn := task.open_turn))
+    busy = {each.task.casefold(): each.words for each in turns if not each.is_of(actor)} | busy
+    away = [task for task in every if task in absent or task.id.casefold() in busy] if absent or busy else []
+    # What is worked on elsewhere, or is not checked out, is not to be begun here; tasks that depend on it wait for it.
     tasks = tuple(task._replace(status=BLOCKED) if task in away and is_open(task) else task for task in every)
-    told = tuple(f"task {task.id}: {busy[task.id.casefold()]}" for task in away)
+    told = tuple(f"task {task.id}: {busy[task.id.casefold()]}" for task in away if task.id.casefold() in busy)
     unreadable = tuple(f"not counted: {task.problem}" for task in tasks if task.problem)
     order = in_order(tasks, most)
     if not order.ready:
-        waiting = tuple(each for each in waiting_of(tasks) if each.task.id.casefold() not in busy)
+        not_here = {task.id for task in away}
+        waiting = tuple(each for each in waiting_of(tasks) if each.task.id not in not_here)
         return Choice(order, waiting, None, _nothing(tasks, waiting), unreadable, told)
     first = order.ready[0]
     feature, part = _feature(workspace, first.task)
     unreadable += (part,) if part else ()
     choice = Choice(order, (), feature, _reason(first, feature, part), unreadable, told)
-    if not unreadable and not busy and not listed.unsettled and folders.is_folder(workspace.state_root):
-        cache.put(str(most), choice)
+    if not unreadable and not away and not busy and not listed.unsettled and folders.is_folder(workspace.state_root):
+        cache.put(name, choice)
         cache.save()
     return choice
 
@@ -233,6 +241,9 @@ def _reason(ready: Ready, feature: NextFeature | None, part: str) -> str:
     task, count = ready.task, ready.unblocks
     upstream = task.depends_on
     reasons = ["it is in progress" if task.status == IN_PROGRESS else "it is ready to begin"]
+    turn = task.open_turn
+    if turn:
+        reasons = [f"{turn.words}; unless that is you, take another (`taskstate next --count 5`)"]
     if task.priority:
         reasons.append(f"its priority is {task.priority}")
     if upstream:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model.derived_values import is_too_large
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 _LOG, _LOG_LEVEL = "progress log", 2
 _TIME = "%Y-%m-%d %H:%M"
+JUST_NOW = -1
+_MOMENT = timedelta(minutes=10)  # within which the same words are the same command, given again
 # Errors of a file that cannot take a session: what was to be recorded is kept for when it can.
 KEPT_REFUSALS: frozenset[ErrorCode] = damage.CODES | {
     *("section-missing", "unsafe", "unreadable", "newer-format", "pending", "file-name", "session-misplaced")
@@ -64,7 +67,8 @@ def add(
 ) -> Outcome:
     """Append the next session to a task's Progress Log; archive older ones where the file exceeds its limit.
 
-    Where a session with a number above `since` says the same already, nothing is added.
+    Where a session with a number above `since` says the same already, nothing is added; with `JUST_NOW`, where the
+    newest session does and is only minutes old: the same command was given again.
 
     Raises:
         TaskstateError: code "no-commit": a commit of the session does not exist here; or as `plan_add` does.
@@ -76,8 +80,9 @@ def add(
         preconditions.require_work(
             loaded.state, "Progress Log", "what changed in it is recorded by `taskstate permanent update`"
         )
-        if since is not None and says_already(loaded.state, entry, since):
-            return Change(text=loaded.document.text)
+        again = _said_now(loaded.state, entry, request.metadata.now) if since == JUST_NOW else ""
+        if again or (since not in {None, JUST_NOW} and says_already(loaded.state, entry, since or 0)):
+            return Change(text=loaded.document.text, notes=(again,) if again else ())
         last_archived = read_archive(workspace, loaded.state.id).last
         new_session = _with_takeover_note(workspace, loaded, entry, request.metadata.actor)
         appended, notes = plan_add(loaded.state, new_session, now=request.metadata.now, archived=last_archived)
@@ -99,7 +104,8 @@ def add(
             raise
         raise with_kept_input(workspace, task_id, entry, error, force=request.force_secrets) from error
     if not request.dry_run and artifacts.has_any(workspace, task_id):  # it may have been refused before
-        artifacts.delete(workspace, task_id, {_refused(task_id, each).path for each in (given, entry)})
+        kept = (given, entry, given._replace(agent=""))  # a turn has given it the name of its agent
+        artifacts.delete(workspace, task_id, {_refused(task_id, each).path for each in kept})
     return outcome
 
 
@@ -141,13 +147,21 @@ def with_kept_input(
     workspace: Workspace, task_id: str, entry: NewSession, error: TaskstateError, *, force: bool
 ) -> TaskstateError:
     """Keep a session that cannot be recorded now in a file, and return the error with the command that records it."""
-    kept = _refused(task_id, entry)
-    if scan.find(kept.data.decode()) and not force:
+    path = kept_input(workspace, task_id, entry, force=force)
+    if not path:
         return error
-    artifacts.write_all(workspace, (kept,))
-    command = artifacts.recording_command(workspace, task_id, kept.path)
+    command = artifacts.recording_command(workspace, task_id, path)
     help_ = f"{error.help}; the session is kept: `{command}` records it then"
     return TaskstateError(error.message, help=help_, code=error.code)
+
+
+def kept_input(workspace: Workspace, task_id: str, entry: NewSession, *, force: bool) -> str:
+    """Keep a session that cannot be recorded now in a file; return its path, empty where it holds a secret."""
+    kept = _refused(task_id, entry)
+    if scan.find(kept.data.decode()) and not force:
+        return ""
+    artifacts.write_all(workspace, (kept,))
+    return kept.path
 
 
 def _refused(task_id: str, entry: NewSession) -> artifacts.Artifact:
@@ -179,6 +193,17 @@ def says_already(state: TaskState, entry: NewSession, since: int) -> bool:
         == _without_agent(entry_of(plain, session.number, session.time or ""))
         for session in later
     )
+
+
+def _said_now(state: TaskState, entry: NewSession, now: datetime) -> str:
+    """Return a note where the newest session says the same as a new one and is only minutes old; else nothing."""
+    newest = state.sessions[-1] if state.sessions else None
+    if newest is None or not says_already(state, entry, newest.number - 1):
+        return ""
+    is_of_another = entry.agent and not newest.agent.startswith(entry.agent)
+    if is_of_another or not (now - _MOMENT).strftime(_TIME) <= (newest.time or "") <= now.strftime(_TIME):
+        return ""
+    return f"session {newest.number} says this already, so nothing is added"
 
 
 def _without_agent(entry: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from taskstate.errors import TaskstateError
 from taskstate.model.write_metadata import blocks_of
 from taskstate.qa import trust
-from taskstate.qa.record import Results, record_baseline
+from taskstate.qa.record import BaselineReason, Results, record_baseline
 from taskstate.turn.checks import checks_of
 from taskstate.typed import TYPE_CHECKING
 
@@ -30,15 +30,17 @@ def take_baseline(
     if log is None and where.tree != blocks.delta.base_tree and blocks.delta.left:
         return loaded, ()  # it was said at the first start
     if log is None and where.tree != blocks.delta.base_tree:
-        cure = f"if this is still before the work, `taskstate qa baseline {loaded.state.id}` takes one now"
+        command = f'`taskstate qa baseline {loaded.state.id} --note "WHY"`'
+        cure = f"one that is taken now is late, and needs a reason: {command}"
         said = f"no baseline: the working tree is not the base any more, so each failing check will count; {cure}"
         return loaded, (said,)
+    why = BaselineReason(begun="" if log is None and where.tree else None)
     try:
         checks = checks_of(call, loaded, log, instead="give a log: `start --qa-log LOG`")
         if checks.refusal:
             return loaded, (f"no baseline: {checks.refusal}",)
         request, results = call.request._replace(known=loaded), Results(checks.results, checks.log or b"")
-        outcome = record_baseline(workspace, task_id, results, request).outcome
+        outcome = record_baseline(workspace, task_id, results, request, why).outcome
     except TaskstateError as error:
         return loaded, (f"no baseline: {error}",)
     failing = [name for name, each in checks.results.items() if not each.ok]

@@ -96,10 +96,11 @@ def gate(loaded: Loaded, checks: Checks, waive: tuple[str, ...]) -> Gate:
         return Gate((checks.refusal,), ())
     if not checks.commands and not checks.results:
         return Gate((), ())
-    recorded = blocks_of(loaded.document).baseline.results or None
+    baseline = blocks_of(loaded.document).baseline
+    recorded = baseline.results or None
     if recorded and not recorded.keys() & checks.results.keys():
         recorded = None  # a log names its results by tool, a run by command: such a baseline says nothing of them
-    found = {each.name: each.detail for each in regressions(recorded, checks.results)}
+    found = {each.name: each.detail for each in regressions(recorded, checks.results, is_late=baseline.is_late)}
     waived = tuple(_named(name, tuple(found)) for name in waive)
     problems = [f"{name}: {detail}" for name, detail in found.items() if name not in waived]
     if checks.changed:

@@ -11,6 +11,7 @@ from taskstate.roles.findings import Writing
 from taskstate.roles.role_rules import RoleChange, role_in_task
 from taskstate.snapshots import packs
 from taskstate.syntax.edits import apply
+from taskstate.turn.ownership import is_own, with_taken_over
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import open_turns
 from taskstate.writing.change import Change, Outcome
@@ -39,7 +40,8 @@ class FinishRequest(NamedTuple):
 
     `log` has the results of the validation commands, which are run without it. `waive` names regressions to let pass,
     `note` says why, or why the turn is given up. `send_back` is the earlier role that takes the work back with
-    `found`; `answers` are those of the role to its findings, `keep` the answered ones that are not cleared.
+    `found`; `answers` are those of the role to its findings, `keep` the answered
+    ones that are not cleared. `agent` names who ends the turn, `take_over` says why it is somebody else's.
     """
 
     words: NewSession | None = None
@@ -56,6 +58,8 @@ class FinishRequest(NamedTuple):
     found: tuple[str, ...] = ()
     keep: tuple[int, ...] = ()
     answers: Mapping[int, str] = {}
+    agent: str = ""
+    take_over: str = ""
 
     @property
     def is_done(self) -> bool:
@@ -143,6 +147,8 @@ def given_steps(call: TurnRequest, role: str, asked: FinishRequest, checks: Chec
 def _ending_steps(workspace: Workspace, role: str, ending: Ending, request: Request) -> Iterator[Step]:
     """Yield the steps that end a turn: role and snapshot, and the delta block with what is left."""
     asked, names = ending.asked, workspace.config.roles
+    if asked.take_over and not is_own(ending.turn, request.metadata.actor, asked.agent):
+        yield lambda now: Change(with_taken_over(now.document.text, ending.turn, asked.take_over, request))
     forced = ending.checks.accepted.event
     if forced:
         yield lambda now: Change(with_event(now.document.text, forced))

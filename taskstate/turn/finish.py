@@ -13,12 +13,14 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.qa import trust
 from taskstate.snapshots import base as snapshot_base
 from taskstate.tasks import sessions
+from taskstate.turn import ownership
 from taskstate.turn.checks import Checks, Gate, checks_of, failing_output, gate
 from taskstate.turn.ending import ABANDON, DONE_ENDING, PAUSE, Ending, end, given_steps
-from taskstate.turn.situation import kept_position, require_open
+from taskstate.turn.ownership import is_own
+from taskstate.turn.situation import kept_position, require_open, turn_elsewhere
 from taskstate.turn.what_next import lint_lines, next_lines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace import artifacts
+from taskstate.workspace import artifacts, open_turns
 from taskstate.writing import notices, preconditions
 from taskstate.writing.change import Outcome
 from taskstate.writing.joined_changes import joined
@@ -54,14 +56,17 @@ def finish(call: TurnRequest, asked: FinishRequest) -> Finished:
     What is refused after its session was recorded is a problem of the result: an error means that nothing was.
 
     Raises:
-        TaskstateError: no turn is open (code "no-turn": the session is kept in a file); nothing was recorded in it
-            (code "no-session"); without words of a session, what was asked for does not fit the task.
+        TaskstateError: no turn is open, or it is somebody else's (code "no-turn", "turn-open": the session is kept in a
+            file); nothing was recorded in it (code "no-session"); without words of a session, what was asked for does
+            not fit the task.
     """
     workspace, request = call.workspace, call.request
     loaded = _readable(workspace, asked, call)
+    _require_here(workspace, loaded, asked, request)
     turn = blocks_of(loaded.document).delta.turn
     if turn is None:
         return _without_turn(workspace, loaded, asked, request)
+    _require_own(call, loaded, turn, asked)
     role, outcome = turn.role or "", _recorded(workspace, loaded, turn, asked, request)
     if request.dry_run:
         return Finished(outcome, role, done=False, problems=(), lines=(_intent(asked),))
@@ -118,6 +123,20 @@ def _readable(workspace: Workspace, asked: FinishRequest, call: TurnRequest) -> 
     return loaded
 
 
+def _require_here(workspace: Workspace, loaded: Loaded, asked: FinishRequest, request: Request) -> None:
+    """Refuse a turn that is open in another worktree; the words are kept in a file.
+
+    Raises:
+        TaskstateError: code "turn-open".
+    """
+    theirs = open_turns.in_another_worktree(workspace, loaded.state.id)
+    if theirs and asked.words and not request.dry_run:
+        force = request.force_secrets
+        raise sessions.with_kept_input(workspace, loaded.state.id, asked.words, turn_elsewhere(theirs), force=force)
+    if theirs:
+        raise turn_elsewhere(theirs)
+
+
 # The session
 
 
@@ -142,6 +161,23 @@ def _without_turn(workspace: Workspace, loaded: Loaded, asked: FinishRequest, re
     raise error
 
 
+def _require_own(call: TurnRequest, loaded: Loaded, turn: Turn, asked: FinishRequest) -> None:
+    """Refuse to end somebody else's turn without a word; the words of the session are kept.
+
+    Raises:
+        TaskstateError: code "turn-open".
+    """
+    request = call.request
+    actor = request.metadata.actor
+    if asked.take_over or is_own(turn, actor, asked.agent):
+        return
+    task_id, kept = loaded.state.id, ""
+    if asked.words and not request.dry_run:
+        kept = sessions.kept_input(call.workspace, task_id, asked.words, force=request.force_secrets)
+    shown = kept and f"{call.workspace.config.root}/{kept}"
+    raise ownership.refusal(turn, task_id, asked.agent or actor, shown)
+
+
 def _undone(loaded: Loaded, asked: FinishRequest) -> Iterator[str]:
     """Yield the options with which something was asked for that has not been done."""
     state = loaded.state
@@ -162,7 +198,9 @@ def _recorded(workspace: Workspace, loaded: Loaded, turn: Turn, asked: FinishReq
         TaskstateError: code "no-session": nothing is said, and nobody wrote a session by hand in this turn.
     """
     if asked.words:
-        words = asked.words._replace(agent=asked.words.agent or turn.agent or "")
+        is_ours = is_own(turn, request.metadata.actor, asked.agent)
+        agent = asked.agent or (turn.agent if is_ours else request.metadata.actor) or ""
+        words = asked.words._replace(agent=asked.words.agent or agent)
         known = request._replace(known=loaded)
         return sessions.add(workspace, loaded.state.id, words, known, since=turn.session)
     if asked.ending != ABANDON and not any(each.number > turn.session for each in loaded.state.sessions):

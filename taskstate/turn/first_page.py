@@ -18,9 +18,8 @@ def first_page(workspace: Workspace, loaded: Loaded, role: str, budget: int | No
     """
     if blocks_of(loaded.document).handoffs.number:  # what handing over needs takes longer to import than all else here
         from taskstate.handoff.accept import accepted_note
-        from taskstate.handoff.prompt import prompt
-        from taskstate.turn.hand_over import handoff_errors
+        from taskstate.turn.hand_over import successor_prompt
 
         if accepted_note(workspace, loaded.state):
-            return prompt(workspace, loaded.state.id, errors_in=handoff_errors(workspace)).text
+            return successor_prompt(workspace, loaded.state.id).text
     return brief(workspace, loaded, role=role, budget=budget).text

@@ -1,4 +1,7 @@
-"""Hands a phase over: writes its handoff document if the linter finds no error in it; names the errors of others."""
+"""Hands a phase over: writes its handoff document if the linter finds no error in it, and the page for the successor.
+
+Names the errors of other documents.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from taskstate.handoff.create import HandoffRequest, HandoffResult
     from taskstate.handoff.invalid import Validator
+    from taskstate.handoff.prompt import Prompt
     from taskstate.workspace.workspace import Workspace
     from taskstate.writing.change import Request
 
@@ -24,6 +28,16 @@ def hand_over(workspace: Workspace, task_id: str, handoff_request: HandoffReques
         TaskstateError: as `handoff.create.new` does.
     """
     return create.new(workspace, task_id, handoff_request, request, errors_in=handoff_errors(workspace))
+
+
+def successor_prompt(workspace: Workspace, task_id: str) -> Prompt:
+    """Return the page for the successor on a task, which names the shared context; see `handoff.prompt`."""
+    from taskstate.handoff.prompt import prompt
+    from taskstate.permanent.readers import standing
+
+    shared = standing(workspace, "")
+    line = shared.line if shared else ""
+    return prompt(workspace, task_id, errors_in=handoff_errors(workspace), shared=line)
 
 
 def handoff_errors(workspace: Workspace) -> Validator:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from taskstate.errors import SeveralReasons, TaskstateError
+from taskstate.turn.tree_changes import START
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,34 +13,47 @@ if TYPE_CHECKING:
 
 
 class Obstacles:
-    """What is in the way of a turn, in the order in which it was found."""
+    """What is in the way of a turn, in the order in which it was found.
 
-    def __init__(self) -> None:
-        self._errors: list[TaskstateError] = []
+    `command` is the `start` that was given. Given again with one flag alone it would be refused for the next thing, so
+    each cure of something that can be accepted names all the flags.
+    """
+
+    def __init__(self, command: str) -> None:
+        self._command = command
+        self._errors: list[tuple[TaskstateError, str]] = []
 
     @contextmanager
-    def collected(self) -> Iterator[None]:
+    def collected(self, flag: str = "") -> Iterator[None]:
         """Collect the refusal of a check instead of raising it."""
         try:
             yield
         except TaskstateError as error:
-            self.add(error)
+            self.add(error, flag)
 
-    def add(self, error: TaskstateError) -> None:
-        """Add a refusal; the same one counts once."""
-        if str(error) not in map(str, self._errors):
-            self._errors.append(error)
+    def add(self, error: TaskstateError, flag: str = "") -> None:
+        """Add a refusal, with the flag that accepts it where its cure has `START`; the same one counts once."""
+        if str(error) not in {str(each) for each, _ in self._errors}:
+            self._errors.append((error, flag if START in error.help else ""))
 
     def raise_all(self, task_id: str, *, shown: tuple[str, ...] = ()) -> None:
         """Refuse the turn if anything is in its way; `shown` are further lines, such as a diff.
+
+        What needs another command comes first: until then, no `start` passes.
 
         Raises:
             SeveralReasons: code "not-started": there are several things, or there is more to show.
             TaskstateError: there is one, which is raised as it is.
         """
-        if len(self._errors) == 1 and not shown:
-            raise self._errors[0]
-        if self._errors:
-            count = "1 thing is" if len(self._errors) == 1 else f"{len(self._errors)} things are"
+        flags = dict.fromkeys(flag for _, flag in self._errors if flag)
+        command = " ".join([self._command, *(f'{flag} "WHY"' for flag in flags)])
+        errors = [each for each, flag in self._errors if not flag]
+        for each in (each for each, flag in self._errors if flag):
+            help_ = each.help.replace(START, f"`{command}`")
+            errors.append(TaskstateError(each.message, help=help_, code=each.code))
+        if len(errors) == 1 and not shown:
+            raise errors[0]
+        if errors:
+            count = "1 thing is" if len(errors) == 1 else f"{len(errors)} things are"
             message = f"task {task_id}: no turn begins, {count} in the way"
-            raise SeveralReasons(message, tuple(map(str, self._errors)), code="not-started", shown=shown)
+            raise SeveralReasons(message, tuple(map(str, errors)), code="not-started", shown=shown)

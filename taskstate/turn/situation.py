@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState
     from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.turn.tree_changes import EarlierTree
+    from taskstate.workspace.open_turns import OpenTurn
     from taskstate.workspace.workspace import Loaded, Workspace
 
 _NAMED = 5  # files in a line
@@ -119,6 +120,14 @@ def require_open(state: TaskState) -> None:
         raise TaskstateError(message, help=help_, code="task-complete")
 
 
+def turn_elsewhere(turn: OpenTurn) -> TaskstateError:
+    """Return the error for a task whose turn is open in another worktree: whose it is, and what to hand back."""
+    hand_back = f"hand back to {turn.agent} what you did: the files, what was checked, and what is left"
+    take_over = f'take the turn over: `taskstate start {turn.task} --take-over "WHY"`'
+    help_ = f"begin and end no turn here, and {hand_back}; or {take_over}"
+    return TaskstateError(f"task {turn.task}: {turn.words}", help=help_, code="turn-open")
+
+
 def due_role(blocks: ToolBlocks, names: tuple[str, ...], asked: str, task_id: str) -> str:
     """Return the role that a turn is for: the one asked for, else, once coordination has begun, the first not done.
 
@@ -134,7 +143,8 @@ def due_role(blocks: ToolBlocks, names: tuple[str, ...], asked: str, task_id: st
     due = next((name for name in names if blocks.role(name).status != DONE), "")
     if not due:
         message = f"task {task_id}: every role is done"
-        help_ = f"`taskstate complete {task_id}` ends it; `taskstate role reopen {task_id} ROLE` takes one back"
+        back = f'`taskstate role reopen {task_id} {names[-1]} --note "WHY"` takes the last one back'
+        help_ = f"{back}; `taskstate complete {task_id}` ends the task, or lists what is missing"
         raise TaskstateError(message, help=help_, code="all-done")
     return due
 

@@ -8,26 +8,35 @@ from __future__ import annotations
 
 from taskstate.chain import inputs as chain_inputs
 from taskstate.errors import TaskstateError
-from taskstate.handoff.document import OPEN
-from taskstate.handoff.document_files import handoff_files
 from taskstate.model import delta_block, roles
 from taskstate.model.delta_block import Turn
-from taskstate.model.static_context import is_sealed, read_static
-from taskstate.model.statuses import BLOCKED, IN_PROGRESS
+from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.permanent.find import find
-from taskstate.permanent.impact.claims import missing_analysis
+from taskstate.permanent.impact.claims import first_analysis, missing_analysis
 from taskstate.permanent.readers import require_confirmed
 from taskstate.roles import role_rules
 from taskstate.roles.role_changes import with_role_set
 from taskstate.roles.role_rules import RoleChange
 from taskstate.snapshots import base as snapshot_base
+from taskstate.storage import files
 from taskstate.syntax.edits import apply
 from taskstate.turn.baseline import take_baseline
 from taskstate.turn.first_page import first_page
 from taskstate.turn.obstacles import Obstacles
-from taskstate.turn.situation import NOWHERE, Look, begun_notes, due_role, look, require_open, resumed_notes
-from taskstate.turn.tree_changes import EarlierTree, TreeChanges, left_before
+from taskstate.turn.ownership import is_own, owner, with_taken_over
+from taskstate.turn.preparing import preparing
+from taskstate.turn.situation import (
+    NOWHERE,
+    Look,
+    begun_notes,
+    due_role,
+    look,
+    require_open,
+    resumed_notes,
+    turn_elsewhere,
+)
+from taskstate.turn.tree_changes import START, EarlierTree, TreeChanges, left_before
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import open_turns
 from taskstate.writing import notices, preconditions
@@ -36,7 +45,7 @@ from taskstate.writing.joined_changes import joined, moving_oldest
 from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from taskstate.model.task_state import TaskState
     from taskstate.model.tool_blocks import Role, ToolBlocks
@@ -47,7 +56,7 @@ if TYPE_CHECKING:
 
     Step = Callable[[Loaded], Change]
 
-TAKEN_OVER, ACCEPTED, COMMITTED = "turn-taken-over", "drift-accepted", "committed-as-left"  # events
+ACCEPTED, COMMITTED = "drift-accepted", "committed-as-left"  # events
 _NAMED = 5  # files in an event
 _ATTEMPTS = 3
 
@@ -103,6 +112,8 @@ def start(call: TurnRequest, asked: StartRequest) -> Started:
     if is_real:
         loaded, baseline = take_baseline(call, outcome.loaded, where, asked.log)
         text = first_page(call.workspace, loaded, plan.role, asked.budget)
+    if is_real and plan.steps and chain_inputs.upstream_ids(outcome.loaded.state):
+        chain_inputs.remember_told(call.workspace, outcome.loaded)
     if is_real and asked.take_over:
         open_turns.clear_elsewhere(call.workspace, plan.loaded.state.id)
     who = f"task {plan.loaded.state.id}, {plan.role}" if plan.role else f"task {plan.loaded.state.id}"
@@ -140,10 +151,9 @@ def _write(workspace: Workspace, plan: _Plan, request: Request) -> Outcome:
         return joined(current, (*plan.steps, moving_oldest(workspace)))
 
     outcome = change(workspace, loaded.state.id, job, request._replace(known=loaded))
-    turn = blocks_of(outcome.state.document).delta.turn
+    turn = open_turns.of_document(outcome.state.document, loaded.state.id)
     if turn and not request.dry_run:
-        about = {"role": turn.role or "", "agent": turn.agent or "", "started_at": turn.started_at or ""}
-        open_turns.note(workspace, loaded.state.id, **about)
+        open_turns.note(workspace, turn)
     return outcome
 
 
@@ -160,25 +170,30 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
     blocks, names = blocks_of(loaded.document), workspace.config.roles
     role = due_role(blocks, names, asked.role, loaded.state.id)
     turn = blocks.delta.turn
-    resumes = turn is not None and (turn.role or "") == role and turn.agent == asked.agent
+    theirs = open_turns.in_another_worktree(workspace, loaded.state.id)
+    if theirs and not asked.take_over:
+        raise turn_elsewhere(theirs)
+    is_ours = not theirs and turn is not None and is_own(turn, request.metadata.actor, asked.agent)
+    resumes = turn is not None and (turn.role or "") == role and is_ours
     taken = _taken_over(turn, role, asked)
-    obstacles, seen = Obstacles(), Look(NOWHERE, None, TreeChanges())
+    obstacles, seen = Obstacles(_given(call, asked, role)), Look(NOWHERE, None, TreeChanges())
     with obstacles.collected():
         earlier = _begun_with(turn) if turn and (resumes or taken) else left_before(blocks.delta, role, names)
-        seen = look(workspace, loaded, earlier)
-    if turn and resumes:
-        obstacles.raise_all(loaded.state.id)
-        return _Plan(loaded, role, seen, (), resumed_notes(turn, seen), resumed=True)
-    with obstacles.collected():
-        _require_free(workspace, loaded.state, turn, asked)
+        seen = look(workspace, loaded, _with_log(earlier, asked.log))
+    if not resumes:
+        with obstacles.collected("--take-over"):
+            _require_free(call, loaded.state, turn, asked)
     with obstacles.collected():
         require_confirmed(workspace, asked.agent)
     analysis = _missing_analysis(workspace, loaded, obstacles)
-    steps, notes = _preparing(call, loaded, asked, obstacles)
+    if turn and resumes:
+        obstacles.raise_all(loaded.state.id)
+        return _Plan(loaded, role, seen, (), (*analysis, *resumed_notes(turn, seen)), resumed=True)
+    steps, notes = preparing(call, loaded, asked.agent, asked.accept_stale, obstacles)
     changes_role = bool(role) and not taken and not _is_same_role(blocks.delta, blocks.role(role))
     drifted = seen.changes if changes_role and not asked.accept_drift else TreeChanges()
     if drifted.drift:
-        obstacles.add(drifted.refusal(f"start {loaded.state.id} --role {role}"))
+        obstacles.add(drifted.refusal(), "--accept-drift")
     if role:
         with obstacles.collected():
             steps.append(_role_step(workspace, loaded, role, request))
@@ -187,30 +202,37 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
     return _Plan(loaded, role, seen, tuple(steps), (*notes, *analysis, *begun_notes(workspace, loaded, role, seen)))
 
 
+def _given(call: TurnRequest, asked: StartRequest, role: str) -> str:
+    """Return the `start` that was given, as a command line."""
+    words = ["taskstate", "start", call.task_id, *(["--role", role] if role else [])]
+    if asked.agent != call.request.metadata.actor:
+        words += ["--agent", asked.agent]
+    accepted = {
+        "--take-over": asked.take_over,
+        "--accept-stale": asked.accept_stale,
+        "--accept-drift": asked.accept_drift,
+    }
+    given = [word for flag, why in accepted.items() if why for word in (flag, why)]
+    if not given:
+        return " ".join(words)
+    import shlex
+
+    return shlex.join([*words, *given])
+
+
 def _missing_analysis(workspace: Workspace, loaded: Loaded, obstacles: Obstacles) -> tuple[str, ...]:
     """Return a note that the impact analysis is missing; where acks are required, that is in the way instead."""
     shared = find(workspace)
     state = workspace.load(workspace.locate(shared.id)).state if shared else None
     missing = missing_analysis(workspace, loaded.state, state) if state else ""
+    if state and not missing:
+        first = first_analysis(workspace, loaded.state, state)
+        return (first,) if first else ()
     if missing and workspace.config.permanent.require_ack != "never":
         message, _, help_ = missing.partition(": ")
         obstacles.add(TaskstateError(message, help=help_, code="not-confirmed"))
         return ()
     return (missing,) if missing else ()
-
-
-def _preparing(
-    call: TurnRequest, loaded: Loaded, asked: StartRequest, obstacles: Obstacles
-) -> tuple[list[Step], tuple[str, ...]]:
-    """Return the steps that make a task ready for work (handoff, context, inputs), and notes."""
-    workspace, request = call.workspace, call.request
-    steps: list[Step] = []
-    with obstacles.collected():
-        steps += _handoff_steps(workspace, loaded, asked, request)
-    with obstacles.collected():
-        steps += _context_steps(call, loaded, asked, obstacles)
-    pulled, notes = _input_steps(workspace, loaded, request)
-    return [*steps, *pulled], notes
 
 
 def _role_step(workspace: Workspace, loaded: Loaded, role: str, request: Request) -> Step:
@@ -226,18 +248,6 @@ def _role_step(workspace: Workspace, loaded: Loaded, role: str, request: Request
     return lambda current: with_role_set(workspace, current, role, begins, request)._replace(notes=())
 
 
-def _input_steps(workspace: Workspace, loaded: Loaded, request: Request) -> tuple[list[Step], tuple[str, ...]]:
-    """Return the step that brings the inputs up to date, or a note why they cannot be; work can begin without."""
-    if not chain_inputs.upstream_ids(loaded.state):
-        return [], ()
-    pulling = chain_inputs.pulling(workspace, request)
-    try:
-        pulling(loaded)
-    except TaskstateError as error:
-        return [], (f"the inputs are not brought up to date: {error}",)
-    return [pulling], ()
-
-
 def _require_due(place: RoleInTask, begins: RoleChange) -> None:
     """Refuse a role that is not due.
 
@@ -248,7 +258,8 @@ def _require_due(place: RoleInTask, begins: RoleChange) -> None:
         role_rules.snapshots_needed_to_set(place, begins)
     except TaskstateError as error:
         if error.code == "role-order" and place.previous:
-            help_ = f"`taskstate start {place.task_id} --role {place.previous.name}` comes first"
+            due = next(name for name in place.names if place.blocks.role(name).status != DONE)
+            help_ = f"`taskstate start {place.task_id} --role {due}` comes first"
             raise TaskstateError(error.message, help=help_, code=error.code) from error
         raise
 
@@ -262,6 +273,10 @@ def _begun_with(turn: Turn) -> EarlierTree | None:
     return EarlierTree(turn.tree, turn.head) if turn.tree else None
 
 
+def _with_log(earlier: EarlierTree | None, log: bytes | None) -> EarlierTree | None:
+    return earlier._replace(log=files.digest(log)) if earlier and log is not None else earlier
+
+
 def _taken_over(turn: Turn | None, role: str, asked: StartRequest) -> Turn | None:
     """Return the open turn of the same role that is taken over, whose change goes on; else None."""
     return turn if turn and asked.take_over and (turn.role or "") == role else None
@@ -272,69 +287,25 @@ def _is_same_role(delta: delta_block.Delta, role: Role) -> bool:
     return role.status == IN_PROGRESS and (delta.left is None or delta.left.start_tree is not None)
 
 
-def _require_free(workspace: Workspace, state: TaskState, turn: Turn | None, asked: StartRequest) -> None:
-    """Refuse a task on which a turn is open that another agent began, or another role, here or in another worktree.
+def _require_free(call: TurnRequest, state: TaskState, turn: Turn | None, asked: StartRequest) -> None:
+    """Refuse a task on which a turn is open that another agent began, or another role.
 
     Raises:
         TaskstateError: code "turn-open".
     """
     if asked.take_over:
         return
-    help_ = f'let it finish, or take it over: `taskstate start {state.id} --take-over "WHY"`'
-    if turn and turn.agent == asked.agent:
+    help_ = f"let it finish, or take it over: {START}"
+    if turn and is_own(turn, call.request.metadata.actor, asked.agent):
         kind = f"as {turn.role}" if turn.role else "without a role"
         message = f"your own turn {kind} is open since {turn.started_at}"
-        help_ = f"end it with `taskstate finish {state.id}`, or `finish {state.id} --pause`"
+        words = '--did "WHAT" --state "HOW IT STANDS" --next "STEP"'
+        help_ = f"end it, or pause it with --pause: `taskstate finish {state.id} {words}`"
         raise TaskstateError(message, help=help_, code="turn-open")
     if turn:
         role = f"{turn.role} of " if turn.role else ""
-        message = f"a turn of {role}{turn.agent} is open since {turn.started_at}"
+        message = f"a turn of {role}{owner(turn)} is open since {turn.started_at}"
         raise TaskstateError(message, help=help_, code="turn-open")
-    for each in open_turns.elsewhere(workspace):
-        if each.task.casefold() == state.id.casefold():
-            raise TaskstateError(each.words, help=help_, code="turn-open")
-
-
-def _handoff_steps(workspace: Workspace, loaded: Loaded, asked: StartRequest, request: Request) -> Iterator[Step]:
-    is_open = blocks_of(loaded.document).handoffs.open is not None
-    if is_open or any(each.status == OPEN for each in handoff_files(workspace, loaded.state.id)):
-        from taskstate.handoff.accept import accepting
-        from taskstate.turn.hand_over import handoff_errors
-
-        step = accepting(workspace, asked.agent, request, errors_in=handoff_errors(workspace))
-        step(loaded)  # a document that cannot be accepted is in the way
-        yield step
-
-
-def _context_steps(call: TurnRequest, loaded: Loaded, asked: StartRequest, obstacles: Obstacles) -> list[Step]:
-    """Return the step that seals the context, or seals it anew where what is stale is accepted."""
-    workspace, request = call.workspace, call.request
-    task_file = blocks_of(loaded.document).context.task_file
-    if not is_sealed(loaded.document.front_matter.node):
-        if not task_file and not read_static(loaded.state).standards:
-            return []
-        from taskstate.context.capture_plan import CaptureRequest
-        from taskstate.context.seal_context import sealing
-
-        step: Step = sealing(workspace, CaptureRequest(), request)
-        step(loaded)
-        return [step]
-    from taskstate.context import check as context_check
-
-    findings = context_check.check(workspace, loaded.state.id).findings
-    if not findings:
-        return []
-    if asked.accept_stale:
-        from taskstate.context.capture_plan import CaptureRequest
-        from taskstate.context.seal_context import with_rebuilt
-
-        accepted = CaptureRequest(note=asked.accept_stale)
-        with_rebuilt(workspace, loaded, accepted, request)
-        return [lambda current: with_rebuilt(workspace, current, accepted, request)]
-    accept = f'`taskstate start {loaded.state.id} --accept-stale "WHY"` seals what is there and goes on'
-    for finding in findings:
-        obstacles.add(TaskstateError(finding.message, help=accept, code="stale"))
-    return []
 
 
 class _Opening(NamedTuple):
@@ -350,8 +321,7 @@ def _opened(loaded: Loaded, opening: _Opening, request: Request) -> Change:
     at, actor = timestamp(request.metadata.now), request.metadata.actor
     text = loaded.document.text
     if asked.take_over and delta.turn:
-        event = {"at": at, "actor": actor, "event": TAKEN_OVER, "note": asked.take_over, "from": delta.turn.agent}
-        text = with_event(text, event)
+        text = with_taken_over(text, delta.turn, asked.take_over, request)
         begun_with = (delta.left and delta.left.start_tree) or delta.turn.tree
         delta = delta_block.with_left(delta, where.left(begun_with))  # it is paused
     if asked.accept_drift and tree.drift:
@@ -368,6 +338,7 @@ def _opened(loaded: Loaded, opening: _Opening, request: Request) -> Change:
         head=where.head,
         tree=where.tree,
         session=loaded.state.last_session,
+        actor=actor,
     )
     if base and not delta.base_tree:
         delta = delta_block.with_base(delta, *base)

@@ -13,15 +13,20 @@ if TYPE_CHECKING:
     from taskstate.snapshots.changes_since import Since
     from taskstate.workspace.workspace import Loaded
 
+START = "{start}"  # stands in a cure for the one command that passes all that can be accepted
 _NAMED = 5  # files in a line
 
 
 class EarlierTree(NamedTuple):
-    """A tree of before, the commit that was checked out then, and the role whose snapshot recorded it, if one did."""
+    """A tree of before, the commit that was checked out then, and the role whose snapshot recorded it, if one did.
+
+    `log` is the hash of a log that is being recorded now: such a file is no change of the tree.
+    """
 
     tree: str
     head: str | None
     role: str = ""
+    log: str = ""
 
 
 class TreeChanges(NamedTuple):
@@ -61,11 +66,15 @@ class TreeChanges(NamedTuple):
         more = (f"\u2026 {self.since.more} more lines: `{self.since.command}`",) if self.since.more else ()
         return (*filter(None, [self.stat]), *self.since.lines, *more)
 
-    def refusal(self, command: str) -> TaskstateError:
+    def refusal(self) -> TaskstateError:
         """Return the error that refuses to go on from a tree that nobody has looked at."""
+        go_on = f"go on from it: {START}"
+        if self.since and not self.since.report.is_here:
+            help_ = f"have it committed and pushed in the clone where it was left, then `git pull`; or {go_on}"
+            return TaskstateError(self.since.report.message, help=help_, code="drift")
         what = first_of(self.named, _NAMED) if self.named else self.since.report.message if self.since else ""
         message = f"the working tree is not what the last turn left: {what}"
-        help_ = f'take it back, or go on from it: `taskstate {command} --accept-drift "WHY"`'
+        help_ = f"take it back, or {go_on}"
         return TaskstateError(message, help=help_, code="drift")
 
 
@@ -83,5 +92,7 @@ def changes(current: SnapshotBase, loaded: Loaded, earlier: EarlierTree | None) 
     if earlier is None or (current.tree, current.head) == (earlier.tree, earlier.head):
         return TreeChanges()
     from taskstate.snapshots.changes_since import changes_since  # most turns begin on the tree that was left
+    from taskstate.snapshots.tree_comparison import Earlier
 
-    return TreeChanges(changes_since(current, loaded, earlier.tree, earlier.head, role=earlier.role))
+    then = Earlier(earlier.tree, earlier.head, log=earlier.log)
+    return TreeChanges(changes_since(current, loaded, then, role=earlier.role))

@@ -8,6 +8,7 @@ from taskstate.model.derived_values import session_counts
 from taskstate.model.document_kinds import built_in
 from taskstate.model.permanent import PERMANENT, confirmed, edited_sections, shown_version, version_of
 from taskstate.typed import TYPE_CHECKING
+from taskstate.workspace.open_turns import of_document
 
 if TYPE_CHECKING:
     from typing import Any
@@ -20,6 +21,7 @@ def task_shape(loaded: Loaded) -> dict[str, Any]:
     """Return a task as JSON values; this shape is promised stable."""
     state, checklist = loaded.state, loaded.state.checklist
     counted = checklist.counted if checklist else ()
+    turn = of_document(state.document, state.id)
     return {
         "id": state.id,
         "path": loaded.relative,
@@ -37,6 +39,7 @@ def task_shape(loaded: Loaded) -> dict[str, Any]:
         "open_features": [feature.id for feature in counted if not feature.passes],
         "criteria": [{"number": each.number, "text": each.text, "checked": each.checked} for each in state.criteria],
         "next_steps": [*state.next_steps],
+        "turn": turn.shape if turn else None,
         "problems": [problem.message for problem in state.problems],
         **(_permanent_shape(state) if state.kind == PERMANENT else {}),
     }
@@ -64,6 +67,8 @@ def overview(loaded: Loaded) -> str:
     ]
     lines += [f"  cannot be read: {problem.message}" for problem in state.problems]
     lines += _checks(state)
+    turn = of_document(state.document, state.id)
+    lines += [f"  turn: {turn.words}"] if turn else []
     steps = [line for step in state.next_steps for line in f"- {step}".replace("\n", "\n  ").split("\n")]
     if steps:
         lines += ["  next steps:", *(f"    {line}" for line in steps)]

@@ -15,12 +15,13 @@ from taskstate.storage.cache import Cache
 from taskstate.syntax.spans import one_line
 from taskstate.tasks.decomposition_plan import guidance, sizing
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace import task_index
+from taskstate.workspace import open_turns, task_index
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from typing import Any
 
+    from taskstate.workspace.open_turns import OpenTurn
     from taskstate.workspace.task_index import StateFiles
     from taskstate.workspace.workspace import Workspace
 
@@ -35,7 +36,7 @@ class Listed(NamedTuple):
 
     `mark` identifies the state of the file (`file_sources.mark_of`). `progress` says how many features pass; of a
     permanent task it is the version. Where a part of the file does not parse, `is_whole` is false, and `unread` says
-    which part.
+    which part. `turn` says who works on it.
     """
 
     mark: str
@@ -51,6 +52,7 @@ class Listed(NamedTuple):
     size_kb: int
     is_whole: bool
     unread: str
+    turn: str
 
 
 class TaskList(NamedTuple):
@@ -104,6 +106,10 @@ def list_tasks(
     another task.
     """
     found, _ = _all_tasks(workspace, task_index.state_files(workspace), shaped=shaped)
+    busy = _elsewhere(workspace)
+    for task in found.tasks:
+        if shaped and task.id.casefold() in busy and not task.turn:
+            found.shapes[task.path]["turn"] = busy[task.id.casefold()].shape
     return found._replace(tasks=_matching(found.tasks, status, area, standing))
 
 
@@ -123,16 +129,27 @@ def table(
     place = workspace.private.cache("table.json")
     cache = Cache(place, _text, rests_on=f"{listed.mark()} {most}", max_entries=_MOST_TABLES)
     name = f"{status}\n{area}\n{standing}"
-    remembered = None if damaged else cache.get(name)
+    busy = _elsewhere(workspace)
+    remembered = None if damaged or busy else cache.get(name)
     if remembered is not None:
         return Table(remembered, ())
     found, is_lasting = _all_tasks(workspace, listed, shaped=False)
     found = found._replace(tasks=_matching(found.tasks, status, area, standing))
-    text = listing(found.tasks, most, {**found.problems, **(damaged or {})})
-    if is_lasting and not found.unread and not damaged and folders.is_folder(workspace.state_root):
+    tasks = [_with_turn(each, busy) for each in found.tasks]
+    text = listing(tasks, most, {**found.problems, **(damaged or {})})
+    if is_lasting and not found.unread and not damaged and not busy and folders.is_folder(workspace.state_root):
         cache.put(name, text)
         cache.save()
     return Table(text, found.unread)
+
+
+def _elsewhere(workspace: Workspace) -> Mapping[str, OpenTurn]:
+    return {each.task.casefold(): each for each in open_turns.elsewhere(workspace)}
+
+
+def _with_turn(task: Listed, busy: Mapping[str, OpenTurn]) -> Listed:
+    turn = busy.get(task.id.casefold())
+    return task._replace(turn=turn.words) if turn and not task.turn else task
 
 
 def _text(value: object) -> str:
@@ -202,6 +219,7 @@ def _read(workspace: Workspace, relative: str, mark: str) -> _Read:
     try:
         loaded = workspace.load(workspace.root / relative)
         shape = task_shape(loaded)
+        turn = open_turns.of_document(loaded.document, loaded.state.id)
         task = Listed(
             mark=mark,
             path=relative,
@@ -209,6 +227,7 @@ def _read(workspace: Workspace, relative: str, mark: str) -> _Read:
             sessions=shape["sessions"]["total"],
             is_whole=not shape["problems"],
             unread=unread_part(loaded),
+            turn=turn.words if turn else "",
             **{key: shape[key] for key in ("id", "kind", "title", "status", "area", "depends_on", "size_kb")},
         )
         found = damage_of(workspace, loaded, alone=True)
@@ -249,4 +268,6 @@ def _row(task: Listed, most: int, problems: Collection[str]) -> tuple[str, ...]:
         return task.id, status, task.progress, "-", "-", size_kb, marked
     size = "-" if status in CLOSED else sizing(task.sessions, most).name
     unread = "(damaged)" if is_damaged else "" if task.is_whole else "(cannot be read fully: run `taskstate lint`)"
-    return task.id, status, task.progress, str(task.sessions), size, size_kb, f"{task.title} {unread}".strip()
+    turn = f"[{task.turn}]" if task.turn and status not in CLOSED else ""
+    title = " ".join(filter(None, (task.title, unread, turn)))
+    return task.id, status, task.progress, str(task.sessions), size, size_kb, title

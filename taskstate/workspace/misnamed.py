@@ -14,6 +14,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from taskstate.workspace.workspace import Loaded, Workspace
 
@@ -30,6 +31,51 @@ class Misnamed(NamedTuple):
     def message(self) -> str:
         """What is wrong."""
         return f"by its name it is task {files.shown(self.named)}, and by its task_id {files.shown(self.told)}"
+
+
+class NearName(NamedTuple):
+    """A file in the folder of state files that no command sees by its name, and what makes it one."""
+
+    path: str
+    message: str
+    cure: str
+
+
+def near_names(workspace: Workspace) -> Iterator[NearName]:
+    """Yield the files among the state files that are one by what they say, or nearly by their names."""
+    for name in workspace.other_texts():
+        path = workspace.tasks / name
+        if workspace.excludes(path) or not folders.is_file(path):
+            continue
+        task_id = names.near_id(name) or _told_id(path)
+        if task_id:
+            target = path.with_name(f"task-{task_id}-state.md")
+            message = f"no command sees it: a state file is called {files.shown(target.name)}"
+            yield NearName(workspace.relative(path), message, _renaming(workspace, path, target))
+
+
+def _renaming(workspace: Workspace, path: Path, target: Path) -> str:
+    if folders.exists(target):
+        return f"delete it if it is a copy of {files.shown(target.name)}; else name it like that, with an id of its own"
+    import shlex
+
+    return f"`{shlex.join(['mv', '-n', workspace.relative(path), workspace.relative(target)])}`"
+
+
+def _told_id(path: Path) -> str:
+    """Return the `task_id` in a file; empty where there is none."""
+    from taskstate.syntax.document import parse
+
+    with suppress(TaskstateError, UnicodeDecodeError):
+        told = parse(files.read(path).decode()).front_matter.get("task_id")
+        return told if isinstance(told, str) and names.is_id(told) else ""
+    return ""
+
+
+def wrong_names(workspace: Workspace) -> Iterator[Misnamed | NearName]:
+    """Yield all files whose names are wrong, for whoever says what is wrong and what to do."""
+    yield from misnamed_files(workspace)
+    yield from near_names(workspace)
 
 
 def misnamed_files(workspace: Workspace) -> Iterator[Misnamed]:

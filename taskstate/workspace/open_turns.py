@@ -13,13 +13,14 @@ from taskstate.errors import TaskstateError
 from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 from taskstate.storage.private import make_folder
-from taskstate.syntax.spans import printable
+from taskstate.syntax.spans import one_line, printable
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from taskstate.syntax.document import Document
     from taskstate.workspace.workspace import Workspace
 
 _FOLDER = "turns"
@@ -27,30 +28,41 @@ _MAIN = "main"
 
 
 class OpenTurn(NamedTuple):
-    """A task that is being worked on, and in which worktree of the repository."""
+    """A task that is being worked on, by whom, and in which worktree of the repository where it is another one."""
 
     task: str
     worktree: str
     role: str
     agent: str
     started_at: str
+    actor: str = ""
 
     @property
     def words(self) -> str:
         """Who works on it where, for a message."""
         role = f", {self.role}," if self.role else ""
-        return f"{self.agent}{role} works on it in the worktree {self.worktree} since {self.started_at}"
+        where = f" in the worktree {self.worktree}" if self.worktree else ""
+        return f"{self.agent or 'somebody'}{role} works on it{where} since {self.started_at}"
+
+    @property
+    def shape(self) -> dict[str, str | None]:
+        """Who works on it where, as JSON values."""
+        return {key: value or None for key, value in self._asdict().items() if key != "task"}
+
+    def is_of(self, actor: str) -> bool:
+        """Return whether it may be this actor's; one of which nobody knows the actor is nobody else's."""
+        return not actor or self.actor in {"", actor} or self.agent == actor
 
 
-def note(workspace: Workspace, task_id: str, *, role: str, agent: str, started_at: str) -> None:
+def note(workspace: Workspace, turn: OpenTurn) -> None:
     """Note that a turn of a task is open here; that it cannot be noted is no error."""
     folder = workspace.private.write
     with suppress(TaskstateError, OSError):
         if folder:
             make_folder(folder / _FOLDER)
-            values = {"task": task_id, "role": role, "agent": agent, "started_at": started_at}
-            path = folder / _FOLDER / f"{task_id.casefold()}.json"
-            (files.replace if files.size(path) is not None else files.create)(path, json.dumps(values).encode())
+            path = folder / _FOLDER / f"{turn.task.casefold()}.json"
+            data = json.dumps(turn._asdict()).encode()
+            (files.replace if files.size(path) is not None else files.create)(path, data)
 
 
 def clear(workspace: Workspace, task_id: str) -> None:
@@ -73,6 +85,31 @@ def here(workspace: Workspace) -> tuple[OpenTurn, ...]:
 def elsewhere(workspace: Workspace) -> tuple[OpenTurn, ...]:
     """Return the tasks that are being worked on in other worktrees which still exist."""
     return tuple(each for worktree, folder in _folders(workspace) for each in _read(folder, worktree))
+
+
+def of_document(document: Document, task_id: str) -> OpenTurn | None:
+    """Return the open turn that a state file tells of."""
+    from taskstate.model.write_metadata import blocks_of
+
+    turn = blocks_of(document).delta.turn if "delta" in document.front_matter else None
+    if turn is None:
+        return None
+    texts = (one_line(each or "") for each in (turn.role, turn.agent, turn.started_at, turn.actor))
+    return OpenTurn(task_id, "", *texts)
+
+
+def ended_note(document: Document, actor: str) -> tuple[str, ...]:
+    """Return a note where a task that ends takes somebody else's turn along."""
+    turn = of_document(document, "")
+    return () if turn is None or turn.is_of(actor) else (f"a turn was open, and ends with the task: {turn.words}",)
+
+
+def in_another_worktree(workspace: Workspace, task_id: str) -> OpenTurn | None:
+    """Return the turn of a task that was begun in another worktree, and none here; None where there is none."""
+    same = task_id.casefold()
+    if any(each.task.casefold() == same for each in here(workspace)):
+        return None
+    return next((each for each in elsewhere(workspace) if each.task.casefold() == same), None)
 
 
 def without_turn(text: str) -> str:
@@ -110,6 +147,5 @@ def _read(folder: Path, worktree: str) -> Iterator[OpenTurn]:
     for name in files.names(folder):
         with suppress(TaskstateError, ValueError, AttributeError):
             values = json.loads(files.read(folder / name))
-            texts = (printable(str(values.get(key) or "")) for key in ("task", "role", "agent", "started_at"))
-            task, role, agent, started_at = texts
-            yield OpenTurn(task, worktree, role, agent, started_at)
+            noted = OpenTurn(*(printable(str(values.get(key) or "")) for key in OpenTurn._fields))
+            yield noted._replace(worktree=worktree)

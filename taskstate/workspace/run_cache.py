@@ -110,7 +110,7 @@ class RunCache:
         """
         if self.all_files is None and task_id in self._usual:
             return self._usual[task_id]
-        return self._all.get(task_id, ())
+        return self._all.get(task_id, ()) or self._left_out.get(task_id, ())
 
     @cached_property
     def _usual(self) -> Mapping[str, tuple[Path, ...]]:
@@ -120,6 +120,22 @@ class RunCache:
     @cached_property
     def _all(self) -> Mapping[str, tuple[Path, ...]]:
         return _by_id(self.workspace.own_files() if self.all_files is None else self.all_files)
+
+    @cached_property
+    def _left_out(self) -> Mapping[str, tuple[Path, ...]]:
+        return _by_id(self._ids_left_out)
+
+    @cached_property
+    def _ids_left_out(self) -> Mapping[Path, str]:
+        """The object ids of the files that a sparse checkout leaves out."""
+        from taskstate.storage.git import index  # most runs find all that they look for on the disk
+
+        root = self.workspace.root
+        return {root / name: each for name, each in index.left_out(root).items()}
+
+    def mark(self, path: Path) -> str:
+        """Return a text that changes whenever a file does, also one that a sparse checkout leaves out."""
+        return self.source.mark(path) or self._ids_left_out.get(path, "")
 
     def document(self, path: Path) -> Document | None:
         """Return one of our own files parsed, or None if it does not exist or cannot be read."""
@@ -198,9 +214,17 @@ class RunCache:
 
     def _text(self, path: Path) -> str | None:
         try:
-            return self.source.read(path).decode("utf-8")
+            return self._bytes(path).decode("utf-8")
         except (TaskstateError, UnicodeDecodeError):
             return None
+
+    def _bytes(self, path: Path) -> bytes:
+        try:
+            return self.source.read(path)
+        except TaskstateError:
+            if path not in self._ids_left_out:
+                raise
+            return git.run(["cat-file", "blob", self._ids_left_out[path]], self.workspace.root)
 
 
 def _by_id(paths: Iterable[Path]) -> Mapping[str, tuple[Path, ...]]:

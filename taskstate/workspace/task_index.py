@@ -7,6 +7,7 @@ for them.
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from contextlib import suppress
@@ -19,9 +20,11 @@ from taskstate.model.statuses import CLOSED
 from taskstate.storage import files, folders
 from taskstate.storage.cache import Cache
 from taskstate.storage.file_sources import mark_of, settled_before
+from taskstate.storage.git import client as git
 from taskstate.syntax import hashes
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace import listing
+from taskstate.workspace import listing, open_turns
+from taskstate.workspace.open_turns import OpenTurn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -47,19 +50,26 @@ class _IndexedTask(NamedTuple):
     parent: str
     upstream: str
     problem: str
+    turn: str = ""
 
 
 class IndexedTask(_IndexedTask):
     """A task by its front matter; `problem` says why the file cannot be read, and the other values are empty then.
 
     `mark` identifies the state of the file (`file_sources.mark_of`), and is empty in the cache where the file could
-    change without getting another one; `upstream` has the ids of its dependencies, separated by blanks.
+    change without getting another one; `upstream` has the ids of its dependencies, separated by blanks, and `turn` the
+    values of its open turn as JSON.
     """
 
     @property
     def depends_on(self) -> tuple[str, ...]:
         """The ids of the upstream tasks."""
         return tuple(self.upstream.split())
+
+    @property
+    def open_turn(self) -> OpenTurn | None:
+        """The open turn that the file tells of."""
+        return OpenTurn(*json.loads(self.turn)) if self.turn else None
 
 
 class StateFiles(NamedTuple):
@@ -104,6 +114,18 @@ def all_tasks(workspace: Workspace, listed: StateFiles | None = None) -> tuple[I
     if folders.is_folder(workspace.state_root):
         cache.save()
     return tuple(tasks)
+
+
+def left_out(workspace: Workspace) -> tuple[IndexedTask, ...]:
+    """Return the tasks whose state files a sparse checkout leaves out, as git's index has them."""
+    at, root = git.folders(workspace.root), workspace.root
+    if at is None or not git.is_sparse(at):
+        return ()
+    from taskstate.storage.git import index
+
+    found = index.left_out(root)
+    read = ((name, git.run(["cat-file", "blob", each], root)) for name, each in found.items() if _is_state_file(name))
+    return tuple(_entry(workspace, name, "", data) for name, data in read)
 
 
 def permanent_paths(workspace: Workspace) -> tuple[str, ...] | None:
@@ -184,18 +206,26 @@ def id_in(relative: str) -> str:
 
 
 def _read(workspace: Workspace, relative: str, mark: str) -> IndexedTask:
-    """Read a file's front matter into an entry; each value becomes one line without tabs."""
-    problem, values = "", [""] * (len(IndexedTask._fields) - 4)
     try:
-        values = _values(workspace, decoded(workspace.read(workspace.root / relative), relative), relative)
+        return _entry(workspace, relative, mark, workspace.read(workspace.root / relative))
+    except TaskstateError as error:
+        return _entry(workspace, relative, mark, None, error.message)
+
+
+def _entry(workspace: Workspace, relative: str, mark: str, data: bytes | None, problem: str = "") -> IndexedTask:
+    """Make an entry of a file's front matter; each value becomes one line without tabs."""
+    values = [""] * (len(IndexedTask._fields) - 4)
+    try:
+        values = values if data is None else _values(workspace, decoded(data, relative), relative)
     except TaskstateError as error:
         problem = error.message
-    lines = (" ".join(each.split()) for each in (*values, problem))
+    *front, turn = values
+    lines = (" ".join(each.split()) for each in (*front, problem, turn))
     return IndexedTask._make((mark, relative, id_in(relative), *lines))
 
 
 def _values(workspace: Workspace, text: str, relative: str) -> list[str]:
-    """Return the fields of an entry from `title` to `upstream`."""
+    """Return the fields of an entry from `title` to `upstream`, and `turn`."""
     from taskstate.model.task_state import read_state
     from taskstate.syntax.document import parse_head
 
@@ -206,4 +236,5 @@ def _values(workspace: Workspace, text: str, relative: str) -> list[str]:
         raise TaskstateError(f"{relative}, line {line}: {first.message}")
     state = read_state(document)
     single = (state.title, state.status, *(state.text(key) or "" for key in ("priority", "area")), state.kind)
-    return [*single, state.text("parent") or "", " ".join(state.depends_on)]
+    turn = open_turns.of_document(document, state.id)
+    return [*single, state.text("parent") or "", " ".join(state.depends_on), json.dumps(turn) if turn else ""]

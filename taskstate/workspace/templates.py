@@ -11,18 +11,19 @@ from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
 from taskstate.model.document_kinds import kind_of
 from taskstate.storage import files, programs
+from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import with_newlines
-from taskstate.typed import TYPE_CHECKING
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from taskstate.model.task_state import TaskState
+    from taskstate.syntax.document import Document
     from taskstate.workspace.workspace import Workspace
 
 
 FOLDER = "templates"  # in the state folder
-SUBSECTION = 3  # level of a heading
+SECTION, SUBSECTION = 2, 3  # levels of headings
 
 
 def source_of(workspace: Workspace, name: str) -> tuple[str, str]:
@@ -53,38 +54,57 @@ def fill(workspace: Workspace, name: str, parts: Mapping[str, object]) -> str:
         raise TaskstateError(f"the template {where} is wrong: {error}", help="correct it", code="template") from error
 
 
-def require_complete(workspace: Workspace, name: str, text: str) -> None:
-    """Refuse a state file made from a repository's own template `name` that lacks a part which its kind requires.
+def completed(workspace: Workspace, name: str, text: str) -> str:
+    """Return a state file made from the template `name` with every part that its kind requires.
+
+    A part that the project's own declaration of the kind requires is added with the placeholder; only a repository's
+    own template has to have it.
 
     Raises:
-        TaskstateError: code "template": the message names what is missing.
+        TaskstateError: code "template": the repository's own template lacks a part; the message names it.
     """
-    where = workspace.state_root / FOLDER / name
-    if files.size(where) is None:
-        return
-    from taskstate.model.task_state import read_state
     from taskstate.syntax.document import parse
 
-    missing = [*_missing_parts(read_state(parse(text, workspace.kinds)))]
-    if missing:
-        message = f"the template {workspace.relative(where)} lacks {', '.join(f'`{part}`' for part in missing)}"
+    document = parse(text, workspace.kinds)
+    missing = [*_missing_parts(document)]
+    where = workspace.state_root / FOLDER / name
+    if missing and files.size(where) is not None:
+        shown = ", ".join(f"`{each.part}`" for each in missing)
+        message = f"the template {workspace.relative(where)} lacks {shown}"
         raise TaskstateError(message, help="add what is missing, or delete the template", code="template")
+    return apply(text, (Edit(each.at, each.at, each.text) for each in missing))
 
 
-def _missing_parts(state: TaskState) -> Iterator[str]:
-    document = state.document
-    for spec in kind_of(state.document).sections:
-        section = state.section(spec.name)
+class _Missing(NamedTuple):
+    """A part that is missing, and the text that is it where it belongs."""
+
+    part: str
+    at: int
+    text: str
+
+
+def _missing_parts(document: Document) -> Iterator[_Missing]:
+    kind = kind_of(document)
+    found = {
+        spec.key: each for each in document.sections if each.level == SECTION and (spec := kind.section(each.title))
+    }
+    for number, spec in enumerate(kind.sections):
+        section = found.get(spec.key)
+        behind = (found[each.key].span.start for each in kind.sections[number + 1 :] if each.key in found)
         if section is None:
-            yield from [spec.heading] if spec.required else []
+            parts = "".join(f"\n### {each.name}\n\n{kind.placeholder}\n" for each in spec.subsections if each.required)
+            at = next(behind, len(document.text))
+            if spec.required:
+                own = "" if parts else f"\n{kind.placeholder}\n"
+                yield _Missing(spec.heading, at, f"\n{spec.heading}\n{own}{parts}\n")
             continue
         titles = [child.title for child in document.children(section, SUBSECTION)]
         for part in spec.subsections:
             if part.required and all(part.match(title) is None for title in titles):
-                yield f"### {part.name}"
+                yield _Missing(f"### {part.name}", section.span.end, f"\n### {part.name}\n\n{kind.placeholder}\n\n")
         needs_fence = spec.fence is not None and spec.fence.required
         if needs_fence and not any(block.text.strip() == "json" for block in document.blocks_in(section.span, "fence")):
-            yield f"{spec.heading} with a json fence"
+            yield _Missing(f"{spec.heading} with a json fence", section.span.end, "")
 
 
 TIMEOUT_SECONDS = 3

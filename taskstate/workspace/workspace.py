@@ -77,6 +77,20 @@ class _Workspace(NamedTuple):
     kinds: Kinds = ()
 
 
+def no_task_here(workspace: Workspace, task_id: str) -> TaskstateError:
+    """Return the error that there is no such task, or that a sparse checkout leaves its state file out."""
+    from taskstate.storage.git import index
+
+    for name in index.left_out(workspace.root) if workspace.is_repository else ():
+        if _same_id(Path(name), task_id):
+            from shlex import quote
+
+            cure = f"`git checkout --ignore-skip-worktree-bits HEAD -- {quote(name)}`"
+            message = f"the state file of task {task_id} is left out of this sparse checkout"
+            return TaskstateError(message, help=f"{cure} brings it here", code="not-found")
+    return no_task(task_id)
+
+
 def no_task(task_id: str) -> TaskstateError:
     """Return the error that there is no such task."""
     return TaskstateError(
@@ -102,6 +116,10 @@ class Workspace(_Workspace):
             message = f"{files.shown(self.config.root)} is a symbolic link that leads out of the repository"
             help_ = "no such link is followed: put the real folder in its place"
             raise TaskstateError(message, help=help_, code=error.code) from error
+
+    @cached_property
+    def _worktrees(self) -> tuple[str, ...]:
+        return git.worktrees_inside(self.root) if self.is_repository else ()
 
     @property
     def tasks(self) -> Path:
@@ -145,7 +163,7 @@ class Workspace(_Workspace):
                 f"several state files have the id {task_id}: {names}", help="rename all but one", code="duplicate-id"
             )
         if not paths:
-            raise no_task(task_id)
+            raise no_task_here(self, task_id)
         return paths[0]
 
     def state_files(self) -> tuple[Path, ...]:
@@ -153,6 +171,13 @@ class Workspace(_Workspace):
         own = [(path, names.own_file(path.name)) for path in self.own_files()]
         states = [(names.id_key(file.id or ""), str(path), path) for path, file in own if file and file.type == "state"]
         return tuple(path for _, _, path in sorted(states))
+
+    def other_texts(self) -> tuple[str, ...]:
+        """Return the names of the Markdown files that lie among the state files, and have none of our names."""
+        listed = sorted(files.names(self.tasks))
+        unusual = (name for name in listed if not (name.startswith("task-") and name.endswith("-state.md")))
+        texts = (name for name in unusual if name.casefold().endswith((".md", ".markdown")))
+        return tuple(name for name in texts if names.own_file(name) is None)
 
     def own_files(self, under: Path | None = None) -> tuple[Path, ...]:
         """Return taskstate's own files in a folder (default: the repository).
@@ -167,8 +192,11 @@ class Workspace(_Workspace):
         return tuple(path for path in paths if not self.excludes(path)) if self.config.exclude else tuple(paths)
 
     def is_ours(self, relative: str) -> bool:
-        """Return whether a path from the repository's root is taskstate's own: in the state folder, or by its name."""
-        if relative == self.config.root or relative.startswith(f"{self.config.root}/"):
+        """Return whether a path from the repository's root is no content of it, which others work on.
+
+        It is taskstate's own, in the state folder or by its name; or it lies in another worktree of the repository.
+        """
+        if any(relative == each or relative.startswith(f"{each}/") for each in (self.config.root, *self._worktrees)):
             return True
         return listing.is_own(relative) and not self.excludes(self.root / relative)
 
@@ -224,8 +252,13 @@ class Workspace(_Workspace):
             yield journal.recover(self.root, self.private, self.may_write)
 
     def may_write(self, relative: str) -> bool:
-        """Return whether a command may write a file: one of taskstate's own, or one that setting up writes."""
-        return self.is_ours(relative) or relative in SET_UP_FILES
+        """Return whether a command may write a file: one of taskstate's own, or one that setting up writes.
+
+        What setting up writes may have another name in the repository, to which a link leads.
+        """
+        if self.is_ours(relative) or relative in SET_UP_FILES:
+            return True
+        return any(os.path.realpath(self.root / name) == str(self.root / relative) for name in SET_UP_FILES)
 
     @property
     def lock(self) -> Path:

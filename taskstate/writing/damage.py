@@ -173,7 +173,7 @@ def _shortened(workspace: Workspace, loaded: Loaded, *, alone: bool) -> Iterator
     path = workspace.archive_path(state.id)
     archive = _read(workspace, path) if is_short or (state.archived and not alone) else ""
     if state.archived and not alone and values.get("archive_path"):
-        yield from _archive_faults(path, archive, state)
+        yield from _archive_faults(path, archive, state, "" if archive else _absence(workspace, path))
     yield from _archive_gaps(path, archive, state)
     if is_short:
         yield from _sessions_missing(said, archive, state)
@@ -211,11 +211,19 @@ def is_foreign(archive: bytes, task_id: str) -> bool:
     return title is not None and title[1].casefold() != task_id.casefold()
 
 
-def _archive_faults(path: str, archive: str, state: TaskState) -> Iterator[str]:
+def _absence(workspace: Workspace, path: str) -> str:
+    """Return why there is no archive file."""
+    from taskstate.storage.git import index
+
+    is_left_out = f"{workspace.config.root}/{path}" in index.left_out(workspace.root)
+    return "is left out of this sparse checkout" if is_left_out else "is gone"
+
+
+def _archive_faults(path: str, archive: str, state: TaskState, absence: str) -> Iterator[str]:
     """Yield why the text of a task's archive cannot be that of a whole one."""
     faults = {
         "is another task's": is_foreign(archive.encode(), state.id),
-        "is gone": not archive,
+        absence: not archive,
         "holds NUL characters": "\0" in archive,
         "is not UTF-8": _NOT_UTF8 in archive,
         "holds a merge conflict": _signs_of(archive).conflict,

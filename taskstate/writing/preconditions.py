@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState
     from taskstate.workspace.workspace import Loaded
 
-_EXPECTED = "14, or 14-1a2b3c4d as `taskstate show` prints it"
+_EXPECTED = "14, or 14-1a2b3c4d as `taskstate show ID` prints it"
 
 
 def require_writable(loaded: Loaded, expected: str, *, sealed: bool = True) -> None:

@@ -124,7 +124,9 @@ JOBS = {
         8,
     ),
     "qa record": Job(
-        _adding(1), ("qa", "record", "101", "--from", "taskstate.toml", "--result", "test=2 passed, 1 failed"), 16
+        _adding(1),
+        ("qa", "record", "101", "--from", "taskstate.toml", "--result", "test=2 passed, 1 failed", "--note", "late"),
+        16,
     ),
     "evidence add": Job(
         _adding(1), ("evidence", "add", "101", "--type", "plan", "--path", "taskstate.toml", "--lines", "1-2"), 16
@@ -316,7 +318,7 @@ def make(origin: Path, prepared: Path, job: Job) -> None:
         for command in job.before:
             text = path.read_text() if path.exists() else ""
             assert run(*command)[0] == 0, command
-    if job.work and job.before:
+    if job.command[:2] == ("snapshot", "resolve"):
         (origin / "work.txt").write_text("more work\n")
     if any(job.by_hand):
         text = text if job.stale else path.read_text()

@@ -106,6 +106,13 @@ def begun(place: GitPlace) -> None:
     taskstate(place, "start", "101", "--agent", "other")
 
 
+def unnamed(place: GitPlace) -> None:
+    """Set commit hooks up, have git's configuration name a program that is gone."""
+    taskstate(place, "init", "--pre-commit")
+    place.git("config", "taskstate.program", "/nonexistent/taskstate")
+    place.git("add", "--all")
+
+
 def left_over(place: GitPlace) -> None:
     """Leave a file of a task that is given up."""
     taskstate(place, "init")
@@ -125,6 +132,7 @@ SYMPTOMS = {
     '"`.git` leads to …, which is another folder\'s"': Symptom(copied, ("list",), "another folder's"),
     '"cannot list …"': Symptom(linked, ("list",), "no link is followed"),
     '"a turn is open"': Symptom(begun, ("start", "101"), "other"),
+    '"not checked, since taskstate is not found here"': Symptom(unnamed, ("doctor",), "git config taskstate.program"),
     '"artifacts … are left"': Symptom(left_over, ("doctor",), "are left"),
     "Is that diff really what the role did?": Symptom(
         work, ("snapshot", "diff", "101", "--role", "implementer"), "TWO"

@@ -217,3 +217,34 @@ def test_task_that_is_closed_is_not_at_hand(client: Client) -> None:
     client.run("drop", "101", "--note", "no")
     said = client.hook("session-start")["hookSpecificOutput"]["additionalContext"]
     assert "none is at hand" in said
+
+
+def test_confirmations_belong_to_a_sub_agent_by_its_id(client: Client) -> None:
+    """What one of a type has confirmed the next one has not; without an id the type is its name."""
+    client.arrange("shared")
+    client.run("permanent", "ack", "--agent", "reviewer:a1", "--version", "1")
+    said = {
+        name: json.dumps(client.hook("subagent-start", given={"agent_type": "reviewer", **given}))
+        for name, given in {"first": {"agent_id": "a1"}, "second": {"agent_id": "a2"}, "none": {}}.items()
+    }
+    assert "has confirmed" not in said["first"]
+    assert "permanent ack --agent reviewer:a2 --version 1" in said["second"]
+    assert "permanent ack --agent reviewer --version 1" in said["none"]
+
+
+@pytest.mark.parametrize("given", [{"agent_type": "Explore"}, {"agent_type": "planner", "permission_mode": "plan"}])
+def test_who_only_reads_is_asked_to_read_only(client: Client, given: dict[str, str]) -> None:
+    """It is told the version and where it stands, and no command that writes."""
+    client.arrange("shared")
+    said = json.dumps(client.hook("subagent-start", given={**given, "agent_id": "a1"}))
+    assert "taskstate show P1" in said
+    assert "permanent ack" not in said
+
+
+def test_after_a_compaction_the_shared_context_comes_first(client: Client) -> None:
+    """The command that recovers is named with the agent of the turn; without a permanent task it is not."""
+    assert "permanent recover" not in json.dumps(client.hook("compaction"))
+    client.arrange("shared")
+    client.arrange("turn")
+    said = json.dumps(client.hook("session-start", given={"source": "compact"}))
+    assert said.index("permanent recover --agent ann") < said.index("Task 101 is at hand")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from taskstate.cli.parsers import parse
 from taskstate.storage import journal
 from taskstate.version import VERSION
 from taskstate.views import task_list
@@ -51,7 +52,7 @@ ONCE_EACH: dict[str, tuple[str, ...]] = {
     "role": ("role", "set", "101", "implementer", "--status", "in_progress"),
     "snapshot": ("snapshot", "take", "101", "--role", "implementer"),
     "purge": ("purge", "101"),
-    "qa": ("qa", "record", "101", "--from", "taskstate.toml", "--result", "test=2 passed"),
+    "qa": ("qa", "record", "101", "--from", "taskstate.toml", "--result", "test=2 passed", "--note", "it came late"),
     "trust": ("trust",),
     "evidence": ("evidence", "add", "101", "--type", "plan", "--path", "taskstate.toml"),
     "context": ("context", "budget", "101"),
@@ -184,6 +185,19 @@ def test_full_disk_is_told(root: Path, arguments: str) -> None:
     assert "cannot write the output" in done.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("form", ["", "--format json"])
+def test_what_was_recorded_is_told_where_the_output_is_lost(root: Path, form: str) -> None:
+    """The line says that it is recorded; a dry run has recorded nothing."""
+    words = "session add 101 --did a --state b --next c"
+    for flags, is_recorded in ((f"{form} --dry-run", False), (form, True), (form, False)):
+        command = f"exec {' '.join(TASKSTATE)} {words} {flags} >/dev/full"
+        done = subprocess.run(["sh", "-c", command], cwd=root, stderr=subprocess.PIPE, text=True, check=False)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert ("is recorded" in done.stderr) == is_recorded
+        assert ("run this again" in done.stderr) != is_recorded
+
+
 def test_working_folder_that_is_gone(tmp_path: Path) -> None:
     """A folder that was deleted under one's feet is one clear error."""
     removed = tmp_path / "gone"
@@ -244,7 +258,9 @@ def test_every_command_has_help(cli: Cli) -> None:
         (("list", ""), "list: unrecognized arguments: '': see `taskstate list --help`"),
         (("trust", ""), "'' names no task"),
         (("permanent", "status", ""), "'' names no task"),
-        (("list", "--root"), "expected one argument"),
+        (("list", "--root"), "expected one argument: see"),
+        (("list", "--root", "-q"), "expected one argument: write `--root=…` where its value is '-q', which is a flag"),
+        (("feature", "add", "101", "f", "--x"), "required: TEXT: if '--x' is a text: write it last, behind `--`"),
         (("list", "--root", "/nonexistent\x1b"), "no folder /nonexistent\\x1b"),
         (("list", "--config", "/nonexistent/x.toml"), "does not exist"),
         (("list", "--config", "."), "folder"),
@@ -271,6 +287,26 @@ def test_two_dashes_are_a_value_like_any_other(cli: Cli, place: Place) -> None:
     cli.ok("session", "add", "101", "--did=--", "--state=--", "--next=--", "--actor=--")
     assert cli.ok("session", "list", "101").rstrip().endswith(" --")
     assert "updated_by: --\n" in place.text or 'updated_by: "--"\n' in place.text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name", "value"),
+    [
+        (("session", "add", "1", "--did", "-q is quiet"), "did", ["-q is quiet"]),
+        (("session", "add", "1", "--did", "--dry-run is honoured"), "did", ["--dry-run is honoured"]),
+        (("session", "add", "1", "--did", "--strict"), "did", ["--strict"]),
+        (("session", "add", "1", "--did", "--format=json is read"), "did", ["--format=json is read"]),
+        (("session", "add", "1", "--di", "-5 degrees"), "did", ["-5 degrees"]),
+        (("session", "add", "1", "--did=-q", "--state", "- a"), "state", "- a"),
+        (("new", "1", "--title", "t", "--criterion", "-a", "--criterion", "- b"), "criterion", ["-a", "- b"]),
+        (("feature", "add", "1", "f", "-q is quiet"), "text", "-q is quiet"),
+        (("feature", "add", "1", "f", "--dry-run = x"), "text", "--dry-run = x"),
+        (("feature", "add", "1", "f", "--", "--strict"), "text", "--strict"),
+    ],
+)
+def test_a_value_may_begin_with_a_dash(arguments: tuple[str, ...], name: str, value: str | list[str]) -> None:
+    """A flag takes the next word unless that is exactly a flag of the command, and a text with a blank is no flag."""
+    assert getattr(parse(arguments, COMMANDS)[1], name) == value
 
 
 @pytest.mark.parametrize("toml", ["[size]\nmax-kb = 'x'\n", "nope = 1\n", "= 1\n", "root = '..'\n"])
@@ -395,8 +431,8 @@ def test_ctrl_c_that_python_words_differently_is_no_fault(cli: Cli, monkeypatch:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_command_that_is_told_to_end_leaves_nothing_running(root: Path, number: signal.Signals) -> None:
     """SIGTERM and SIGHUP end it like Ctrl-C, with what it had started in a session of its own."""
-    for _ in range(2):
-        subprocess.run([*TASKSTATE, *SESSION], cwd=root, capture_output=True, check=True)
+    for issue in ("first", "second"):
+        subprocess.run([*TASKSTATE, *SESSION, "--issue", issue], cwd=root, capture_output=True, check=True)
     summarizer = "sh -c 'echo $$ > .git/begun; sleep 60'"
     command = [*TASKSTATE, "archive", "101", "--force", "--keep", "1", "--summarizer", summarizer]
     process = subprocess.Popen(

@@ -407,7 +407,7 @@ def test_an_export_that_somebody_changed_is_found_and_written_anew(place: Place)
     (folder / "context-validator.json").unlink()
     (found,) = context_check.check(place.workspace, TASK).findings
     assert (found.code, "context-reviewer.json is not as it was written" in found.message) == ("", True)
-    assert "`taskstate context rebuild 101`" in found.help
+    assert "taskstate context rebuild 101 --note" in found.help
     seal_context.rebuild(place.workspace, TASK, CaptureRequest(), request(place))
     assert (folder / "context-reviewer.json").read_bytes() == before
     assert (folder / "context-validator.json").exists()

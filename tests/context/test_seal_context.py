@@ -200,6 +200,7 @@ def test_a_task_file_is_captured(place: Place) -> None:
         "repository paths": NAME,
     }
     assert done.outcome.notes == (
+        "tasks/101.task.yaml, line 4: a line of `description` is left out as a comment (`\\#` keeps one): # a comment",
         "repository paths: pages/*.ts, src/ui/** match no file of the repository yet",
         "the task is created, not in_progress: sealed all the same",
     )
@@ -384,7 +385,7 @@ def test_sealed_once(place: Place) -> None:
     assert refused(place).startswith("context-exists: the context of task 101 is sealed already: ")
 
 
-@pytest.mark.parametrize("description", ["", "description: ''\n", "description: '# only a comment'\n"])
+@pytest.mark.parametrize("description", ["", "description: ''\n", "description: |\n  # only a comment\n"])
 def test_without_description(place: Place, description: str) -> None:
     """A task without a description is not sealed."""
     head, _, rest = TASK_FILE.partition("description: |\n")

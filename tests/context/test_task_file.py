@@ -182,6 +182,26 @@ def test_a_misspelt_required_key_is_an_error() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("value", "kept", "left_out"),
+    [
+        ('"#42 breaks the login"', "#42 breaks the login", ()),
+        ("'# x'", "# x", ()),
+        ('"a\\n# b\\n#\\nc"', "a\n# b\n#\nc", ()),
+        ("|\n  #42 breaks\n  the login", "#42 breaks the login", ()),
+        ("|\n  a\n  # b\n  #\n  \\# c\n", "a \\# c", ("# b", "#")),
+        (">-\n  # only", "", ("# only",)),
+        ("|\n  ```\n  # code\n  ```", "```\n# code\n```", ()),
+    ],
+)
+def test_only_lines_of_a_block_scalar_are_comments(value: str, kept: str, left_out: tuple[str, ...]) -> None:
+    """A `#` in any other value is text, and so is one before a word; each line that is left out is said."""
+    found = read_task_file("t.yaml", f"title: T\ndescription: {value}\n".encode())
+    assert found.description == kept
+    assert [each.partition("one): ")[2] for each in found.warnings] == [*left_out]
+    assert all(each.startswith("t.yaml, line 2: ") for each in found.warnings)
+
+
 def test_html_comments_are_left_out_and_said() -> None:
     """Those in the description and the criteria, over several lines too; what is code stays."""
     text = (

@@ -37,7 +37,7 @@ def described(finding: Finding) -> str:
 def found_in(case: Case) -> list[Finding]:
     """Return the findings of a case."""
     if case.gone:
-        return [*engine.findings_of_removed(parse(case.text or ""), case.name, case.config, case.queries)]
+        return [*engine.findings_as("removed", parse(case.text or ""), case.name, case.config, case.queries)]
     return [*engine.findings(case.data, case.name, case.config, case.queries)]
 
 

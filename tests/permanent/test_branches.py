@@ -11,7 +11,7 @@ import pytest
 
 from taskstate.permanent.impact import storage
 from taskstate.permanent.impact.storage import load_map
-from taskstate.setup.repository import install_merge_driver
+from taskstate.setup.repository import configure_git
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,7 @@ def merged(shared: SharedContext) -> subprocess.CompletedProcess[str]:
 
 def test_the_section_follows_the_merged_map(shared: SharedContext) -> None:
     """Both sides' modules are in the map, the section names its hash, and nothing counts as edited by hand."""
-    install_merge_driver(shared.place.workspace)
+    configure_git(shared.place.workspace)
     add(shared, *(f"module-{number}" for number in range(400)))
     shared.place.commit("a large map")
     with on_a_branch(shared):
@@ -64,7 +64,7 @@ MANY = tuple(f"aside-{number}" for number in range(400))
 @pytest.mark.parametrize("ours_moves", [True, False])
 def test_one_side_moved_the_map_out(shared: SharedContext, ours_moves: bool) -> None:  # noqa: FBT001 - each side in turn
     """Changes of different entries do not conflict: the section has the whole map, and the next change moves it out."""
-    install_merge_driver(shared.place.workspace)
+    configure_git(shared.place.workspace)
     add(shared, *SMALL)
     shared.place.commit("a small map")
     with on_a_branch(shared):
@@ -87,7 +87,7 @@ def test_one_side_moved_the_map_out(shared: SharedContext, ours_moves: bool) -> 
 
 def test_one_side_took_the_map_back(shared: SharedContext, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where one side's map is short again and the other's changed, the section has both; git asks about the file."""
-    install_merge_driver(shared.place.workspace)
+    configure_git(shared.place.workspace)
     with monkeypatch.context() as patched:
         patched.setattr(storage, "MAX_BYTES", 10)
         add(shared, *SMALL)
@@ -111,7 +111,7 @@ def test_both_sides_moved_the_map_out(
     shared: SharedContext, monkeypatch: pytest.MonkeyPatch, base: tuple[str, ...]
 ) -> None:
     """The section names the file that git merged, with what either side added."""
-    install_merge_driver(shared.place.workspace)
+    configure_git(shared.place.workspace)
     if base:
         add(shared, *base)
     shared.place.commit("before")

@@ -32,9 +32,44 @@ def test_an_agent_with_an_open_turn(shared: SharedContext, monkeypatch: pytest.M
     assert "turn as implementer open since" in steps[2]
     assert "next step: Write the parser." in steps[2]
     assert "taskstate start 101 --role implementer --agent ada" in steps[2]
-    assert "`taskstate impact check 101 --files F,F --record`" in steps[3]
-    assert steps[4] == "Confirm what you read: `taskstate permanent ack --agent ada --version 3`"
+    assert steps[3] == "Confirm what you read: `taskstate permanent ack --agent ada --version 3`"
+    assert "`taskstate impact check 101 --files F,F --record`" in steps[4]
     assert token_count.estimate(said) < 900
+
+
+def test_nobody_is_given_the_turn_of_another(shared: SharedContext) -> None:
+    """An agent by another name gets no turn; an actor who gives no name gets its own agent's."""
+    shared.cli.ok("start", TASK, "--agent", "ada", "--actor", "ann")
+    assert "`taskstate next` says which" in shared.cli.ok("permanent", "recover", "--agent", "bob")
+    assert "`taskstate next` says which" in shared.cli.ok("permanent", "recover", "--actor", "eve")
+    said = shared.cli.ok("permanent", "recover", "--actor", "ann")
+    assert "--agent ada" in said.splitlines()[2]
+
+
+def test_the_gravest_change_comes_first(shared: SharedContext) -> None:
+    """Of many changes those are shown that ask most, and the others are counted."""
+    shared.cli.ok("permanent", "ack", "--agent", "ada", "--version", "1")
+    shared.cli.ok(
+        "permanent", "decide", "--title", "Split", "--decision", "Two services", "--rationale", "r", "--accepted"
+    )
+    for number in range(6):
+        shared.update("Constraints", f"- Constraint {number}\n")
+    lines = shared.cli.ok("permanent", "recover", "--agent", "ada").splitlines()
+    first = next(at for at, line in enumerate(lines) if "Changed since PT-v1" in line) + 1
+    assert "[architecture change]" in lines[first]
+    assert "PT-v8" in lines[first + 1]
+    assert lines[first + 5].strip() == "and 2 more"
+
+
+def test_a_resumed_turn_is_held_to_what_a_new_one_is(shared: SharedContext) -> None:
+    """The missing analysis is told after a recovery, and is in the way where confirmations are required."""
+    shared.update("Codebase Impact Map", f"```json\n{json.dumps(MAP)}\n```\n")
+    assert "no impact analysis yet" in shared.cli.ok("start", TASK, "--agent", "ada")
+    shared.cli.ok("permanent", "recover", "--agent", "ada")
+    assert "its agent lost its context" in shared.cli.ok("start", TASK, "--agent", "ada")
+    shared.cli.place.configure('[permanent]\nrequire-ack = "architecture"\n')
+    said = shared.cli("start", TASK, "--agent", "ada")
+    assert (said.status, "its agent lost its context" in said.err) == (2, True)
 
 
 def test_it_is_recorded_once_that_the_analysis_is_missing(shared: SharedContext) -> None:
@@ -65,6 +100,17 @@ def test_an_open_handoff_is_named(shared: SharedContext) -> None:
     assert "A handoff is open: handoffs/task-101/phase-1-handoff-" in shared.cli.ok(
         "permanent", "recover", "--agent", "ada"
     )
+
+
+def test_a_successor_is_told_the_shared_context_and_what_is_to_be_met(shared: SharedContext) -> None:
+    """Its page names the version and where it stands, the open criteria and the open features."""
+    words = ("--action", "Go on.", "--file", "a.txt", "--goal", "It works.", "--location", "line 1", "--context", "c")
+    shared.cli.ok("phase", "add", TASK, "1", "--name", "Build", "--objective", "Do it")
+    shared.cli.ok("handoff", "new", TASK, *words)
+    page = shared.cli.ok("handoff", "successor", TASK)
+    assert "Shared context of all tasks: PT-v1, `taskstate show 1`" in page
+    assert "criterion 1: Tokens verify" in page
+    assert "feature jwt-1: makes a JWT" in page
 
 
 def test_a_long_document_is_read_in_pieces(shared: SharedContext) -> None:

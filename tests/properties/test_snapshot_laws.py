@@ -134,7 +134,13 @@ class Worked(RuleBasedStateMachine):
         return {path for path in {*then, *now} if then.get(path) != now.get(path)}
 
     def unexplained(self, role: str) -> set[str]:
-        """Return the paths that differ from what a role left, and that no commit explains."""
+        """Return the paths that differ from what a role left, and that no commit explains.
+
+        Where a later role went on from it and is done, they are those that this one left otherwise.
+        """
+        later = self.superseded_by(role)
+        if later:
+            return drift_model.differing(self.left[role], self.left[later].entries)
         own = {path for left in self.left.values() for path in left.changed}
         return self.differing(role) - drift_model.explained(self.tree, self.left[role], own)
 
@@ -142,9 +148,14 @@ class Worked(RuleBasedStateMachine):
         """Return whether a later role is in progress, whose work it is that differs."""
         return self.begun and role in self.done
 
+    def superseded_by(self, role: str) -> str:
+        """Return the next role, if it is done and none is at work."""
+        later = self.done[self.done.index(role) + 1 :] if role in self.done and not self.begun else []
+        return later[0] if later else ""
+
     def drifted(self, role: str) -> bool:
         """Return whether there is drift since what a role left."""
-        return bool(self.unexplained(role)) and not self.is_at_work(role)
+        return bool(self.unexplained(role)) and not self.is_at_work(role) and not self.superseded_by(role)
 
     def refusal(self, call: Callable[[], object]) -> str:
         """Return the code with which a job refuses, or nothing where it does not."""
@@ -239,8 +250,9 @@ class Worked(RuleBasedStateMachine):
     @precondition(lambda self: self.done)
     @rule(pick=picks)
     def role_is_reopened(self, pick: int) -> None:
-        """A role goes back to work, and the later ones lose what they left."""
+        """A role goes back to work, with what somebody changed since; the later ones lose what they left."""
         role = self.done[pick % len(self.done)]
+        adopts = not self.begun and self.drifted(self.done[-1])
         workspace, request = self.place.workspace, self.place.request()
         code = self.refusal(lambda: role_changes.reopen(workspace, TASK, role, "again", request))
         if self.budgets:
@@ -249,6 +261,7 @@ class Worked(RuleBasedStateMachine):
         assert code == ""
         at = ROLES.index(role)
         self.done, self.begun = self.done[:at], True
+        self.resolved = self.resolved or adopts
         self.left = {name: left for name, left in self.left.items() if name in ROLES[: at + 1]}
 
     @precondition(lambda self: self.budgets)
@@ -315,7 +328,7 @@ class Worked(RuleBasedStateMachine):
     @rule(pick=picks)
     def files_are_restored(self, pick: int) -> None:
         """Put back what differs from the snapshot alone: each file is what it was, whatever git has forgotten."""
-        roles = sorted(self.left)
+        roles = [role for role in sorted(self.left) if not self.superseded_by(role)]
         role = roles[pick % len(roles)]
         differing, wanted = self.differing(role), self.left[role].entries
         for path in (*differing, *(differing & wanted.keys())):  # the second time it may be an empty folder

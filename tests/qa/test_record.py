@@ -13,7 +13,10 @@ from taskstate.model.tool_blocks import CheckResult
 from taskstate.model.write_metadata import WriteMetadata, front_matter_values, set_front_matter
 from taskstate.qa import record as qa_record
 from taskstate.qa.record import QaRequest
+from taskstate.roles import role_changes
+from taskstate.roles.role_rules import RoleChange
 from taskstate.snapshots import take as snapshot_take
+from taskstate.snapshots import verify
 from taskstate.storage.git import client as git
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
@@ -53,7 +56,8 @@ def recorded(place: Place, text: QaRequest, request: Request, role: str = "", re
     workspace = place.workspace
     if role:
         return qa_record.record_role(workspace, TASK, qa_record.results_of(workspace, text), request, role=role)
-    return qa_record.record_baseline(workspace, TASK, qa_record.results_of(workspace, text), request, redo=redo)
+    reason = qa_record.BaselineReason(redo, redo=bool(redo))
+    return qa_record.record_baseline(workspace, TASK, qa_record.results_of(workspace, text), request, reason)
 
 
 def values(place: Place) -> Any:  # noqa: ANN401 - a front matter
@@ -324,6 +328,31 @@ def test_tree_is_not_what_the_role_left(repository: Path) -> None:
     assert (block["drift_budget"], block["qa"]["test"]["ok"]) == (1, True)
     assert kept(place, block["qa_log_path"]) == GOOD
     assert refusal(lambda: record(place, BAD, role="reviewer")).code == "drift-unresolved"
+
+
+def test_a_log_in_the_tree_is_no_drift(repository: Path) -> None:
+    """Neither the one that is being recorded nor one that was, tracked or not; what else differs is, as ever."""
+    place = Place(repository)
+    place.configure("")
+    (repository / "a.py").write_text("x = 0\n", encoding="utf-8")
+    for command in (("add", "--all"), ("commit", "--quiet", "--message", "base")):
+        git.run(command, repository)
+    (repository / "a.py").write_text("x = 1\n", encoding="utf-8")
+    snapshot_take.take(place.workspace, TASK, "implementer", place.request())
+    for log in (GOOD, BAD):
+        (repository / "qa.log").write_bytes(log)
+        with pytest.raises(TaskstateError) as refused:
+            record(place, log + b"\n", role="implementer", request=place.request(dry_run=True))
+        assert refused.value.code == "drift"
+        record(place, log, role="implementer")
+    report = verify.compare(place.workspace, place.workspace.load(place.path), "implementer")
+    assert (report.drift, report.notes) == (False, ("the log of the checks, which is no drift: qa.log",))
+    (repository / "a.py").write_bytes(BAD)
+    assert verify.compare(place.workspace, place.workspace.load(place.path), "implementer").drift is True
+    snapshot_take.take(place.workspace, TASK, "implementer", place.request())
+    git.run(("add", "--all"), repository)
+    (repository / "qa.log").write_bytes(GOOD)
+    role_changes.set_role(place.workspace, TASK, "implementer", RoleChange("done", log=GOOD), place.request())
 
 
 def test_task_file_has_changed(place: Place) -> None:

@@ -8,7 +8,7 @@ import pytest
 from taskstate.archive.restore import restore
 from taskstate.archive.verify import verify
 from taskstate.merge.merge_files import merge_files
-from taskstate.setup.repository import install_merge_driver
+from taskstate.setup.repository import configure_git
 from taskstate.tasks.sessions import all_sessions
 from taskstate.units.three_way import Versions
 from tests.support.git_place import GitPlace
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def branched(tmp_path: Path) -> GitPlace:
     """Return a repository on a branch that has archived two of three sessions, not committed yet."""
     git = GitPlace(tmp_path / "repository")
-    install_merge_driver(git.workspace)
+    configure_git(git.workspace)
     for text in ("First.", "Second.", "Third."):
         git.add(text)
     git.commit("three")
@@ -77,7 +77,7 @@ def test_what_the_other_side_took_over_and_archived_is_not_added_again(
 def squashed(root: Path, *, is_renumbered: bool = False) -> GitPlace:
     """Return main with a branch's two sessions in one commit, behind a session of its own if they are renumbered."""
     git = GitPlace(root)
-    install_merge_driver(git.workspace)
+    configure_git(git.workspace)
     git.add("First.")
     git.commit("one")
     git.git("branch", "-q", "feature")
@@ -128,7 +128,7 @@ def said_in(git: GitPlace) -> list[str]:
 def test_what_a_side_took_back_out_of_the_archive_stays_in_the_log(tmp_path: Path) -> None:
     """The other side's archive has the restored sessions still: they are not taken for added again."""
     git = GitPlace(tmp_path / "repository")
-    install_merge_driver(git.workspace)
+    configure_git(git.workspace)
     for text in ("First.", "Second.", "Third."):
         git.add(text)
     git.archive(keep=1)
@@ -148,7 +148,7 @@ def test_what_a_side_took_back_out_of_the_archive_stays_in_the_log(tmp_path: Pat
 def test_a_session_of_the_same_words_and_time_as_an_archived_one_of_its_side_is_added(tmp_path: Path) -> None:
     """Of two sessions of one minute that say the same the archive holds one, and the branch adds the other."""
     git = GitPlace(tmp_path / "repository")
-    install_merge_driver(git.workspace)
+    configure_git(git.workspace)
     minute = git.request()
     for text in ("First.", "The very same."):
         git.add(text, request=minute)

@@ -213,24 +213,34 @@ def test_a_role_that_is_done_takes_no_snapshot_again(work: Work) -> None:
 FAILED, PASSED = b"===== 1 failed, 2 passed in 0.10s =====\n", b"===== 3 passed in 0.10s =====\n"
 
 
-def baseline(work: Work, log: bytes) -> None:
-    """Record the baseline."""
+def baseline(work: Work, log: bytes, *, begun: str) -> None:
+    """Record the baseline, before the work or after it has `begun`."""
     qa_record.record_baseline(
         work.place.workspace,
         TASK,
         qa_record.results_of(work.place.workspace, qa_record.QaRequest(log, {}, {})),
         work.place.request(),
+        qa_record.BaselineReason("forgotten", begun=begun),
     )
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "code"),
-    [(None, FAILED, "regression"), (None, PASSED, ""), (FAILED, FAILED, ""), (PASSED, FAILED, "regression")],
+    ("before", "late", "after", "code"),
+    [
+        (None, "", FAILED, "regression"),
+        (None, "", PASSED, ""),
+        (FAILED, "", FAILED, ""),
+        (PASSED, "", FAILED, "regression"),
+        (FAILED, "a.py is changed", FAILED, "regression"),
+        (FAILED, "a.py is changed", PASSED, ""),
+    ],
 )
-def test_a_role_is_not_done_with_checks_that_fail(work: Work, before: bytes | None, after: bytes, code: str) -> None:
-    """Where there is a baseline, with those that are worse than it; without one, with any that fails."""
+def test_a_role_is_not_done_with_checks_that_fail(
+    work: Work, before: bytes | None, late: str, after: bytes, code: str
+) -> None:
+    """Where there is a baseline, with those that are worse than it; without one, or with a late one, with any."""
     if before is not None:
-        baseline(work, before)
+        baseline(work, before, begun=late)
     work.edit("a = 2\n")
     work.take("implementer")
     work.set("implementer", "in_progress", log=after)

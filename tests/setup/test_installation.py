@@ -2,25 +2,30 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import tomllib
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from taskstate.setup import merging, servers
 from taskstate.setup.clients import CLIENTS
 from taskstate.setup.installation import Wanted, install, remove
 from taskstate.setup.merging import BEGIN, END
-from taskstate.setup.repository import PRE_COMMIT, RECORD
+from taskstate.setup.pre_commit import PRE_COMMIT
+from taskstate.setup.repository import RECORD
+from taskstate.syntax.json_comments import comments, without_comments
 from taskstate.version import VERSION
 from taskstate.workspace.workspace import find_workspace
 from tests.support.place import refusal, tree
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from taskstate.setup.installation import Installed
 
-ALL = Wanted(tuple(CLIENTS), pre_commit=True, ci=True, verification=True)
+ALL = Wanted(tuple(CLIENTS), pre_commit=True, ci="pip install taskstate", verification=True)
 SETTINGS = '{\n    "permissions": {"allow": ["Bash(ls)"]},\n    "hooks": {"Stop": [{"hooks": [{"command": "x"}]}]}\n}\n'
 # Configurations as people have them, by path.
 MINE = {
@@ -32,6 +37,8 @@ MINE = {
         '\ufeff{"a": 1}',
         SETTINGS.replace("\n", "\r\n"),
         '{\n\t"hooks": {\n\t\t"Stop": []\n\t}\n}',
+        '// a\n{\n  /* b */ "x": 1, // c\n  // d\n}\n',
+        '{\r\n  "x": "// no", "hooks": {"Stop": [ // a\r\n  ], /* b\r\n */ } // c\r\n}',
     ],
     ".mcp.json": ['{"mcpServers": {"other": {"command": "x"}}}', '{"mcpServers": {}}\n', '{\n  "x": 1\n}'],
     ".cursor/hooks.json": ['{"version": 1, "hooks": {"stop": [{"command": "./x"}]}}\n'],
@@ -64,7 +71,13 @@ def put(root: Path, name: str, text: str) -> Path:
 
 def read(path: Path) -> Any:  # noqa: ANN401 - any JSON
     """Return the values of a JSON file."""
-    return json.loads(path.read_text(encoding="utf-8-sig"))
+    return json.loads(without_comments(path.read_text(encoding="utf-8-sig")))
+
+
+def said(path: Path) -> list[str]:
+    """Return the comments of a JSON file."""
+    text = path.read_bytes().decode()
+    return [text[each.start : each.end] for each in comments(text)]
 
 
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in MINE.items() for text in texts])
@@ -76,7 +89,9 @@ def test_what_is_put_in_is_taken_out(repository: Path, name: str, text: str) -> 
     values = text.removeprefix("\ufeff")
     if name.endswith(".json"):
         merged = {"hooks", "mcpServers"}
-        mine = {key: value for key, value in json.loads(values).items() if key not in merged}
+        mine = {key: value for key, value in json.loads(without_comments(values)).items() if key not in merged}
+        spans = comments(text)
+        assert [text[each.start : each.end] for each in spans] == said(path)
         assert mine == {key: read(path)[key] for key in mine}
     after = tree(repository)
     again = set_up(repository)
@@ -108,6 +123,63 @@ def test_pages_of_other_clients_are_added_to_where_they_are(repository: Path) ->
     set_up(repository, Wanted(("generic",)))
     assert END in (repository / "GEMINI.md").read_text(encoding="utf-8")
     assert not (repository / ".claude").exists()
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_hooks_without_the_program_are_silent(repository: Path, name: str) -> None:
+    """In a clone whose owner has no taskstate, or one that cannot be started, each hook ends well without a word."""
+    set_up(repository, Wanted((name,)))
+    bare = {"PATH": str(repository.parent / "tools")}
+    put(repository.parent, "tools/x", "")
+    for command in commands_in(read(repository / CLIENTS[name].hook_file)):
+        done = subprocess.run(["/bin/sh", "-c", command], env=bare, input=b"{}", capture_output=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), command
+        put(repository.parent, "tools/taskstate", "#!/nonexistent/python\n").chmod(0o755)
+        done = subprocess.run(["/bin/sh", "-c", command], env=bare, input=b"{}", capture_output=True, check=False)
+        assert (done.returncode, done.stdout) == (0, b""), command
+        put(repository.parent, "tools/taskstate", '#!/bin/sh\necho "$*"\n').chmod(0o755)
+        done = subprocess.run(["/bin/sh", "-c", command], env=bare, input=b"{}", capture_output=True, check=False)
+        assert done.stdout.decode().startswith("hook ")
+        (repository.parent / "tools/taskstate").unlink()
+
+
+def commands_in(values: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
+    """Yield the commands in a client's configuration."""
+    parts = values.values() if isinstance(values, dict) else values if isinstance(values, list) else ()
+    if isinstance(values, dict) and isinstance(values.get("command"), str) and "hook" in values["command"]:
+        yield values["command"]
+    for part in parts:
+        yield from commands_in(part)
+
+
+def test_hooks_of_earlier_versions_are_brought_up_to_date(repository: Path) -> None:
+    """A plain command becomes the neutral one, one that somebody changed stays, and none stands there twice."""
+    set_up(repository, Wanted(("claude",)))
+    path = repository / ".claude/settings.json"
+    expected = path.read_text(encoding="utf-8")
+    plain = expected.replace("command -v taskstate >/dev/null 2>&1 || exit 0; ", "").replace(" || exit 0", "")
+    mine = "taskstate hook after-edit --agent claude --fix"
+    path.write_text(plain.replace("taskstate hook after-edit --agent claude", mine), encoding="utf-8")
+    set_up(repository, Wanted(("claude",)))
+    commands = [*commands_in(read(path))]
+    assert sorted(commands) == sorted(
+        mine if "after-edit" in each else each for each in commands_in(json.loads(expected))
+    )
+    take_out(repository)
+    assert not path.exists()
+
+
+def test_server_that_cannot_start_is_left_out(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the extra there is no server, and a line says what to install; hooks and the rest are there."""
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    done = set_up(repository, Wanted(("claude", "codex")))
+    assert "taskstate[mcp]" in done.lacking[0]
+    assert not (repository / ".mcp.json").exists()
+    assert (repository / ".codex/hooks.json").exists()
+    monkeypatch.undo()
+    again = set_up(repository, Wanted())
+    assert ".mcp.json" in again.created
+    assert not any("mcp" in each for each in again.lacking)
 
 
 def test_own_server_of_that_name_is_kept(repository: Path) -> None:
@@ -144,13 +216,36 @@ def test_edited_since(repository: Path) -> None:
     assert not (repository / ".mcp.json").exists()
 
 
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ('{"a": 1, // mine\n"mcpServers": {"taskstate": OURS} /* b */}', '{"a": 1 // mine\n /* b */}'),
+        ('{"mcpServers": {"taskstate": OURS, // mine\n"x": {}}}', '{"mcpServers": { // mine\n"x": {}}}'),
+        ('{"mcpServers": {/* c */ "taskstate": OURS,},}', "{ /* c */}"),
+    ],
+)
+def test_comments_stay_where_entries_are_taken_out_one_by_one(text: str, left: str) -> None:
+    """In a file that was edited since, what stood beside our entry is not taken out with it."""
+    ours = json.dumps(servers.OWN["taskstate"])
+    assert merging.without(text.replace("OURS", ours), [merging.Piece("", "gone")], "x.json") == left
+
+
+def test_killed_write_through_a_link_may_be_finished(repository: Path) -> None:
+    """A file to which a link of a client's configuration leads is one that setting up writes; its neighbour is not."""
+    (repository / "agents").mkdir()
+    (repository / ".claude").symlink_to("agents")
+    workspace = find_workspace(repository, root=str(repository))
+    assert workspace.may_write("agents/settings.json")
+    assert not workspace.may_write("agents/other.json")
+
+
 def test_edited_lines_that_cannot_be_told_apart_are_refused(repository: Path) -> None:
     """A text file that was edited in the middle of our lines is named, and nothing is taken out of any file."""
     set_up(repository, Wanted())
-    path = repository / ".gitignore"
-    path.write_text(path.read_text(encoding="utf-8").replace(".taskstate/lock\n", ""), encoding="utf-8")
+    path = repository / ".gitattributes"
+    path.write_text(path.read_text(encoding="utf-8").replace("task-*-archive.md", "x"), encoding="utf-8")
     before = tree(repository)
-    assert ".gitignore was edited" in str(refusal(lambda: take_out(repository)))
+    assert ".gitattributes was edited" in str(refusal(lambda: take_out(repository)))
     assert tree(repository) == before
 
 
@@ -161,6 +256,22 @@ def test_tasks_stay(repository: Path) -> None:
     assert ".taskstate/tasks/.gitkeep" in take_out(repository).removed
     assert task.read_text(encoding="utf-8") == "mine\n"
     assert not (repository / ".gitattributes").exists()
+    assert git(repository, "status", "--porcelain", "-uall").split()[1::2] == [
+        ".taskstate/.gitignore",
+        ".taskstate/tasks/task-7-state.md",
+    ]
+
+
+def test_nothing_stays_of_a_folder_without_tasks(repository: Path) -> None:
+    """The state folder goes with its lock: nothing is there that git had been told to ignore."""
+    set_up(repository)
+    take_out(repository)
+    assert not (repository / ".taskstate").exists()
+
+
+def git(root: Path, *arguments: str) -> str:
+    """Run git, and return what it prints."""
+    return subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True, text=True).stdout
 
 
 def test_dry_run_shows_the_diff(repository: Path) -> None:
@@ -186,7 +297,7 @@ def test_dry_run_shows_the_diff(repository: Path) -> None:
         (".claude/settings.json", "[]"),
         (".claude/settings.json", '{"hooks": []}'),
         (".claude/settings.json", '{"hooks": {"Stop": {}}}'),
-        (".claude/settings.json", "{} // mine"),
+        (".claude/settings.json", "{} /* mine"),
         (".mcp.json", '{"mcpServers": 7}'),
         (".codex/config.toml", "mcp_servers = {}\n"),
         (".codex/config.toml", "mcp_servers = 5\n"),
@@ -195,24 +306,57 @@ def test_dry_run_shows_the_diff(repository: Path) -> None:
         ("AGENTS.md", "\udcff"),
     ],
 )
-def test_other_forms_are_refused(repository: Path, name: str, text: str) -> None:
-    """A file that cannot be added to safely is named with what is wrong, and nothing is set up."""
+def test_other_forms_are_named(repository: Path, name: str, text: str) -> None:
+    """A file that cannot be added to safely is named with what is wrong and what to paste; all else is set up."""
     path = repository / name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text.encode("utf-8", "surrogateescape"))
-    before = tree(repository)
-    error = refusal(lambda: set_up(repository))
-    assert name in str(error)
-    assert error.help
-    assert tree(repository) == before
+    path.write_bytes(data := text.encode("utf-8", "surrogateescape"))
+    done = set_up(repository)
+    (refused,) = done.refused
+    assert (refused.name, name in refused.why, bool(refused.help)) == (name, True, True)
+    assert "taskstate" in refused.paste
+    assert path.read_bytes() == data
+    assert {each.hook_file for each in CLIENTS.values()} - {name} <= {*done.created}
+    take_out(repository)
+    assert tree(repository).keys() == {name}
 
 
-def test_linked_configuration_is_refused(repository: Path) -> None:
-    """A link in the place of a configuration is not followed."""
+def test_link_that_leads_out_is_named(repository: Path) -> None:
+    """A link out of the repository, into git's folder or into the state folder is not followed."""
     target = put(repository.parent, "elsewhere.json", "{}")
     (repository / ".mcp.json").symlink_to(target)
-    assert ".mcp.json" in str(refusal(lambda: set_up(repository)))
+    (repository / "CLAUDE.md").symlink_to(".git/config")
+    (repository / "GEMINI.md").symlink_to(".taskstate/tasks/task-1-state.md")
+    before = (repository / ".git/config").read_bytes()
+    done = install(find_workspace(repository, root=str(repository)), ALL, dry_run=True)
+    assert {each.name for each in done.refused} == {".mcp.json", "CLAUDE.md", "GEMINI.md"}
+    assert {each.name for each in set_up(repository).refused} >= {".mcp.json", "CLAUDE.md"}
     assert target.read_text(encoding="utf-8") == "{}"
+    assert (repository / ".git/config").read_bytes().startswith(before)
+
+
+@pytest.mark.parametrize(
+    "links", [{"CLAUDE.md": "AGENTS.md"}, {"AGENTS.md": "docs/rules.md", "CLAUDE.md": "AGENTS.md"}]
+)
+@pytest.mark.parametrize("is_there", [True, False])
+def test_link_inside_is_followed(repository: Path, links: dict[str, str], *, is_there: bool) -> None:
+    """The file that it leads to is added to once, and is as it was afterwards; a folder may be a link, too."""
+    (repository / "agents").mkdir()
+    (repository / ".claude").symlink_to("agents")
+    for name, to in links.items():
+        (repository / name).symlink_to(to)
+    real = repository / ("docs/rules.md" if len(links) > 1 else "AGENTS.md")
+    if is_there:
+        put(repository, real.relative_to(repository).as_posix(), "# Rules\n")
+    before = tree(repository)
+    assert set_up(repository).refused == ()
+    assert set_up(repository).diff == ""
+    assert all((repository / name).is_symlink() for name in (*links, ".claude"))
+    assert real.read_text(encoding="utf-8").count(BEGIN) == 1
+    assert (repository / "agents/settings.json").exists()
+    take_out(repository)
+    assert tree(repository) == before
+    assert (repository / "CLAUDE.md").is_symlink()
 
 
 def test_record_of_a_stranger_changes_nothing_else(repository: Path) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -7,17 +8,19 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
+from taskstate.setup.pre_commit import PRE_COMMIT
 from taskstate.setup.repository import (
     DRIVER,
     DRIVER_KEY,
     MERGED_PATTERNS,
-    PRE_COMMIT,
     MergeDriver,
     SetUpResult,
-    install_merge_driver,
+    configure_git,
     merge_driver_state,
     set_up,
+    unconfigure_git,
 )
+from taskstate.storage import installed
 from taskstate.workspace.workspace import find_workspace
 from tests.support.place import refusal, tree
 
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 FRESH = (
     ".gitignore",
     ".gitattributes",
+    ".taskstate/.gitignore",
     "taskstate.toml",
     ".taskstate/tasks/.gitkeep",
     ".taskstate/archives/.gitkeep",
@@ -59,9 +63,8 @@ def test_empty_folder_is_set_up(tmp_path: Path) -> None:
     done = init(tmp_path)
     assert done == SetUpResult(created=FRESH, changed=(), kept=())
     assert set(tree(tmp_path)) == set(FRESH)
-    assert (
-        (tmp_path / ".gitignore").read_text(encoding="utf-8").startswith(".taskstate/artifacts/\n.taskstate/private/\n")
-    )
+    ignored = (tmp_path / ".taskstate/.gitignore").read_text(encoding="utf-8")
+    assert ignored == "/artifacts/\n/private/\n/lock\n.taskstate-*.tmp\n"
     assert ".taskstate/**/*.md text\n" in (tmp_path / ".gitattributes").read_text(encoding="utf-8")
     assert find_workspace(tmp_path).config == find_workspace(tmp_path, root=str(tmp_path)).config
 
@@ -108,10 +111,11 @@ def test_lines_are_added_behind_what_is_there(tmp_path: Path, name: str, text: s
 
 def test_lines_that_are_there_are_not_doubled(tmp_path: Path) -> None:
     """Only missing lines are added."""
-    put(tmp_path, ".gitignore", "  .taskstate/private/  \n.taskstate/lock\n")
+    (tmp_path / ".taskstate").mkdir()
+    put(tmp_path, ".taskstate/.gitignore", "  /private/  \n/lock\n")
     init(tmp_path)
-    lines = (tmp_path / ".gitignore").read_text(encoding="utf-8").split()
-    assert lines.count(".taskstate/private/") == lines.count(".taskstate/lock") == 1
+    lines = (tmp_path / ".taskstate/.gitignore").read_text(encoding="utf-8").split()
+    assert sorted(lines) == [".taskstate-*.tmp", "/artifacts/", "/lock", "/private/"]
 
 
 def test_git_ignores_what_is_derived(repository: Path) -> None:
@@ -193,9 +197,10 @@ def test_pre_commit_configuration_is_made(tmp_path: Path) -> None:
         REPOS + "\n\n  # the end\n\n",
         REPOS + "    args: [a,   'b']  # as I like it\n    entry: |\n      x\n\n",
         "ci: {skip: [one]}\n" + REPOS,
+        "default_install_hook_types: [pre-commit, pre-merge-commit]\n" + REPOS,
         "\ufeff" + REPOS,
     ],
-    ids=["plain", "crlf", "indented", "marks", "no end", "comments", "odd", "keys", "bom"],
+    ids=["plain", "crlf", "indented", "marks", "no end", "comments", "odd", "keys", "types", "bom"],
 )
 def test_hooks_are_added_to_a_block_list(tmp_path: Path, text: str) -> None:
     """A list over several lines keeps every byte, and our hooks are appended with its indentation."""
@@ -206,7 +211,8 @@ def test_hooks_are_added_to_a_block_list(tmp_path: Path, text: str) -> None:
     new, old = (yaml.safe_load(data.decode("utf-8-sig")) for data in (after, before))
     assert new["repos"][:-1] == old["repos"]
     assert new["repos"][-1]["repo"] == "local"
-    assert {key: value for key, value in new.items() if key != "repos"} == {
+    types = {"default_install_hook_types": ["pre-commit", "pre-merge-commit"]}  # so that `pre-commit install` is enough
+    assert {key: value for key, value in new.items() if key != "repos"} == types | {
         key: value for key, value in old.items() if key != "repos"
     }
     newline = b"\r\n" if b"\r\n" in before else b"\n"
@@ -280,17 +286,26 @@ def test_git_is_told_of_the_merge_driver(repository: Path) -> None:
     assert configured(repository) == DRIVER
     assert init(repository).created == ()
     after = merge_driver_state(find_workspace(repository, root=str(repository)))
-    assert after == MergeDriver(repository=True, command=DRIVER, unreached=())
+    program = shutil.which(installed.command())
+    assert after == MergeDriver(repository=True, command=DRIVER, unreached=(), program=program or "")
+    subprocess.run(["git", "config", DRIVER_KEY, "taskstate merge-driver -- %O %A %B %P"], cwd=repository, check=True)
+    assert "git config merge.taskstate" in init(repository).created, "of an earlier version"
+    assert configured(repository) == DRIVER
+    subprocess.run(["git", "config", "taskstate.program", "/nonexistent"], cwd=repository, check=True)
+    assert init(repository).created == ("git config taskstate.program",)
+    unconfigure_git(find_workspace(repository, root=str(repository)))
+    left = subprocess.run(["git", "config", "--get-regexp", "taskstate"], cwd=repository, check=False)
+    assert left.returncode == 1, "nothing is left"
 
 
 def test_driver_of_ones_own_stays(repository: Path) -> None:
     """A driver configured by the user and an attribute that they removed are left alone and reported."""
     subprocess.run(["git", "config", DRIVER_KEY, "mine %A"], cwd=repository, check=True)
-    assert init(repository).created == FRESH
+    assert init(repository).created == (*FRESH, "git config taskstate.program")
     with (repository / ".gitattributes").open("a", encoding="utf-8") as attributes:
         attributes.write("*-archive.md -merge\n")
     state = merge_driver_state(find_workspace(repository, root=str(repository)))
-    assert state == MergeDriver(repository=True, command="mine %A", unreached=("task-*-archive.md",))
+    assert state == MergeDriver(repository=True, command="mine %A", unreached=("task-*-archive.md",), program="mine")
 
 
 def test_without_a_repository_there_is_no_driver(tmp_path: Path) -> None:
@@ -339,5 +354,5 @@ def test_file_in_the_place_of_the_state_folder(tmp_path: Path) -> None:
 def test_repository_that_git_refuses_is_told_by_gits_reason(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In one of another user the reason is that, and not that `git config` finds no repository."""
     monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")
-    error = refusal(lambda: install_merge_driver(find_workspace(repository, root=str(repository))))
+    error = refusal(lambda: configure_git(find_workspace(repository, root=str(repository))))
     assert "dubious ownership" in error.message

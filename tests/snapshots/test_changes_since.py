@@ -13,6 +13,7 @@ from taskstate.snapshots import packs
 from taskstate.snapshots import take as snapshot_take
 from taskstate.snapshots.changes_since import SHOWN, Since, changes_since
 from taskstate.snapshots.diffs import INCREMENTAL, NOW, SEEN, diff_of
+from taskstate.snapshots.tree_comparison import Earlier
 from taskstate.syntax.edits import apply
 from taskstate.writing.change import Change
 from taskstate.writing.writer import change
@@ -60,7 +61,7 @@ def since(place: GitPlace, then: snapshot_base.CurrentTree) -> Since:
     workspace, loaded = place.workspace, place.workspace.load(place.path)
     now = snapshot_base.require_at_rest(workspace)
     with snapshot_base.snapshot_base(workspace, TASK, blocks_of(loaded.document).delta, now) as current:
-        return changes_since(current, loaded, then.tree, then.head)
+        return changes_since(current, loaded, Earlier(then.tree, then.head))
 
 
 def test_nothing_changed_says_nothing(place: GitPlace) -> None:

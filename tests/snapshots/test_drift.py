@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from taskstate.snapshots import drift
 from taskstate.snapshots.drift import COMMITS, Difference, Explained, TreeDifferences
+from taskstate.snapshots.drift_report import drift_report
 from taskstate.storage.git.movement import Commit
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def test_scope_hash_is_over_the_sorted_paths() -> None:
 
 def test_verdict_without_anything_is_no_drift() -> None:
     """Nothing seen is nothing failed."""
-    verified = drift.drift_report(TreeDifferences("101", "implementer", "0" * 40))
+    verified = drift_report(TreeDifferences("101", "implementer", "0" * 40))
     assert (verified.drift, verified.message, verified.help) == (False, "", "")
     assert all(check.ok and check.detail == "" for check in verified.checks)
 
@@ -87,10 +88,10 @@ def test_verdict_without_anything_is_no_drift() -> None:
 def test_submodule_is_not_to_be_restored() -> None:
     """Where only submodules differ, the advice is to check their commits out, since nothing can be put back."""
     moved = Difference("sub", "modified", "a" * 40, "b" * 40, is_submodule=True)
-    verified = drift.drift_report(TreeDifferences("101", "implementer", "0" * 40, same_tree=False, files=(moved,)))
+    verified = drift_report(TreeDifferences("101", "implementer", "0" * 40, same_tree=False, files=(moved,)))
     assert "another commit is checked out in the submodule sub" in verified.message
     assert "--restore" not in verified.help
-    both = drift.drift_report(
+    both = drift_report(
         TreeDifferences(
             "101", "implementer", "0" * 40, same_tree=False, files=(moved, moved._replace(path="x", is_submodule=False))
         )
@@ -110,7 +111,7 @@ def test_explained_files_are_told_with_the_commits_that_touched_them() -> None:
     came = (Commit("a" * 40, 1, "first", ("x",)), Commit("b" * 40, 1, "second", ("y",)))
     explained = (Explained("x", "modified", COMMITS), Explained("z", "added", "102"))
     found = TreeDifferences("101", "implementer", same_tree=False, commits=came, explained=explained)
-    report = drift.drift_report(found)
+    report = drift_report(found)
     assert (report.drift, report.notes) == (
         False,
         ("task 102 changed, which is no drift: z", "came in by commits, which is no drift: x (aaaaaaa first)"),
@@ -121,7 +122,7 @@ def test_explained_files_are_told_with_the_commits_that_touched_them() -> None:
 def test_role_at_work_has_no_drift() -> None:
     """While a later role is in progress, what differs is listed and every check passes."""
     changed = Difference("a", "modified", "1", "2")
-    report = drift.drift_report(
+    report = drift_report(
         TreeDifferences("101", "implementer", same_tree=False, files=(changed,), at_work="reviewer", same_scope=False)
     )
     assert (report.drift, report.files, report.at_work, report.message) == (False, (changed,), "reviewer", "")

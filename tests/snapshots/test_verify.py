@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -175,7 +176,7 @@ def test_edited_file_is_named_with_both_hashes(place: GitPlace) -> None:
     assert told(verified) == [("a.txt", "modified")]
     assert (verified.files[0].expected, failed(verified)) == (changed(place, "a.txt")["sha256"], {"checksums", "diff"})
     assert verified.message == "the working tree is not what implementer left; edited by hand since: a.txt"
-    assert "--restore FILE" in verified.help
+    assert "--restore a.txt`" in verified.help
     assert "snapshot resolve 101" in verified.help
     assert place.budget() == 1
     place.verify()
@@ -226,14 +227,33 @@ def test_each_kind_of_change_is_told_exactly(place: GitPlace, change: str) -> No
     assert [(each.origin, each.expected == each.current) for each in renamed] == [("src/c.py", True)] * len(renamed)
 
 
-def test_reset_and_stash_are_told(place: GitPlace) -> None:
-    """Where no change is left, they were stashed or reset, and the message says how to get them back."""
+def test_an_edit_that_was_committed_is_told_with_its_commit(place: GitPlace) -> None:
+    """Nothing was taken back: the commit is named that holds the other content, and no stash is spoken of."""
+    place.write("a.txt", "by hand\n")
+    place.commit("by hand, afterwards")
+    verified = place.verify()
+    assert re.search(r"edited and committed since: a.txt \([0-9a-f]{7} by hand, afterwards\)", verified.message)
+    assert "stash" not in verified.message + verified.help
+
+
+@pytest.mark.parametrize(
+    ("taken", "why"),
+    [
+        (("stash", "--include-untracked"), "stash@{0} has them"),
+        (("reset", "--hard"), "`git reset`, of which git's reflog tells"),
+        (("checkout", "--", "."), "put back to what HEAD has"),
+    ],
+)
+def test_reset_and_stash_are_told(place: GitPlace, taken: tuple[str, ...], why: str) -> None:
+    """Where no change is left, git's own record says what took them, and the message says how to get them back."""
     text = place.text
-    place.git("stash", "--include-untracked")
+    place.git(*taken)
+    (place.root / "new.txt").unlink(missing_ok=True)
     place.text = text
     verified = place.verify()
-    assert "stashed or reset" in verified.message
-    assert "git stash pop" in verified.help
+    assert why in verified.message
+    assert "--restore" in verified.help
+    assert "git stash" not in verified.help
     assert failed(verified) == {"tree_state", "checksums", "status", "diff"}
     assert [each.path for each in verified.files] == ["a.txt", "new.txt", "src/b.py"]
 
@@ -430,7 +450,7 @@ def test_lost_pack_is_told_while_the_tree_matches(place: GitPlace, ending: str, 
     if size is not None:
         path.write_bytes(content[:size])
     verified = place.verify()
-    assert (verified.drift, verified.notes) == (False, (Artifacts.LOST.value,))
+    assert (verified.drift, verified.notes) == (False, (Artifacts.BROKEN.value,))
 
 
 def test_tree_that_somebody_wrote_by_hand_is_not_believed(place: GitPlace) -> None:
@@ -441,9 +461,12 @@ def test_tree_that_somebody_wrote_by_hand_is_not_believed(place: GitPlace) -> No
 
 
 def test_torn_and_missing_diffs_are_refused(place: GitPlace) -> None:
-    """A diff that is not what was recorded is never shown; one that is not here is said to be missing."""
+    """A diff that is not what was recorded is never shown: it is made again from the trees, or said to be missing."""
     path = place.root / ".taskstate" / place.snapshot()["pack"] / "implementer-from-base.diff.gz"
-    whole = path.read_bytes()
+    whole, content = path.read_bytes(), place.diff()
+    path.write_bytes(whole[:-9])
+    assert place.diff() == content
+    shutil.rmtree(path.parent / "pack")
     for data in (whole[:-9], b"", gzip.compress(b"another")):
         path.write_bytes(data)
         assert refusal(place.diff).code == "artifact-broken"
@@ -470,10 +493,10 @@ def test_incremental_diff_is_the_roles_own_change(place: GitPlace) -> None:
     assert error.help == "its diff from the base commit is all that it did: leave --type out"
 
 
-@pytest.mark.parametrize("why", ["left no snapshot", "is gone"])
+@pytest.mark.parametrize("why", ["left no snapshot", "left is not here"])
 def test_incremental_diff_that_cannot_be_is_explained(place: GitPlace, why: str) -> None:
     """Where the tree of the role before is lost, the snapshot is taken and says why it has no such diff."""
-    role, before = ("reviewer", "implementer") if why == "is gone" else ("validator", "reviewer")
+    role, before = ("reviewer", "implementer") if why == "left is not here" else ("validator", "reviewer")
     shutil.rmtree(place.root / ".taskstate/artifacts")
     place.write("a.txt", "reviewed\n")
     notes = place.take(role).notes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.storage import file_state
-from taskstate.storage.file_state import changed_since, exists, sha256_of
+from taskstate.storage.file_state import changes_since, exists, sha256_of
 from tests.support.place import refusal
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def test_path_that_leads_out_is_refused(tmp_path: Path, path: str) -> None:
     (root / "out").symlink_to(tmp_path)
     assert refusal(lambda: exists(root, path)).code == "path-escapes"
     assert refusal(lambda: sha256_of(root, path)).code == "path-escapes"
-    assert "cannot be read" in changed_since(root, [(path, None)])[0]
+    assert "cannot be read" in changes_since(root, [(path, None)])[0].words
 
 
 def test_changes_are_told(tmp_path: Path) -> None:
@@ -52,4 +52,8 @@ def test_changes_are_told(tmp_path: Path) -> None:
     (tmp_path / "b").write_bytes(b"same")
     same = hashlib.sha256(b"same").hexdigest()
     known = [("a", same), ("b", same), ("c", same), ("d", None), ("a", None)]
-    assert changed_since(tmp_path, known) == ("a changed", "c is gone", "a is there again")
+    assert tuple(each.words for each in changes_since(tmp_path, known)) == (
+        "a changed",
+        "c is gone",
+        "a is there again",
+    )

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import cures
+
 ROOT = Path(__file__).parents[2]
 PROGRAMS = Path(sys.executable).parent  # where `taskstate` and `pre-commit` are
 
@@ -19,7 +21,7 @@ PROGRAMS = Path(sys.executable).parent  # where `taskstate` and `pre-commit` are
 def run(*command: str | Path, cwd: Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """Run a command with this environment's programs on the path, and return what it said, errors among the rest."""
     path = os.pathsep.join([str(PROGRAMS), os.environ.get("PATH", os.defpath)])
-    return subprocess.run(
+    done = subprocess.run(
         [*map(str, command)],
         cwd=cwd,
         env=os.environ | {"PATH": path} | (env or {}),
@@ -30,6 +32,9 @@ def run(*command: str | Path, cwd: Path, env: dict[str, str] | None = None) -> s
         timeout=600,
         check=False,
     )
+    if command[0] == "taskstate":
+        cures.met([*map(str, command[1:])], cwd, done.returncode, done.stdout)
+    return done
 
 
 def succeed(*command: str | Path, cwd: Path, env: dict[str, str] | None = None) -> str:

@@ -60,6 +60,15 @@ class GitPlace(Place):
         self.write("src/c.py", "c = 1\n")
         self.write("data.bin", bytes(range(256)))
 
+    def clone(self, root: Path, *how: str) -> GitPlace:
+        """Return another clone of this repository, as a colleague has it: what git holds, and no artifacts."""
+        subprocess.run(["git", "clone", "--quiet", *how, self.root.as_uri(), root], check=True)
+        other = object.__new__(GitPlace)
+        other.root, other.now = root, self.now
+        other.git("config", "user.name", "Another")
+        other.git("config", "user.email", "another@example.invalid")
+        return other
+
     def git(self, *arguments: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> str:
         """Run git here, and return what it says."""
         around = os.environ | (env or {})

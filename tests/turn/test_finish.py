@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -77,6 +78,53 @@ def test_without_a_turn_the_words_are_kept_in_a_file(turns: Turns) -> None:
     assert command
     turns.cli.ok(*command[1].split())
     assert (turns.sessions, "Worked unseen." in turns.place.text) == (1, True)
+
+
+BOB = ("--actor", "bob")
+
+
+@pytest.mark.parametrize("other", [("--agent", "bob"), BOB, ("--agent", "ann", *BOB)])
+def test_another_agent_ends_no_turn_without_a_word(turns: Turns, other: tuple[str, ...]) -> None:
+    """Another actor, or another agent by name, is refused; the command that is named ends it with the words kept."""
+    turns.start("implementer")
+    error = turns.fails("Stepped in.", *other, status=2).err
+    assert "the turn is ann" in error
+    assert turns.turn["agent"] == "ann"
+    command = re.search(r"`taskstate (finish [^`]+)`", error)
+    assert command
+    turns.cli.ok(*shlex.split(command[1]), *other)
+    assert (turns.turn, turns.role("implementer"), turns.events[-1]) == (None, "done", "turn-taken-over")
+    assert "Stepped in." in turns.place.text
+    assert not [*turns.place.root.rglob("session-*.json")]
+
+
+def test_a_turn_is_its_actor_s_and_its_agent_s(turns: Turns) -> None:
+    """Who began it ends it without a name or with the same one, and needs no reason; the session bears its name."""
+    for agent in ((), ("--agent", "ann"), ("--agent", "ann", "--take-over", "no need")):
+        turns.start()
+        turns.finish(f"Went on {len(agent)}.", "--pause", *agent)
+    assert turns.turn is None
+    assert "turn-taken-over" not in turns.events
+    assert re.findall(r"\*\*Agent:\*\*\s+- (\w+)", turns.place.text) == ["ann"] * 3
+
+
+def test_who_takes_over_is_named_in_the_session(turns: Turns) -> None:
+    """The words of who ends the turn of another are not the other's."""
+    turns.start()
+    turns.finish("Stepped in.", "--pause", "--take-over", "ann is gone", *BOB)
+    assert re.findall(r"\*\*Agent:\*\*\s+- (\w+)", turns.place.text) == ["bob"]
+    assert "note: ann is gone, from: ann" in turns.place.text
+
+
+@pytest.mark.parametrize(
+    "ending", [("complete", TASK, "--force", "--note", "enough"), ("drop", TASK, "--note", "not wanted")]
+)
+def test_a_task_that_ends_with_a_turn_open_says_whose(turns: Turns, ending: tuple[str, ...]) -> None:
+    """Its own agent is not told, another one is."""
+    turns.start()
+    said = turns.cli.ok(*ending, "--dry-run", "--format", "json")
+    assert "works on it" not in said
+    assert "ann works on it since" in turns.cli.ok(*ending, *BOB)
 
 
 def test_without_words_nothing_ends(turns: Turns) -> None:

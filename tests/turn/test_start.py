@@ -61,7 +61,9 @@ def test_when_every_role_is_done_the_way_out_is_named(turns: Turns) -> None:
     for role in ("reviewer", "validator"):
         turns.start()
         turns.finish(f"Looked as {role}.")
-    assert f"every role is done: `taskstate complete {TASK}`" in turns.refused()
+    error = turns.refused()
+    assert f'every role is done: `taskstate role reopen {TASK} validator --note "WHY"` takes the last one back' in error
+    assert f"`taskstate complete {TASK}` ends the task, or lists what is missing" in error
 
 
 def _without_git(turns: Turns) -> None:
@@ -129,6 +131,27 @@ def test_a_second_agent_is_refused_and_can_take_over(turns: Turns, role: str) ->
     assert "bob" in turns.refused(role, agent="ann")
 
 
+def test_an_agent_of_another_actor_is_another_agent(turns: Turns) -> None:
+    """Two people whose clients give the same name do not go on with each other's turn."""
+    turns.start(agent="claude")
+    assert "a turn of claude (somebody) is open" in turns.refused("", "--actor", "bob", agent="claude")
+
+
+def test_who_works_on_a_task_is_told(turns: Turns) -> None:
+    """`next`, `list` and `show` say whose turn is open, and another actor is not sent there."""
+    turns.place.new("7")
+    turns.start()
+    for command in (("next", "--count", "5"), ("list", "--ready"), ("show", TASK)):
+        assert "ann works on it since 2" in turns.cli.ok(*command)
+    assert turns.cli.json("list")[1]["turn"]["agent"] == "ann"
+    turns.cli.monkeypatch.setenv("TASKSTATE_ACTOR", "bob")
+    said = turns.cli("next")
+    assert said.out.startswith("7 ")
+    assert f"task {TASK}: ann works on it since" in said.err
+    turns.finish("Stopped.", "--pause", "--take-over", "ann is gone")
+    assert "works on it" not in turns.cli.ok("list")
+
+
 def test_what_was_left_before_a_take_over_stays_part_of_the_role(turns: Turns) -> None:
     """The role's change begins with the first turn, not with the one that took over."""
     turns.start("implementer")
@@ -147,7 +170,7 @@ def test_what_was_left_before_a_take_over_stays_part_of_the_role(turns: Turns) -
 def test_ones_own_turn_of_another_role_is_ended_first(turns: Turns) -> None:
     """The cure is `finish`, not taking over from oneself."""
     turns.start()
-    assert f"`taskstate finish {TASK}`" in turns.refused("implementer")
+    assert f"`taskstate finish {TASK} --did " in turns.refused("implementer")
 
 
 def test_resuming_changes_nothing(turns: Turns) -> None:
@@ -199,7 +222,7 @@ def test_drift_refuses_a_change_of_role_and_is_shown_as_a_diff(turns: Turns) -> 
     error = turns.refused()
     assert "-built" in error
     assert "+by hand" in error
-    assert f"`taskstate start {TASK} --role reviewer --accept-drift" in error
+    assert f"`taskstate start {TASK} --role reviewer --agent ann --accept-drift" in error
     turns.start("reviewer", "--accept-drift", "a typo")
     assert "drift-accepted" in turns.events
     assert "note: a typo" in turns.place.text
@@ -296,9 +319,9 @@ def test_no_baseline_of_a_tree_that_is_not_the_base(turns: Turns) -> None:
     said = turns.start("implementer")
     assert "no baseline: the working tree is not the base any more" in said
     assert "baseline" not in turns.place.values
-    assert "`taskstate qa baseline 101` takes one now" in said
-    turns.cli.ok("qa", "baseline", "101")
-    assert "baseline" in turns.place.values
+    assert "one that is taken now is late, and needs a reason: `taskstate qa baseline 101 --note" in said
+    turns.cli.ok("qa", "baseline", "101", "--note", "WHY")
+    assert turns.place.values["baseline"]["late"] is True
 
 
 def test_no_baseline_of_commands_that_nobody_trusts(turns: Turns) -> None:

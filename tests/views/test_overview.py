@@ -57,6 +57,7 @@ def test_shape_of_a_task(place: Place) -> None:
             {"number": 2, "text": "Tokens expire", "checked": False},
         ],
         "next_steps": ["next 3"],
+        "turn": None,
         "problems": [],
     }
 

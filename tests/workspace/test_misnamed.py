@@ -106,3 +106,27 @@ def test_a_refused_session_is_kept(repo: Repo) -> None:
     assert command, refused
     repo.ok(*shlex.split(command[1]))
     assert repo.count("meanwhile") == 1
+
+
+NEAR = {
+    "task-105.md": "mv -n .taskstate/tasks/task-105.md .taskstate/tasks/task-105-state.md",
+    "Task-106-State.md": "mv -n .taskstate/tasks/Task-106-State.md .taskstate/tasks/task-106-state.md",
+    "task_107_state.markdown": "mv -n .taskstate/tasks/task_107_state.markdown",
+    "login.md": "delete it if it is a copy of task-101-state.md",
+    "README.md": "",
+    "task-notes.md": "",
+}
+
+
+def test_near_miss_of_a_name_is_found(repo: Repo) -> None:
+    """By lint and by doctor, which names the command that makes a state file of it; other notes are left alone."""
+    for name in NEAR:
+        repo.write(f".taskstate/tasks/{name}", repo.text if name == "login.md" else "Notes.\n")
+    linted, examined = repo.run("lint"), repo.run("doctor")
+    for name, cure in NEAR.items():
+        said = [line for line in examined.out.split("\n") if name in line]
+        assert (f"{name}:1:1 TS008" in linted.out, len(said)) == (bool(cure), int(bool(cure)))
+        assert all(cure in line for line in said)
+        for command in re.findall("`(mv [^`]*)`", "".join(said)):
+            subprocess.run(shlex.split(command), cwd=repo.root, check=True)
+    assert repo.run("doctor").out.count("no command sees") == 1

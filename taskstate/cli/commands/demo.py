@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import sys
 from pathlib import Path
 
 from taskstate.errors import TaskstateError
 from taskstate.operations.operation import Operation
 from taskstate.operations.result import Result
-from taskstate.storage import files, folders, programs, temporary
+from taskstate.storage import files, folders, installed, programs, temporary
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -58,8 +57,8 @@ class NoArguments(NamedTuple):
 
 def run(call: CommandLineCall, _: NoArguments) -> Result:
     """Run a demonstration in a temporary repository, and print its folder at the end."""
-    for program, package in (("git", "git"), ("pre-commit", "pip install pre-commit")):
-        if not shutil.which(program, path=_path()):
+    for program, package in (("git", "git"), ("pre-commit", installed.adding_manager())):
+        if not installed.program(program, _path()):
             raise TaskstateError(
                 f"the demo needs {program}, which was not found", help=f"install it ({package})", code="missing-program"
             )

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
 from taskstate.cli.terminal import is_terminal
+from taskstate.messages import closest
 from taskstate.operations.call import usage_error
 from taskstate.operations.operation import Operation, option, switch
 from taskstate.operations.result import Result
 from taskstate.setup.clients import CLIENTS, GENERIC
-from taskstate.setup.repository import GIT_CONFIG, INSTALL_HOOKS
+from taskstate.setup.pre_commit import PRE_COMMIT
+from taskstate.setup.repository import GIT_CONFIG
+from taskstate.storage import installed
 from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -18,7 +22,12 @@ if TYPE_CHECKING:
     from taskstate.setup.installation import Installed, Wanted
 
 _AGENTS = (*CLIENTS, GENERIC)
-PRE_COMMIT_STEP = f"next: `{INSTALL_HOOKS}` (or `prek …`), so that git runs the hooks, at merges too"
+_ADDING = ("agents", "pre_commit", "require", "ci", "install", "verification")  # flags that `--remove` excludes
+PRE_COMMIT_STEP = "next: `{0}`, so that git runs the hooks, at merges too"
+LENIENT = (
+    "note: in a clone whose owner has no taskstate, the hooks say that nothing was checked, and let the commit pass;",
+    "      CI is the gate: `taskstate init --ci`. With `--pre-commit --require` they refuse instead",
+)
 COMMIT_STEP = "next: commit these changes, so that no task counts them as its work"
 
 
@@ -26,8 +35,10 @@ class Init(NamedTuple):
     """The arguments of `init`."""
 
     pre_commit: bool = switch("add the lint and archive hooks to .pre-commit-config.yaml")
+    require: bool = switch("with --pre-commit: the hooks refuse each commit where taskstate is missing")
     agents: tuple[str, ...] = option("NAME", f"set up a client: {', '.join(_AGENTS)}", flag="agent", by_comma=True)
     ci: bool = switch("add a workflow for GitHub that runs the linter")
+    install: str = option("CMD", "command that installs taskstate in that workflow (default: as it was installed here)")
     verification: bool = switch("add MCP servers for a browser and for GitHub to the clients")
     remove: bool = switch("take out what init put in; tasks stay")
     dry_run: bool = switch("print what would be done, as a diff, and write nothing")
@@ -37,13 +48,14 @@ def init(call: CommandLineCall, asked: Init) -> Result:
     """Set up a repository: folders, configuration, git's ignore and attribute files, merge driver.
 
     On request commit hooks, a CI workflow, and the hooks and MCP servers of agents' clients. What is there is kept. On
-    a terminal it asks for what no flag says.
+    a terminal it asks for what no flag says. Who has no taskstate can still commit, and work with an agent: hooks that
+    do not find it check nothing. CI is the gate.
     """
     from taskstate.setup.installation import install, remove
 
     workspace = call.any_workspace
     if asked.remove:
-        if asked.agents or asked.pre_commit or asked.ci or asked.verification:
+        if any(getattr(asked, name) for name in _ADDING):
             raise usage_error("init --remove takes everything out", help="give it without the other flags")
         done = remove(workspace, dry_run=asked.dry_run)
         nothing = "nothing to do"
@@ -51,8 +63,13 @@ def init(call: CommandLineCall, asked: Init) -> Result:
         done = install(workspace, _wanted(call, asked), dry_run=asked.dry_run)
         nothing = "nothing to do: the repository is set up"
     data = {"root": str(workspace.root), "created": done.created, "changed": done.changed, "kept": done.kept}
-    more = {"removed": done.removed} if asked.remove else {}
-    return Result(data | more, "\n".join(_lines(call, asked, done)) or nothing)
+    more: dict[str, object] = {"removed": done.removed} if asked.remove else {}
+    if done.lacking:
+        more["lacking"] = done.lacking
+    if done.refused:
+        more["refused"] = [each._asdict() for each in done.refused]
+    lines = (*(_lines(call, asked, done) or [nothing]), *done.lacking)
+    return Result(data | more, "\n".join(lines), int(bool(done.refused)))
 
 
 def _wanted(call: CommandLineCall, asked: Init) -> Wanted:
@@ -60,38 +77,87 @@ def _wanted(call: CommandLineCall, asked: Init) -> Wanted:
 
     unknown = next((each for each in asked.agents if each not in _AGENTS), "")
     if unknown:
-        raise usage_error(f"init: there is no agent {unknown!r}", help=f"known are {', '.join(_AGENTS)}")
-    wanted = Wanted(asked.agents, asked.pre_commit, asked.ci, asked.verification)
-    is_asked = wanted == Wanted() and not (asked.dry_run or call.output.is_quiet or call.as_data)
-    return _asked() if is_asked and sys.stdin and is_terminal(sys.stdin) and is_terminal(sys.stdout) else wanted
+        help_ = f"{_meant(unknown, _AGENTS)}known are {', '.join(_AGENTS)}"
+        raise usage_error(f"init: there is no agent {unknown!r}", help=help_)
+    if asked.require and not asked.pre_commit:
+        raise usage_error("init --require is about the commit hooks", help="give it with --pre-commit")
+    if asked.install and not asked.ci:
+        raise usage_error("init --install is for the workflow of --ci", help="add --ci")
+    is_asked = not (asked.dry_run or call.output.is_quiet or call.as_data) and is_terminal(sys.stdin)
+    is_asked = is_asked and is_terminal(sys.stdout)
+    ci = _install_command(asked, is_asked=is_asked) if asked.ci else ""
+    wanted = Wanted(asked.agents, asked.pre_commit, asked.require, ci, asked.verification)
+    return _asked() if is_asked and wanted == Wanted() else wanted
+
+
+def _install_command(asked: Init, *, is_asked: bool) -> str:
+    """Return the command that installs taskstate in CI: the one that was given, recorded, or answered."""
+    from taskstate.setup.origin import install_command
+
+    command = asked.install.strip() or install_command()
+    if not command and is_asked:
+        with suppress(EOFError):
+            command = input("Which command installs taskstate in CI? ").strip()
+    if not command:
+        message = (
+            "init --ci: how CI is to install taskstate is not known, for this installation came from no repository"
+        )
+        raise usage_error(message, help="name the command: `taskstate init --ci --install CMD`")
+    return command
 
 
 def _asked() -> Wanted:
     """Ask for what no flag said; an empty answer, or the end of the input, means no."""
     from taskstate.setup.installation import Wanted
 
-    try:
-        words = input(f"Which agents work here? ({', '.join(_AGENTS)}; none: Enter) ").replace(",", " ").split()
-        agents = tuple(each for each in words if each in _AGENTS)
-        pre_commit = input("Check state files at each commit, with pre-commit or prek? [y/N] ").strip().lower() in _YES
-        tools = bool(agents) and input("Add MCP servers for a browser and GitHub? [y/N] ").strip().lower() in _YES
-    except EOFError:
-        return Wanted()
-    return Wanted(agents, pre_commit, ci=False, verification=tools)
+    agents, pre_commit, tools = tuple[str, ...](), False, False
+    with suppress(EOFError):
+        agents = _agents()
+        pre_commit = _says_yes("Check state files at each commit, with pre-commit or prek?")
+        tools = bool(agents) and _says_yes("Add MCP servers for a browser and GitHub?")
+    return Wanted(agents, pre_commit, verification=tools)
 
 
-_YES = {"y", "yes"}
+def _agents() -> tuple[str, ...]:
+    question = f"Which agents work here? ({', '.join(_AGENTS)}; none: Enter) "
+    words = _words(question)
+    while unknown := next((each for each in words if each not in _AGENTS), ""):
+        words = _words(f"There is no agent {unknown!r}. {_meant(unknown, _AGENTS).capitalize()}{question}")
+    return tuple(dict.fromkeys(words))
+
+
+def _words(question: str) -> list[str]:
+    words = input(question).casefold().replace(",", " ").split()
+    return [] if words == ["none"] else words
+
+
+def _says_yes(question: str) -> bool:
+    answer = input(f"{question} [y/N] ").strip().casefold()
+    while answer not in {*_YES, *_NO}:
+        answer = input(f"{answer!r} is no answer: y or n? {question} [y/N] ").strip().casefold()
+    return answer in _YES
+
+
+def _meant(word: str, known: tuple[str, ...]) -> str:
+    near = closest(word.casefold(), known)
+    return f"did you mean {near}? " if near else ""
+
+
+_YES, _NO = {"y", "yes"}, {"", "n", "no"}
 
 
 def _lines(call: CommandLineCall, asked: Init, result: Installed) -> list[str]:
     would = "would be " if asked.dry_run else ""
     done = (("created", result.created), ("changed", result.changed), ("removed", result.removed))
     lines = [f"{would}{what}  {name}" for what, names in done for name in names]
+    for each in result.refused:
+        lines += [f"not added to  {each.name}: {each.why}", f"  {each.help}; or add this to it by hand:"]
+        lines += [f"    {line}".rstrip() for line in each.paste.splitlines()]
     if asked.dry_run:
         return [*lines, "", result.diff] if result.diff else lines
-    if asked.pre_commit and result.created + result.changed:
-        lines.append(PRE_COMMIT_STEP)
-    if {*result.created, *result.changed} - {GIT_CONFIG} and git.toplevel(call.any_workspace.root):
+    if PRE_COMMIT in result.created + result.changed:
+        lines += (PRE_COMMIT_STEP.format(installed.hook_manager()), *(() if asked.require else LENIENT))
+    if {*result.created, *result.changed}.difference(GIT_CONFIG) and git.toplevel(call.any_workspace.root):
         lines.append(COMMIT_STEP)
     return lines
 

@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from functools import cached_property
 
 from taskstate.model.algorithms import longest_rising, out_of_order
-from taskstate.model.document_kinds import section_key
+from taskstate.model.document_kinds import kind_named, kind_names, section_key
 from taskstate.model.misplaced_sessions import misplaced_sessions
 from taskstate.model.task_state import json_fence
 from taskstate.syntax.edits import Edit, apply
@@ -157,6 +157,20 @@ class Outline(_Outline):
     def absent(self) -> tuple[SectionSpec, ...]:
         """The required sections that the text lacks, hidden ones included."""
         return tuple(spec for spec in self.kind.sections if spec.required and not self.section(spec))
+
+    @cached_property
+    def doubt(self) -> str:
+        """What to mend first where the text may be of another kind, whose sections it has; empty where it is not."""
+        document, known = self.document, kind_names(self.document.kinds)
+        told = document.front_matter.get("kind")
+        titles = [each.title for each in document.sections if each.level == SECTION]
+        fitting = {
+            name: sum(kind_named(name, document.kinds).section(title) is not None for title in titles) for name in known
+        }
+        best = max(known, key=lambda name: fitting[name])
+        if fitting[best] > fitting.get(self.kind.name, len(titles)):
+            return f"write `kind: {best}` if it is one: it has the sections of that kind"
+        return f"mend its `kind` first: {told!r} is none of {', '.join(known)}" if told not in {None, *known} else ""
 
     @cached_property
     def hidden(self) -> dict[str, Hidden]:

@@ -122,7 +122,7 @@ def upstream(file: File, task_id: str) -> tuple[Upstream, ...] | None:
 def upstream_mark(file: File, task_id: str) -> str:
     """Return the marks of the state files of a task."""
     paths = file.repository.state_files(task_id)
-    return " ".join(f"{path.name}:{file.repository.source.mark(path)}" for path in paths)
+    return " ".join(f"{path.name}:{file.repository.mark(path)}" for path in paths)
 
 
 def removed_task_mark(file: File, task_id: str) -> str:

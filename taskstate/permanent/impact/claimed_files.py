@@ -7,6 +7,7 @@ import posixpath
 from taskstate.errors import TaskstateError
 from taskstate.model.write_metadata import blocks_of
 from taskstate.snapshots import base as snapshot_base
+from taskstate.snapshots.committed_trees import not_here
 from taskstate.snapshots.drift import quoted
 from taskstate.snapshots.verify import newest_role
 from taskstate.storage.files import shown
@@ -72,17 +73,17 @@ def has_base(loaded: Loaded) -> bool:
 def _tree(current: SnapshotBase, loaded: Loaded, delta: Delta, since: str) -> str:
     if since == SNAPSHOT:
         role = newest_role(delta, current.workspace.config.roles)
-        tree = delta.snapshots[role].tree if role else None
-        if tree is None:
+        snapshot = delta.snapshots[role] if role else None
+        if snapshot is None or snapshot.tree is None:
             message = f"task {loaded.state.id} has no snapshot"
             help_ = f"compare with where it began: `taskstate impact check {loaded.state.id} --diff`"
             raise TaskstateError(message, help=help_, code="no-snapshot")
-        if current.store.has(tree):
-            return tree
-    elif not has_base(loaded):
+        if not current.has(snapshot.tree, snapshot.head):
+            raise not_here(current.workspace, f"what {role} left", code="no-commit")
+        return snapshot.tree
+    if not has_base(loaded):
         return current.without_ours(current.head)
-    else:
-        base = current.base_tree(delta)
-        if base is not None:
-            return base
+    base = current.base_tree(delta)
+    if base is not None:
+        return base
     raise snapshot_base.no_commit(str(delta.base_commit or ""), loaded.state.id)

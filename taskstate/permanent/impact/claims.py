@@ -44,11 +44,15 @@ class Given(NamedTuple):
 
 
 def record(workspace: Workspace, answer: Answer, request: Request, note: str = "") -> Outcome:
-    """Keep a claim with its answer and the version that it was checked against, as an event of the task."""
+    """Keep a claim with its answer and the version that it was checked against, as an event of the task; once."""
     note = escaping.one_line(note, what="--note") if note else ""
 
     def job(loaded: Loaded) -> Change:
-        text, before = add_event(workspace, loaded.document.text, _claim_event(answer, note, request))
+        event = _claim_event(answer, note, request)
+        last = [each.entry for each in blocks_of(loaded.document).audit.events][-1:]
+        if last and isinstance(last[0], dict) and {**last[0], "at": event["at"]} == event:
+            return Change(text=loaded.document.text, notes=("the same claim is recorded already",))
+        text, before = add_event(workspace, loaded.document.text, event)
         return Change(text=text, before=before)
 
     return change(workspace, answer.task, job, request)
@@ -143,8 +147,7 @@ def missing_analysis(workspace: Workspace, task_state: TaskState, permanent_stat
     One is wanted once the architecture changed after the task was created, and once its agent lost its context, as long
     as there is an Impact Map.
     """
-    stored = stored_in(permanent_state)
-    if stored is None or (stored.text is None and stored.sha256 is None):
+    if not _has_map(permanent_state):
         return ""
     events = _events(workspace, task_state)
     reason = _outdated(events, _confirmed(events), task_state, permanent_state)
@@ -155,6 +158,19 @@ def missing_analysis(workspace: Workspace, task_state: TaskState, permanent_stat
     confirming = f"`taskstate impact confirm {task_id}` by another actor"
     cure = confirming if waits else f"`taskstate impact check {task_id} --files F,F --record`, then {confirming}"
     return f"the impact analysis of task {task_id} is missing, since {reason}: {cure}"
+
+
+def first_analysis(workspace: Workspace, task_state: TaskState, permanent_state: TaskState) -> str:
+    """Return in one line, with the command, that a task has claimed nothing yet; empty where it has, or has no map."""
+    if not _has_map(permanent_state) or _newest(_events(workspace, task_state)):
+        return ""
+    task_id = task_state.id
+    return f"no impact analysis yet: once you know your files, `taskstate impact check {task_id} --files F,F --record`"
+
+
+def _has_map(permanent_state: TaskState) -> bool:
+    stored = stored_in(permanent_state)
+    return stored is not None and not (stored.text is None and stored.sha256 is None)
 
 
 def _outdated(events: Sequence[Mapping[str, Any]], given: Given | None, state: TaskState, shared: TaskState) -> str:

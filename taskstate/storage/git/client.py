@@ -20,6 +20,7 @@ from taskstate.storage.git.discovery import (
     foreign_variables,
     git_folder,
     is_linked,
+    linked_worktrees,
     small_file,
 )
 from taskstate.storage.git.process import end_started, is_partial, printable, run, start
@@ -30,8 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["DISK", "INDEX", "MINIMUM_VERSION", "OWN_PATTERNS", "GitFolders", "Objects", "branch"]
 __all__ += ["end_started", "folders", "foreign", "head", "hook", "index_of_commit", "index_path", "is_bare"]
-__all__ += ["is_linked", "is_partial", "is_shallow", "merge_heads", "operation_in_progress", "printable"]
+__all__ += ["is_linked", "is_partial", "is_shallow", "is_sparse", "merge_heads", "operation_in_progress", "printable"]
 __all__ += ["require_own_file", "resolve_commit", "run", "start", "start_listing", "toplevel", "user_name", "version"]
+__all__ += ["worktrees_inside"]
 
 DISK, INDEX = "", ":"  # where files are now; instead of these, a commit's id
 MINIMUM_VERSION = (2, 30)  # the first whose `rev-parse` knows `--end-of-options`
@@ -84,6 +86,16 @@ def folders(path: Path) -> GitFolders | None:
         git_dir = top / os.fsdecode(run(["rev-parse", "--absolute-git-dir"], top)).removesuffix("\n")
     common = git_dir / (first_line(git_dir / "commondir") or ".")
     return GitFolders(top, git_dir, Path(os.path.normpath(common)))
+
+
+def worktrees_inside(root: Path) -> tuple[str, ...]:
+    """Return the paths from `root` of the linked worktrees of its repository that lie below it."""
+    at = folders(root)
+    if at is None:
+        return ()
+    above = os.path.join(os.path.realpath(root), "")
+    inside = (each.removeprefix(above) for each in linked_worktrees(at.common_dir) if each.startswith(above))
+    return tuple(sorted(each.replace(os.sep, "/") for each in inside))
 
 
 def require_own_file(path: Path, written: str) -> None:
@@ -171,6 +183,11 @@ def is_shallow(root: Path) -> bool:
     """Return whether the repository that contains `root` is a shallow clone."""
     at = folders(root)
     return at is not None and os.path.exists(at.common_dir / "shallow")
+
+
+def is_sparse(at: GitFolders) -> bool:
+    """Return whether a sparse checkout may leave files out of a working tree."""
+    return os.path.isfile(at.git_dir / "info" / "sparse-checkout")
 
 
 def resolve_commit(root: Path, revision: str) -> str:

@@ -121,6 +121,18 @@ def git_folder(top: Path) -> Path | None:
     return entry if os.path.isfile(entry / "HEAD") or os.path.islink(entry / "HEAD") else None
 
 
+def linked_worktrees(common_dir: Path) -> Iterator[str]:
+    """Yield the real paths of the linked worktrees that a repository has and that are there."""
+    try:
+        names = os.listdir(common_dir / "worktrees")
+    except OSError:
+        return
+    for folder in (common_dir / "worktrees" / name for name in names):
+        entry = os.path.join(folder, first_line(folder / "gitdir"))
+        if first_line(Path(entry)).startswith("gitdir: "):
+            yield os.path.realpath(os.path.dirname(entry))
+
+
 def foreign_variables(top: Path) -> tuple[str, ...]:
     """Return the names of the environment's variables that name files of another repository than the one at `top`."""
     named = [name for name in _OF_A_HOOK if name in os.environ]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 from contextlib import closing, suppress
+from itertools import chain
 
 from taskstate.errors import GitFailed
 from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 REFS, STASH, REFLOG, OWN = "refs", "stash", "reflog", "own"
@@ -35,7 +36,7 @@ def versions(root: Path, paths: Sequence[str], where: str) -> Iterator[tuple[str
     if git.head(root) is None:
         return
     with suppress(GitFailed), closing(git.Objects(root)) as objects:
-        commits = _stashes(root) if where == STASH else _commits(root, names, where)
+        commits = [*chain(*_stashes_in_parts(root))] if where == STASH else _commits(root, names, where)
         for start in range(0, len(commits), _AT_ONCE):
             chunk = commits[start : start + _AT_ONCE]
             contents = objects.contents([f"{commit}:{name}" for commit in chunk for name in names])
@@ -59,11 +60,26 @@ def _commits(root: Path, names: Sequence[str], where: str) -> list[str]:
     return git.run([*_COMMITS[where], *options, *patterns], root).decode("ascii", "replace").split()
 
 
-def _stashes(root: Path) -> list[str]:
+def stash_with(root: Path, blobs: Mapping[bytes, str]) -> str:
+    """Return the newest stash that holds these blobs at these paths, such as `stash@{0}`; empty where none does."""
+    names = [os.fsdecode(b"./" + path) for path in blobs]
+    with suppress(GitFailed):
+        for number, parts in enumerate(_stashes_in_parts(root)):
+            held: set[tuple[bytes, str]] = set()
+            for commit in parts:
+                listed = git.run(["ls-tree", "-r", "-z", commit, "--", *names], root).split(b"\0")
+                held |= {(line.partition(b"\t")[2], line.split()[2].decode()) for line in listed if line}
+            if held.issuperset(blobs.items()):
+                return f"stash@{{{number}}}"
+    return ""
+
+
+def _stashes_in_parts(root: Path) -> list[list[str]]:
+    """Return the commits of each stash, newest first: its own, and those with its index and its untracked files."""
     lines = git.run(["log", "-g", "--format=%H %P", "--no-show-signature", "refs/stash", "--"], root)
     stashes = [line.split() for line in lines.decode("ascii", "replace").splitlines()]
-    # A stash's first parent is the commit it was made on; the others hold the index and the untracked files.
-    return [commit for each in stashes for commit in (each[:1] + each[2:])]
+    # A stash's first parent is the commit it was made on.
+    return [each[:1] + each[2:] for each in stashes]
 
 
 def fingerprint(root: Path) -> str:

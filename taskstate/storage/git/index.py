@@ -11,6 +11,7 @@ from taskstate.storage.git.client import (
     OWN_PATTERNS,
     folders,
     index_path,
+    is_sparse,
     require_own_file,
     run,
     start,
@@ -37,6 +38,17 @@ def blobs_in_index(root: Path) -> dict[str, str]:
         if len(fields) == len(("mode", "id", "stage")) and fields[2] == b"0" and fields[0].startswith(b"100"):
             blobs[os.fsdecode(name)] = fields[1].decode("ascii")
     return blobs
+
+
+def left_out(root: Path) -> dict[str, str]:
+    """Return the object ids of our own files that a sparse checkout leaves out, by path from `root`."""
+    at = folders(root)
+    if at is None or not is_sparse(at):
+        return {}
+    entries = run(["ls-files", "-z", "-t", "--stage", "--", *OWN_PATTERNS], root).split(b"\0")
+    heads = (entry.partition(b"\t") for entry in entries if entry.startswith(b"S "))  # S: skip-worktree
+    found = {os.fsdecode(name): head.split()[2].decode("ascii") for head, _, name in heads}
+    return {name: object_id for name, object_id in found.items() if not os.path.lexists(root / name)}
 
 
 def blobs_in_commit(root: Path, commit: str) -> dict[str, str]:

@@ -44,6 +44,19 @@ def log(root: Path, *, since: str = "", after: str = "", digits: int = 10) -> tu
     return tuple(Commit(*entry) for entry in entries)
 
 
+def commits_besides(root: Path, known: str, most: int) -> tuple[str, ...]:
+    """Return the commits of HEAD and all references that `known` lacks, the oldest first; without one, the newest.
+
+    They are `most` at most.
+
+    Raises:
+        GitFailed: git fails.
+    """
+    # `--max-count` would count from the newest one.
+    bounds = ("--reverse", "HEAD", "--all", "--not", known) if known else (f"--max-count={most}", "HEAD", "--all")
+    return tuple(git.run(["rev-list", "--topo-order", *bounds, "--"], root).decode("ascii").split()[:most])
+
+
 class Touch(NamedTuple):
     """A commit that touched a file, and when it was committed, in seconds."""
 

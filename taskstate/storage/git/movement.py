@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from datetime import datetime
 
 from taskstate.errors import GitFailed
 from taskstate.storage.git import client as git
@@ -114,6 +115,18 @@ def _changed_paths(fields: Iterator[bytes]) -> tuple[list[str], bytes]:
         elif entry:
             return paths, entry
     return paths, b""
+
+
+def was_reset(root: Path, since: str) -> bool:
+    """Return whether the reflog of HEAD tells of a `git reset` at or after a moment, given as a timestamp."""
+    try:
+        begun = datetime.fromisoformat(since).timestamp()
+        args = ["log", "--walk-reflogs", "--date=unix", "--format=%gd %gs", "--no-show-signature", "HEAD", "--"]
+        lines = git.run(args, root).decode("utf-8", "replace").split("\n")
+    except (GitFailed, ValueError):
+        return False
+    resets = (re.match(r"HEAD@\{(\d+)\} reset:", line) for line in lines)
+    return any(found and int(found[1]) >= begun for found in resets)
 
 
 def made_here(root: Path) -> frozenset[str]:

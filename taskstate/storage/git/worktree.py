@@ -171,24 +171,25 @@ def update_index(place: Scratch, is_ours: Callable[[str], bool], folder: str) ->
             help_ = "have git ignore it, make a commit in it, or add it as a submodule"
             raise GitFailed(message, help=help_) from error
         raise GitFailed(error.message, help="mend that, or have git ignore the file") from error
-    return _own_paths(place.run(["ls-files", "-z", "--cached", "--", *_own_pathspecs(folder)]), is_ours)
+    return _own_paths(place.run(["ls-files", "-z", "--cached", "--", *_own_pathspecs(place.root, folder)]), is_ours)
 
 
 def _add_all(place: Scratch, command: tuple[str, ...], folder: str) -> None:
     """Stage all files; those in `folder` may be among them, since the caller removes them."""
     try:
-        place.run([*command, *_pathspecs_without(folder)])
+        place.run([*command, *_pathspecs_without(place.root, folder)])
     except GitFailed:
         if not folder:
             raise
-        place.run([*command, "."])  # `git add` refuses a pathspec that excludes a folder which git ignores
+        # `git add` refuses a pathspec that excludes a folder which git ignores.
+        place.run([*command, "."])
 
 
 def _repository_without_commit(place: Scratch, folder: str) -> str:
     """Return the path of an untracked folder that is a repository without a commit; empty if there is none."""
-    new = place.run(["ls-files", "-z", "--others", "--exclude-standard", "--", *_pathspecs_without(folder)]).split(
-        b"\0"
-    )
+    new = place.run(
+        ["ls-files", "-z", "--others", "--exclude-standard", "--", *_pathspecs_without(place.root, folder)]
+    ).split(b"\0")
     nested = (name.removesuffix(b"/") for name in new if name.endswith(b"/"))  # only a repository is listed as a folder
     unborn = next((name for name in nested if git.head(place.root / os.fsdecode(name)) is None), b"")
     return git.printable(place.prefix + unborn.decode("utf-8", "replace")) if unborn else ""
@@ -258,7 +259,9 @@ def start_staged_tree(place: Scratch, is_ours: Callable[[str], bool], folder: st
     shutil.copy2(place.own_index, copy)
     env = {**place.env, "GIT_INDEX_FILE": str(copy)}
     where = [f"--prefix={place.prefix}"] if place.prefix else []
-    listing = git.start([*_ISOLATED, "ls-files", "-z", "--cached", "--", *_own_pathspecs(folder)], place.root, env=env)
+    listing = git.start(
+        [*_ISOLATED, "ls-files", "-z", "--cached", "--", *_own_pathspecs(place.root, folder)], place.root, env=env
+    )
     tree = git.start([*_ISOLATED, "write-tree", "--missing-ok", *where], place.root, env=env)
 
     def wait() -> StagedTree:
@@ -292,7 +295,7 @@ def start_status(root: Path, is_ours: Callable[[str], bool], folder: str) -> Cal
     """Start `git status` for the files under `root`; returns a function that waits for its report without our own."""
     at = git.folders(root)
     prefix = Scratch(root, at, root).prefix if at else ""
-    output = git.start([*_ISOLATED, *_STATUS, "--", *_pathspecs_without(folder)], root)
+    output = git.start([*_ISOLATED, *_STATUS, "--", *_pathspecs_without(root, folder)], root)
 
     def wait() -> bytes:
         entries = status_entries(output())
@@ -325,7 +328,7 @@ def differs_from_index(
         args = ["ls-files", "-z", "--modified", "--others", "--exclude-standard"]
     else:
         args = ["diff", "--name-only", "-z", "--no-ext-diff", "--no-renames", "--ignore-submodules=dirty", "--relative"]
-    output = git.run([*_ISOLATED, *args, "--", *_pathspecs_without(folder)], root, env=env)
+    output = git.run([*_ISOLATED, *args, "--", *_pathspecs_without(root, folder)], root, env=env)
     return any(name and not is_ours(os.fsdecode(name)) for name in output.split(b"\0"))
 
 
@@ -341,15 +344,14 @@ def index_mark(at: git.GitFolders) -> str:
     return f"{zlib.crc32(' '.join(stats).encode()):08x}"
 
 
-def unmerged(root: Path, is_ours: Callable[[str], bool]) -> tuple[str, ...]:
-    """Return the paths under `root` that are in conflict in the user's index, without our own.
+def unmerged(root: Path) -> tuple[str, ...]:
+    """Return the paths under `root` that are in conflict in the user's index, our own among them.
 
     Raises:
         GitFailed: git refuses, or is missing.
     """
     listed = git.run([*_ISOLATED, "ls-files", "--unmerged", "-z", "--", "."], root).split(b"\0")
-    paths = {os.fsdecode(entry.partition(b"\t")[2]) for entry in listed if entry}
-    return tuple(sorted(path for path in paths if not is_ours(path)))
+    return tuple(sorted({os.fsdecode(entry.partition(b"\t")[2]) for entry in listed if entry}))
 
 
 def status_entries(report: bytes) -> tuple[tuple[bytes, bytes], ...]:
@@ -357,19 +359,21 @@ def status_entries(report: bytes) -> tuple[tuple[bytes, bytes], ...]:
     return tuple((entry[:2], entry[3:]) for entry in report.split(b"\0") if entry)
 
 
-def _own_pathspecs(folder: str) -> tuple[str, ...]:
-    """Return pathspecs that match at least all of our own files; none, which means all files, if `folder` is empty."""
-    return (*git.OWN_PATTERNS, f":(literal){folder}") if folder else ()
+def _own_pathspecs(root: Path, folder: str) -> tuple[str, ...]:
+    """Return pathspecs that match at least all that is left out; none, which means all files, if `folder` is empty."""
+    others = (folder, *git.worktrees_inside(root))
+    return (*git.OWN_PATTERNS, *(f":(literal){each}" for each in others)) if folder else ()
 
 
-def _pathspecs_without(folder: str) -> tuple[str, ...]:
-    """Return the pathspecs of all files under the current folder, except those in `folder`."""
-    return (".", f":(exclude,literal){folder}") if folder else (".",)
+def _pathspecs_without(root: Path, folder: str) -> tuple[str, ...]:
+    """Return the pathspecs of all files under `root`, except those in `folder` and in linked worktrees."""
+    others = (*filter(None, [folder]), *git.worktrees_inside(root))
+    return (".", *(f":(exclude,literal){each}" for each in others))
 
 
 def _is_sparse(at: git.GitFolders) -> bool:
     """Return whether `git add` needs the option `--sparse` to add files outside of a sparse checkout."""
-    return os.path.isfile(at.git_dir / "info" / "sparse-checkout") and (git.version() or ()) >= _SPARSE_ADD
+    return git.is_sparse(at) and (git.version() or ()) >= _SPARSE_ADD
 
 
 def _quoted_alternate(path: Path) -> str:

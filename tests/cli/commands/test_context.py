@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tests.support.place import Place
 
 STATE = ".taskstate/tasks/task-101-state.md"
+COMMENT = f"{NAME}, line 4: a line of `description` is left out as a comment (`\\#` keeps one): # a comment"
 
 
 @pytest.fixture
@@ -41,6 +42,7 @@ def test_init_tells_what_came_from_where(cli: Cli, sources: Place) -> None:
         "validation           2 commands   taskstate.toml, backend\n"
         f"repository paths     3            {NAME}\n"
         "\n"
+        f"  {COMMENT}\n"
         "  the task is created, not in_progress: sealed all the same\n"
     )
     assert "No findings" in cli.ok("lint")
@@ -55,7 +57,7 @@ def test_init_in_json(cli: Cli, sources: Place) -> None:
     data = cli.json("context", "init", "101", "--shorten")
     assert (data["path"], data["changed"], len(data["seal"]), len(data["parts"])) == (STATE, True, 64, 9)
     assert data["parts"][0] == {"part": "title", "captured": "JWT Service", "from": NAME}
-    assert data["notes"] == ["the task is created, not in_progress: sealed all the same"]
+    assert data["notes"] == [COMMENT, "the task is created, not in_progress: sealed all the same"]
     assert sources.text.count(data["seal"]) == 1
 
 
@@ -96,7 +98,7 @@ def test_check(cli: Cli, sources: Place) -> None:
     assert result.out == (
         f"{STATE}: TS602 standards/backend.md#handlers says something else than when it was cited "
         "(aa1e9efb340edca8 then, 64a0b1c426a326c8 now)\n"
-        "  help: `taskstate context rebuild 101`\n"
+        '  help: `taskstate context rebuild 101 --note "WHY"`\n'
     )
     data = cli.json("context", "check", "101", status=1)
     assert (data["holds"], [each["code"] for each in data["findings"]]) == (False, ["TS602"])
@@ -154,14 +156,16 @@ def test_a_front_matter_that_cannot_be_read_is_an_error(cli: Cli, sources: Place
 
 
 def test_a_broken_seal_is_told(cli: Cli, sources: Place) -> None:
-    """What is shown and exported is not taken for what was sealed."""
+    """What is shown is not taken for what was sealed, and none of it is exported."""
     cli.ok("context", "init", "101")
     sources.text = sources.text.replace("Keys rotate.", "Keys turn.")
     message = "the seal is broken: this is not what was sealed; see `taskstate context check 101`"
-    for command in (("show", "101"), ("export", "101", "--role", "reviewer")):
-        result = cli("context", *command)
-        assert (result.status, result.err) == (0, f"{message}\n")
-        assert cli.json("context", *command)["warnings"] == [message]
+    result = cli("context", "show", "101")
+    assert (result.status, result.err) == (0, f"{message}\n")
+    assert cli.json("context", "show", "101")["warnings"] == [message]
+    error = cli.refused("context", "export", "101", "--role", "reviewer")
+    assert "section 1 is not as it was sealed" in error
+    assert '`taskstate context rebuild 101 --note "WHY"` seals what is there' in error
 
 
 def damaged(place: Place) -> int:
@@ -181,7 +185,7 @@ def test_a_damaged_fence_is_no_empty_list(cli: Cli, sources: Place) -> None:
     assert "- cannot be read: the fence of citations cannot be used: " in cli.ok("brief", "101")
     findings = cli.json("context", "check", "101", status=1)["findings"]
     assert [each["code"] for each in findings] == ["TS005", "TS601"]
-    assert findings[0]["help"].endswith("or make it anew with `taskstate context rebuild 101`")
+    assert findings[0]["help"].endswith('or make it anew with `taskstate context rebuild 101 --note "WHY"`')
 
 
 def test_a_damaged_fence_is_made_anew(cli: Cli, sources: Place) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.cli.commands import demo
+from taskstate.storage import installed
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Cli
@@ -18,7 +19,8 @@ def test_missing_program_is_refused(cli: Cli, tmp_path: Path, monkeypatch: pytes
     assert "the demo needs git, which was not found" in cli.refused("demo")
     (tmp_path / "git").write_text("#!/bin/sh\n", encoding="utf-8")
     (tmp_path / "git").chmod(0o755)
-    assert "the demo needs pre-commit, which was not found: install it (pip install pre-commit)" in cli.refused("demo")
+    said = f"the demo needs pre-commit, which was not found: install it ({installed.adding_manager()})"
+    assert said in cli.refused("demo")
 
 
 @pytest.mark.parametrize("flags", [(), ("--quiet",), ("--format", "json")])

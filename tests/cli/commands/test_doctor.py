@@ -86,9 +86,12 @@ def test_what_init_makes_is_looked_for_and_made_again(git: Place, cli: Cli) -> N
     """Lines of git's files that a user took out are found, and put back by --fix."""
     (git.root / ".gitattributes").unlink()
     (git.root / ".gitignore").write_text("x\n", encoding="utf-8")
+    command = ["git", "-C", str(git.root), "config", "taskstate.program"]
+    subprocess.run([*command, "/nonexistent/taskstate"], check=True)
     assert checks(cli) == {"set-up", "merge-driver"}
     assert found(cli, "--fix", status=0) == []
-    assert (git.root / ".gitignore").read_text(encoding="utf-8").startswith("x\n.taskstate/")
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.endswith("/taskstate\n")
+    assert (git.root / ".gitignore").read_text(encoding="utf-8").startswith("x\n.taskstate-")
 
 
 def test_merge_driver_that_is_not_reached_is_found(git: Place, cli: Cli) -> None:
@@ -111,13 +114,17 @@ def test_hooks_that_are_not_installed_are_a_note(git: Place, cli: Cli) -> None:
     """The repository asks for hooks, and this clone has none."""
     cli.ok("init", "--pre-commit")
     (note,) = cli.json("doctor")["ailments"]
-    install = "run `pre-commit install --hook-type pre-commit --hook-type pre-merge-commit`"
-    assert (note["check"], note["note"], note["help"]) == ("hooks", True, install)
+    assert (note["check"], note["note"], note["help"]) == ("hooks", True, "run `pre-commit install`")
     hook = git.root / ".git/hooks/pre-commit"
     hook.parent.mkdir(exist_ok=True)
     hook.touch()
+    config = git.root / ".pre-commit-config.yaml"
+    text = config.read_text(encoding="utf-8")
+    config.write_text(text.replace(", pre-merge-commit]", "]"), encoding="utf-8")
     (note,) = cli.json("doctor")["ailments"]
     assert "(pre-merge-commit): nothing is checked at a merge" in note["message"]
+    assert note["help"].startswith("add pre-merge-commit to its `default_install_hook_types`, then run `pre-commit")
+    config.write_text(text, encoding="utf-8")
     hook.with_name("pre-merge-commit").touch()
     assert cli.json("doctor")["ailments"] == []
 

@@ -104,8 +104,8 @@ def test_the_open_handoff_of_a_dropped_task_is_accepted_when_it_is_reopened(cli:
 def work(cli: Cli) -> None:
     """Record a session, archive it, and hand the task over."""
     cli.ok("init")
-    for _ in range(2):
-        cli.ok("session", "add", "101", "--did", "x", "--state", "y", "--next", "z")
+    for did in "xy":
+        cli.ok("session", "add", "101", "--did", did, "--state", "y", "--next", "z")
     cli.ok("archive", "101", "--force", "--keep", "1")
     where = ("--file", "a.txt", "--location", "top", "--goal", "done")
     cli.ok("handoff", "new", "101", "--action", "Go on.", *where)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import pty
 import subprocess
@@ -7,8 +8,9 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+import yaml
 
-from taskstate.setup.repository import PRE_COMMIT
+from taskstate.setup.pre_commit import PRE_COMMIT
 from tests.support.place import tree
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ def test_what_was_done_is_told(cli: Cli, empty: Path) -> None:
     (empty / ".gitignore").write_text("x\n", encoding="utf-8")
     assert cli.ok("init").splitlines() == [
         "created  .gitattributes",
+        "created  .taskstate/.gitignore",
         "created  taskstate.toml",
         "created  .taskstate/tasks/.gitkeep",
         "created  .taskstate/archives/.gitkeep",
@@ -54,15 +57,25 @@ def test_shape_of_what_was_done(cli: Cli, empty: Path) -> None:
         "root": str(empty),
         "created": [],
         "changed": [],
-        "kept": [".gitignore", ".gitattributes", PRE_COMMIT],
+        "kept": [".gitignore", ".gitattributes", ".taskstate/.gitignore", PRE_COMMIT],
     }
 
 
 def test_next_step_is_told(cli: Cli, empty: Path) -> None:
     """With --pre-commit the command that installs the hooks is reported, until nothing is left to do."""
-    assert "pre-commit install" in cli.ok("init", "--pre-commit")
+    said = cli.ok("init", "--pre-commit")
+    assert "pre-commit install" in said
+    assert "CI is the gate: `taskstate init --ci`" in said
     assert (empty / PRE_COMMIT).exists()
     assert "pre-commit install" not in cli.ok("init", "--pre-commit")
+
+
+def test_what_does_not_start_is_told(cli: Cli, empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client's server whose packages are missing has a line with what to run, each time, and in JSON."""
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    assert "the MCP server is left out" in cli.ok("init", "--agent", "claude").splitlines()[-1]
+    assert "taskstate[mcp]" in cli.json("init")["lacking"][0]
+    assert not (empty / ".mcp.json").exists()
 
 
 @pytest.mark.usefixtures("empty")
@@ -86,10 +99,16 @@ def test_quiet_prints_nothing(cli: Cli, empty: Path) -> None:
     assert (empty / ".taskstate").is_dir()
 
 
-def test_form_that_cannot_be_added_to_is_refused(cli: Cli, empty: Path) -> None:
-    """A pre-commit configuration in another form is one line with what to do, and nothing is set up."""
+def test_form_that_cannot_be_added_to_is_named(cli: Cli, empty: Path) -> None:
+    """A file in another form is named with what to do and what to paste; all else is set up, and the status is 1."""
     (empty / PRE_COMMIT).write_text("repos: []\n", encoding="utf-8")
-    assert "`repos` must be a list" in cli.refused("init", "--pre-commit")
+    done = cli("init", "--pre-commit")
+    assert done.status == 1
+    assert f"not added to  {PRE_COMMIT}: {PRE_COMMIT} cannot be added to safely: `repos` must be a list" in done.out
+    assert "      - id: taskstate-lint\n" in done.out
+    assert (empty / ".taskstate/tasks").is_dir()
+    (refused,) = json.loads(cli("init", "--pre-commit", "--format=json").out)["data"]["refused"]
+    assert (refused["name"], "taskstate-lint" in refused["paste"]) == (PRE_COMMIT, True)
 
 
 @pytest.mark.parametrize(
@@ -103,10 +122,13 @@ def test_what_cannot_be_set_up_is_refused(cli: Cli, arguments: tuple[str, ...], 
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        (("--agent", "clade"), "there is no agent 'clade'"),
+        (("--agent", "clade"), "there is no agent 'clade': did you mean claude? known are"),
+        (("--install", "make install"), "--install is for the workflow"),
+        (("--ci",), "name the command: `taskstate init --ci --install CMD`"),
         (("--verification",), "--verification needs a client"),
         (("--remove",), "there is no record"),
         (("--remove", "--ci"), "--remove takes everything out"),
+        (("--require",), "--require is about the commit hooks"),
     ],
 )
 @pytest.mark.usefixtures("empty")
@@ -125,22 +147,50 @@ def test_dry_run_shows_the_diff(cli: Cli, empty: Path) -> None:
 
 def test_everything_is_taken_out_again(cli: Cli, empty: Path) -> None:
     """What was created is gone, and the JSON says so."""
-    cli.ok("init", "--agent", "codex", "--agent", "gemini", "--ci")
+    cli.ok("init", "--agent", "codex", "--agent", "gemini", "--ci", "--install", "make install")
     data = cli.json("init", "--remove")
     assert ".codex/config.toml" in data["removed"]
     assert tree(empty) == {}
 
 
-def test_terminal_is_asked(empty: Path) -> None:
-    """On a terminal, without flags, `init` asks for clients and commit hooks, and does what is answered."""
+def test_workflow_installs_as_it_is_told(cli: Cli, empty: Path) -> None:
+    """The command is in the workflow, is replaced by another one, and is no YAML whatever it holds."""
+    path = empty / ".github/workflows/taskstate.yml"
+    for command in ("make install", 'pip install "taskstate @ git+https://x.invalid/t@1234567"', "a: b # c", "- |\n x"):
+        cli.ok("init", "--ci", "--install", command)
+        assert yaml.safe_load(path.read_text(encoding="utf-8"))["jobs"]["lint"]["steps"][2] == {"run": command}
+    path.write_text("name: mine\n", encoding="utf-8")
+    cli.ok("init", "--ci", "--install", "make install")
+    assert path.read_text(encoding="utf-8") == "name: mine\n"
+
+
+@pytest.mark.parametrize(
+    ("answers", "prompts", "files"),
+    [
+        (
+            "codex, claud\ny\ncodex\ncodex\ny\nn\n",
+            (
+                "There is no agent 'claud'. Did you mean claude? Which",
+                "no agent 'y'",
+                "'codex' is no answer: y or n? Check",
+            ),
+            {".codex/hooks.json": True, ".claude": False, PRE_COMMIT: True},
+        ),
+        ("Gemini\n\x04", (), {".gemini/settings.json": True, PRE_COMMIT: False}),
+    ],
+)
+def test_terminal_is_asked(empty: Path, answers: str, prompts: tuple[str, ...], files: dict[str, bool]) -> None:
+    """On a terminal, without flags, `init` does what is answered, and asks again where it does not understand."""
     ours, theirs = pty.openpty()
-    os.write(ours, b"codex, nobody\ny\nn\n")
+    os.write(ours, answers.encode())
     command = [sys.executable, "-m", "taskstate", "init"]
     environment = os.environ | {"TERM": "xterm"}
-    done = subprocess.run(command, cwd=empty, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, check=False)
+    done = subprocess.run(
+        command, cwd=empty, stdin=theirs, stdout=theirs, stderr=theirs, env=environment, check=False, timeout=60
+    )
+    shown = os.read(ours, 100_000).decode()
     os.close(theirs)
     os.close(ours)
     assert done.returncode == 0
-    assert (empty / ".codex/hooks.json").exists()
-    assert (empty / PRE_COMMIT).exists()
-    assert "playwright" not in (empty / ".codex/config.toml").read_text(encoding="utf-8")
+    assert {name: (empty / name).exists() for name in files} == files
+    assert [each for each in prompts if each not in shown] == []

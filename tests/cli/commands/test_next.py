@@ -51,6 +51,7 @@ def test_choice_in_json(cli: Cli, place: Chained) -> None:
         "status": "created",
         "priority": None,
         "unblocks": 1,
+        "turn": None,
     }
     assert data == {
         "task": task,

@@ -75,6 +75,32 @@ def test_own_sections(cli: Cli, place: Place) -> None:
     assert "TS204" in codes(cli)
 
 
+def test_a_new_task_has_what_the_project_requires(cli: Cli, place: Place) -> None:
+    """Each required section and subsection of the project's own is there, in its place, and there is no finding."""
+    sections = [*TASK["sections"]]
+    sections[0] = sections[0] | {"subsections": [*sections[0]["subsections"], {"name": "Owner", "required": True}]}
+    sections[2:2] = [RISKS | {"required": True}, {"name": "Rollout", "required": True}, {"name": "Ideas"}]
+    declare(place, TASK | {"sections": sections})
+    cli.ok("new", "7", "--title", "T")
+    text = place.path.with_name("task-7-state.md").read_text(encoding="utf-8")
+    own = [
+        line
+        for line in text.split("\n")
+        if line.startswith("##") and not re.match(r"##\S? (?:[3-6]|S|F|A|Con|I)", line)
+    ]
+    assert own == [
+        "## 1. Static Context",
+        "### Task Description",
+        "### Owner",
+        "## 2. Chain Inputs",
+        "## Risks",
+        "### Known",
+        "## Rollout",
+    ]
+    found = json.loads(cli("lint", "--format", "json").out)["data"]["findings"]
+    assert [each["code"] for each in found if "task-7" in each["path"]] == []
+
+
 def test_a_kind_of_ones_own(cli: Cli, place: Place) -> None:
     """A file of an own kind is checked against its own sections, listed and shown like any other."""
     own = place.path.with_name("task-9-state.md")

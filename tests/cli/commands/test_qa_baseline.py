@@ -11,8 +11,10 @@ import pytest
 
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.syntax.document import parse
+from tests.support.git_place import GitPlace
 from tests.support.place import Place, tree
 from tests.support.processes import is_gone
+from tests.support.turns import Turns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -69,7 +71,7 @@ def test_baseline_is_a_fixed_point(cli: Cli, place: Place) -> None:
     assert "has the baseline of" in cli.refused("qa", "baseline", "101")
     assert not (place.root / "ran").exists()
     assert "--redo needs --note" in cli.refused("qa", "baseline", "101", "--redo")
-    assert "--note needs --redo" in cli.refused("qa", "baseline", "101", "--note", "why")
+    assert "has the baseline of" in cli.refused("qa", "baseline", "101", "--note", "why")
     out = cli.ok("qa", "baseline", "101", "--redo", "--note", "it was of another branch")
     assert "  it takes the place of the baseline of " in out
     cli.ok("qa", "baseline", "101", "--qa-log", "bad.log", "--redo", "--note", "again")
@@ -150,3 +152,41 @@ def test_interrupted_run_leaves_nothing(repository: Path) -> None:
     assert tree(place.root) == before
     assert is_gone(int(child.read_text()))
     assert not (place.root / ".git" / "second").exists()
+
+
+def test_a_baseline_after_the_work_hides_nothing(tmp_path: Path, cli: Cli) -> None:
+    """It wants a reason, is an event, says that it is late, and what fails in it holds the gate until it is waived."""
+    turns = Turns(cli)
+    cli.place = GitPlace(tmp_path / "late")
+    cli.monkeypatch.chdir(cli.place.root)
+    turns.check("test ! -e broken")
+    cli.ok("trust", "--revoke")
+    turns.start("implementer")
+    turns.place.trust()
+    turns.place.write("broken", "")
+    assert "was not checked before, and fails" in turns.fails("Broke it.").err
+    (tmp_path / "bad.log").write_text(BAD, encoding="utf-8")
+    for arguments in (("baseline", "101"), ("record", "101", "--from", str(tmp_path / "bad.log"))):
+        error = cli.refused("qa", *arguments)
+        assert "work has begun (1 file not as in the base commit), so a baseline taken now is late" in error
+        assert 'add --note "WHY"' in error
+    assert "  it is late (" in cli.ok("qa", "baseline", "101", "--note", "trust came late")
+    assert turns.place.values["baseline"]["late"] is True
+    assert turns.events == ["baseline-late"]
+    assert "fails, and the baseline is late" in turns.fails("Broke it.").err
+    turns.place.write("broken-else", "")
+    cli.ok("qa", "baseline", "101", "--redo", "--note", "again")
+    assert turns.place.values["baseline"]["late"] is True
+    assert "let pass: sh check.sh" in turns.finish("Broke it.", "--waive", "sh check.sh", "--note", "known")
+    assert cli.ok("lint") == "No findings in 1 file.\n"
+
+
+def test_a_baseline_of_the_base_is_not_late(tmp_path: Path, cli: Cli) -> None:
+    """However late it is taken: the tree decides, and the log of the checks is no work though it lies in the tree."""
+    turns = Turns(cli)
+    cli.place = GitPlace(tmp_path / "early")
+    cli.monkeypatch.chdir(cli.place.root)
+    turns.start("implementer")
+    turns.place.write("qa.log", BAD)
+    cli.ok("qa", "record", "101", "--from", "qa.log")
+    assert "late" not in turns.place.values["baseline"]

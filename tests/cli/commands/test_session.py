@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,6 +21,26 @@ def test_session_is_added(cli: Cli, place: Place) -> None:
         ".taskstate/tasks/task-101-state.md: session added\n  session 1 recorded\n  the task is now in_progress\n"
     )
     assert place.numbers() == [(1, False)]
+
+
+def test_the_same_command_at_once_adds_nothing_twice(cli: Cli, place: Place) -> None:
+    """Who saw no answer gives it again: that is said, and no second session is written; other words are one."""
+    cli.ok("session", "add", "101", *SAID)
+    text = place.text
+    said = cli.ok("session", "add", "101", *SAID)
+    assert "nothing to change\n  session 1 says this already" in said
+    assert place.text == text
+    cli.ok("session", "add", "101", *SAID, "--agent", "bob")
+    cli.ok("session", "add", "101", *SAID, "--issue", "One.")
+    assert len(place.numbers()) == 3
+
+
+def test_the_same_words_another_day_are_a_session(cli: Cli, place: Place) -> None:
+    """Only within minutes are they the same command."""
+    cli.ok("session", "add", "101", *SAID)
+    place.text = re.sub(r"### Session 1 - \d{4}", "### Session 1 - 2020", place.text)
+    cli.ok("session", "add", "101", *SAID)
+    assert len(place.numbers()) == 2
 
 
 def test_shape_of_what_was_added(cli: Cli, place: Place) -> None:
@@ -201,7 +222,7 @@ def test_dry_run_prints_the_diff(cli: Cli, place: Place) -> None:
 def test_expected_revision_is_handed_on(cli: Cli, place: Place) -> None:
     """The token that a write prints is what the next one may expect."""
     token = cli.json("session", "add", "101", *SAID, "--expect-revision", "1")["revision"]
-    cli.ok("session", "add", "101", *SAID, "--expect-revision", token)
+    cli.ok("session", "add", "101", *SAID, "--issue", "One.", "--expect-revision", token)
     assert place.numbers() == [(1, False), (2, False)]
 
 
@@ -210,7 +231,7 @@ def test_verbose_tells_the_revision(cli: Cli, place: Place) -> None:
     assert cli.ok("session", "add", "101", *SAID, "--verbose").endswith(
         f"is at revision {place.workspace.load(place.path).token}\n"
     )
-    assert cli.ok("session", "add", "101", *SAID, "--quiet") == ""
+    assert cli.ok("session", "add", "101", *SAID, "--issue", "One.", "--quiet") == ""
     assert place.numbers() == [(1, False), (2, False)]
 
 

@@ -47,9 +47,8 @@ def test_a_day_of_two_roles(cli: Cli, place: GitPlace) -> None:
         "drift: the working tree is not what implementer left; edited by hand since: a.txt\n  modified a.txt: expected "
     )
     assert "failed checks:\n  checksums: 1 file: a.txt\n" in drifted.out
-    assert (
-        "what to do: put files back by `taskstate snapshot verify 101 --role implementer --restore FILE`" in drifted.out
-    )
+    restore = "`taskstate snapshot verify 101 --role implementer --restore a.txt`"
+    assert f"what to do: put files back by {restore}" in drifted.out
     assert "is not what implementer left, and nobody has resolved that" in cli.refused(*TAKE)
     assert "put back a.txt" in cli.ok(*VERIFY, "--restore", "a.txt")
     assert "accepted as it is\n" in cli.ok("snapshot", "resolve", "101", "--note", "put back")
@@ -118,13 +117,13 @@ def test_dry_run_shows_and_keeps(cli: Cli, place: GitPlace) -> None:
     assert "+    implementer:" in cli.ok(*TAKE, "--dry-run")
     assert tree(place.root) == before
     cli.ok(*TAKE)
+    assert "role-done" in cli.ok("purge", "101", "--dry-run")
     place.write("a.txt", "by hand\n")
     before = tree(place.root)
     assert cli(*VERIFY, "--dry-run").status == 1
     result = cli(*VERIFY, "--dry-run", "--restore", "a.txt")
     assert (result.status, result.out.startswith("would put back a.txt\n")) == (1, True)
     assert "+    - {at: " in cli.ok("snapshot", "resolve", "101", "--note", "n", "--dry-run")
-    assert "role-done" in cli.ok("purge", "101", "--dry-run")
     assert tree(place.root) == before
 
 

@@ -144,6 +144,16 @@ def test_a_claim_is_recorded_and_confirmed(mapped: SharedContext) -> None:
     mapped.cli.ok("lint")
 
 
+def test_the_same_claim_at_once_is_one(mapped: SharedContext) -> None:
+    """Given again it says so, with the same answer; another claim is another one."""
+    first, again = (mapped.cli(*RECORD, "src/b.py", "--actor", "ann") for _ in range(2))
+    assert (again.status, "the same claim is recorded already" in again.out) == (first.status, True)
+    assert again.out.partition("\n.taskstate")[0] == first.out.partition("\n.taskstate")[0]
+    assert len(events(mapped)) == 1
+    mapped.cli(*RECORD, "src/b.py", "--note", "second look", "--actor", "ann")
+    assert len(events(mapped)) == 2
+
+
 def test_an_incomplete_claim_is_recorded_too(mapped: SharedContext) -> None:
     """It ends with status 1, and is confirmed only with a reason."""
     data = mapped.cli.json(*RECORD, "a.txt,src/c.py", "--actor", "ann", status=1)
@@ -247,8 +257,8 @@ def test_events_in_the_archive_count(mapped: SharedContext) -> None:
     mapped.cli.ok("permanent", "recover", "--agent", "ann")
     mapped.cli.ok(*RECORD, "a.txt", "--actor", "ann")
     mapped.cli.ok(*CONFIRM, "bob")
-    for _ in range(21):
-        mapped.cli.ok(*RECORD, "a.txt", "--actor", "ann")
+    for number in range(21):
+        mapped.cli.ok(*RECORD, "a.txt", "--note", f"look {number}", "--actor", "ann")
     assert "impact-confirmed" not in [each["event"] for each in events(mapped)]
     assert missing(mapped) == ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import tempfile
 import time
@@ -254,12 +255,18 @@ def test_conflict_that_git_left_in_the_index_is_refused(place: GitPlace, how: st
     assert [each.path for each in place.verify().files] == ["a.txt"]
 
 
-def test_conflict_in_our_own_file_is_no_matter(place: GitPlace) -> None:
-    """Our files are no part of a snapshot, so a conflict in one of them does not stop it."""
+@pytest.mark.parametrize("name", ["docs/task-7-state.md", ".taskstate/tasks/task-101-state.md"])
+def test_conflict_in_our_own_file_is_refused_too(place: GitPlace, name: str) -> None:
+    """One line names the file, with the command that settles it, which does."""
     blob = place.git("hash-object", "-w", "--stdin", stdin=b"x\n")
-    entries = "".join(f"100644 {blob} {stage}\tdocs/task-7-state.md\n" for stage in (1, 2, 3))
-    place.git("update-index", "--index-info", stdin=entries.encode())
+    entries = "".join(f"100644 {blob} {stage}\t{name}\n" for stage in (1, 2, 3))
+    place.git("update-index", "--index-info", stdin=f"0 {'0' * 40}\t{name}\n{entries}".encode())
     place.write("a.txt", "work\n")
+    error = refusal(place.take)
+    assert (error.code, f"not merged {name}" in error.message, "\n" in str(error)) == ("under-way", True, False)
+    (place.root / name).parent.mkdir(exist_ok=True)
+    (place.root / name).touch()
+    place.git(*shlex.split(str(error.help).rpartition("`git ")[2].removesuffix("`")))
     place.take()
     assert not place.verify().drift
 

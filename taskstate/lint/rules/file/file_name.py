@@ -4,7 +4,8 @@
 
 A state file is called `task-<id>-state.md`, and its front matter has the same id as `task_id`; case does not matter. An
 id has at most 64 letters and digits, with single `.`, `_` or `-` between them, and does not begin with `task-`. The
-name of a handoff document says its phase, as its front matter does.
+name of a handoff document says its phase, as its front matter does. A file among the state files whose name is only
+close to that (`task-101.md`, `Task-101-State.md`), or that has a `task_id`, is found, too.
 
 ## Why
 
@@ -54,6 +55,9 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding at the first line for a malformed name, or at a `task_id` or `phase` that differs from it."""
+    if facts.file_type == "near":
+        yield from _near(facts)
+        return
     if facts.has_malformed_id:
         yield RULE.at(
             facts.first_line,
@@ -69,6 +73,15 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             place = "lies in the folder of" if facts.file_type == "handoff" else "is by its name that of"
             message = f"the file {place} task {facts.task_id}, and its task_id is {node.text!r}"
             yield RULE.at(node.span, message, help=_help(document, facts, node.text))
+
+
+def _near(facts: Facts) -> Iterator[Diagnostic]:
+    """Yield the finding about a file that is only nearly called as a state file is."""
+    task_id = names.near_id(facts.name) or facts.values.get("task_id")
+    message = f"no command sees this file: by its name {facts.name!r} it is no state file"
+    yield RULE.at(
+        facts.first_line, message, help=f"rename it to `task-{task_id}-state.md`; `taskstate doctor` says how"
+    )
 
 
 def _help(document: Document, facts: Facts, told: str) -> str:

@@ -19,8 +19,8 @@ task_id: "101"
 
 ## Instead
 
-For a newer version, install the program that wrote it: `pip install --upgrade taskstate`. Where the number was
-mistyped or lost, write the current version:
+For a newer version, install the program that wrote it: `pip install --upgrade taskstate`, `uv tool upgrade taskstate`,
+or `pipx upgrade taskstate`. Where the number was mistyped or lost, write the current version:
 
 ```yaml
 taskstate: 1

@@ -27,7 +27,8 @@ Where the section is gone with its content, `--fix` adds an empty one in its pla
 required headings, the Feature Checklist without features. Where only the heading is gone, and the features or sessions
 below it are part of the section above, the finding is at the first of them, and `--fix --unsafe-fixes` writes the
 heading above it. Nothing is added where the heading has another level, where the task's status requires more than a
-placeholder, or while a heading of level 1 splits a section. A section that stands there under another title is TS209.
+placeholder, or while a heading of level 1 splits a section. Where `kind` names no kind, or the file has the sections of
+another one, the kind is to be mended first. A section that stands there under another title is TS209.
 """
 
 from __future__ import annotations
@@ -75,14 +76,15 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         if lost:
             yield _without_heading(document, spec, lost)
             continue
-        damage = facts.queries.damage()  # what was in the section can be brought back, so no empty one is added
+        # What was in the section can be brought back, or the section is none of this file's: no empty one is added.
+        held = facts.queries.damage() or facts.outline.doubt
         before, behind = facts.outline.neighbours(spec)
         position = f"before {shown(behind.title)}" if behind else "behind all the others"
         yield RULE.at(
             _span(document, before, behind),
             f"the section {spec.heading!r} is missing",
-            help=damage or f"add `{spec.heading}` {position}",
-            fix=None if damage else _fix(document, facts, spec),
+            help=held or f"add `{spec.heading}` {position}",
+            fix=None if held else _fix(document, facts, spec),
         )
 
 

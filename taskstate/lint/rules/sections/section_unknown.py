@@ -66,7 +66,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             yield RULE.at(
                 section.heading,
                 f"{shown(section.title)} is no section that the kind `{facts.kind.name}` declares",
-                help="put it under `## Notes` with a heading of level 3, or under the section that it belongs to",
+                help=facts.outline.doubt
+                or "put it under `## Notes` with a heading of level 3, or under the section that it belongs to",
             )
 
 

@@ -65,10 +65,11 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     if titles is None:
         return
     expected_line, line = titles.expected, titles.line
-    if line is None:
-        yield _missing(document, expected_line)
-    elif titles.is_wrong:
-        yield _wrong(line, expected_line, facts.kind)
+    wrong = _missing(document, expected_line) if line is None else None
+    if line and titles.is_wrong:
+        wrong = _wrong(line, expected_line, facts.kind)
+    if wrong:
+        yield wrong._replace(fix=None, help=facts.outline.doubt) if facts.outline.doubt else wrong
     for other in titles.others:
         if facts.outline.repeated and line and other.title == line.title:
             continue  # the whole body stands twice: TS203 says so

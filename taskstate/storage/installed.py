@@ -1,0 +1,110 @@
+"""Says how this taskstate was installed: where its command is, and which commands install more of it, or it elsewhere.
+
+Advice that does not fit the installation fails: `pip install` changes nothing in the environment of `uv tool` or pipx.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+
+from taskstate.storage import folders
+from taskstate.version import VERSION
+
+NAME = "taskstate"
+# What each extra has to bring so that it counts as installed.
+_MODULES = {"lsp": ("pygls",), "mcp": ("mcp", "mcp_types")}
+# What the installers leave in the environment that they make for a tool, and the command that makes it anew.
+_TOOLS = {"uv-receipt.toml": "uv tool install", "pipx_metadata.json": "pipx install"}
+# An address that stands in files of the team: no name with a password, nothing that a shell or YAML reads otherwise.
+_ADDRESS = re.compile(r"(?:git\+)?(?:https?|ssh)://(?:git@)?[\w.~:/%+-]+(?:@[\w./-]+)?")
+
+
+def program(name: str = NAME, path: str | None = None) -> str:
+    """Return where a program is on the PATH, or on another one; empty where it is not. A path is looked at itself."""
+    return shutil.which(name, path=path) or ""
+
+
+def command() -> str:
+    """Return where the command of this installation is, else the one of the PATH; empty if there is none."""
+    return program(_beside(NAME)) or program()
+
+
+def lacks(extra: str) -> bool:
+    """Return whether the packages of an extra are missing here."""
+    from importlib.util import find_spec
+
+    return any(find_spec(module) is None for module in _MODULES[extra])
+
+
+def adding(extra: str) -> str:
+    """Return the command that adds an extra to this installation."""
+    tool, wanted = _tool(), f"{NAME}[{extra}]"
+    if tool:
+        source = _source()
+        wanted = f"{wanted} @ {source}" if source else wanted
+        return f"{tool}{' --force' if tool.startswith('pipx') else ''} {shlex.quote(wanted)}"
+    return f"{_pip_install()} '{wanted}'"
+
+
+def adding_manager() -> str:
+    """Return the command that installs pre-commit, the manager of commit hooks."""
+    tool = _tool()
+    return f"{tool} pre-commit" if tool else adding("pre-commit")
+
+
+def hook_manager() -> str:
+    """Return the command that has git run the commit hooks; before it, where there is no manager, what installs one."""
+    for manager in ("pre-commit", "prek"):
+        if program(manager):
+            return f"{manager} install"
+    own = _beside("pre-commit")
+    if program(own):
+        return f"{shlex.quote(own)} install"
+    is_on_the_path = _tool() or _pip_install() == "pip install"
+    return f"{adding_manager()} && {'pre-commit' if is_on_the_path else shlex.quote(own)} install"
+
+
+def elsewhere() -> str:
+    """Return the command that installs the same taskstate on another machine; empty where this one cannot tell."""
+    source = _source()
+    if source and not _ADDRESS.fullmatch(source):  # a folder or a wheel of this machine
+        return ""
+    wanted = f"{NAME} @ {source}" if source else f"{NAME}=={VERSION}"
+    return f'{_tool() or "pip install"} "{wanted}"'
+
+
+def _beside(name: str) -> str:
+    """Return where a program of this Python's environment is, if it is there."""
+    return os.path.join(os.path.dirname(sys.executable), name)
+
+
+def _tool() -> str:
+    """Return the command that installs a tool in an environment of its own, where this is one; else nothing."""
+    return next((how for mark, how in _TOOLS.items() if folders.exists(os.path.join(sys.prefix, mark))), "")
+
+
+def _pip_install() -> str:
+    """Return the command that installs packages into this Python's environment."""
+    from importlib.util import find_spec
+
+    if program("pip") and program("pip") == program(_beside("pip")):
+        return "pip install"
+    python = shlex.quote(sys.executable)
+    return f"{python} -m pip install" if find_spec("pip") else f"uv pip install --python {python}"
+
+
+def _source() -> str:
+    """Return the address from which this was installed, with its commit; empty for an index."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        values = json.loads(distribution(NAME).read_text("direct_url.json") or "{}")
+        url, commit = str(values.get("url") or ""), values.get("vcs_info", {}).get("commit_id")
+    except (PackageNotFoundError, ValueError, AttributeError):
+        return ""
+    return f"git+{url}@{commit}" if commit else url
