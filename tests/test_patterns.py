@@ -112,7 +112,6 @@ COMPOSED: dict[str, Callable[[Any], Iterable[str]]] = {
 # What is not measured, and why.
 EXEMPT = {
     "lint.rules.sections.title_mismatch: form": "meets a title, which is one line: there its first try succeeds",
-    "agents.on_edit: _COMMIT": "runs on the command that an agent itself is about to run, and on no file",
     "context.normalization: _HTML_COMMENT": "runs only up to the last end of a comment, so that each that begins ends",
     "migration.import_handoffs: 'phase-(?P<phase>.+?)-handoff-(?P<time>.+)\\\\.md'": "runs on the name of a file",
     "model.permanent: _VERSION_LINE": "runs on one line, with bounds; what stands behind its colon always fits",
