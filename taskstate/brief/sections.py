@@ -10,6 +10,7 @@ import re
 
 from taskstate.brief.units import Unit, list_units, units_of
 from taskstate.model import chain, chain_quotes, phases
+from taskstate.model.criteria import shown_criteria
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.model.session_texts import DID, ISSUES, NEXT
 from taskstate.model.static_context import SECTION, read_static
@@ -227,7 +228,7 @@ def _objective_units(title: str, value: Mapping[str, object]) -> Iterator[Unit]:
 
 
 def _static_units(state: TaskState, static: StaticPart) -> dict[str, tuple[Unit, ...]]:
-    criteria = (f"{each.number}. [{'x' if each.checked else ' '}] {each.text}" for each in state.criteria)
+    criteria = shown_criteria(state.document)
     description = units_of(static.description)
     first = (each._replace(keep=BACKGROUND - 1) for each in description[:1])  # without it the rest says little
     scope = [*(f"In: {each}" for each in static.scope_in), *(f"Out: {each}" for each in static.scope_out)]

@@ -16,8 +16,8 @@ from taskstate.errors import TaskstateError
 from taskstate.handoff.document import OPEN
 from taskstate.handoff.document_files import archive_path, handoff_files
 from taskstate.model import chain, chain_quotes, roles
+from taskstate.model.criteria import malformed_criteria
 from taskstate.model.document_kinds import kind_of
-from taskstate.model.malformed_criteria import malformed_criteria
 from taskstate.model.statuses import BLOCKED, COMPLETE
 from taskstate.model.write_metadata import blocks_of
 from taskstate.roles import role_rules
@@ -105,10 +105,12 @@ def gaps_in(state: TaskState, *, require_command: bool = False) -> tuple[Gap, ..
 
 def _form_gaps(state: TaskState) -> Iterator[Gap]:
     """Yield the lines among the criteria that are read as none, and so are neither checked nor open."""
-    for number, each in enumerate(malformed_criteria(state), start=1):
+    for number, each in enumerate(malformed_criteria(state.document), start=1):
         line = state.document.position(each.span.start).line + 1
         words = _cut(each.span.of(state.document.text))
-        yield Gap(f"criterion-form:{number}", f"line {line} is no criterion: {words}; write `- [ ]` or `- [x]` there")
+        yield Gap(
+            f"criterion-form:{number}", f"line {line} is no criterion: {words}: {each.flaw.reason}; {each.flaw.cure}"
+        )
 
 
 def _status_gaps(state: TaskState) -> Iterator[Gap]:
