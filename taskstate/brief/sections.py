@@ -12,11 +12,11 @@ from taskstate.brief.units import Unit, list_units, units_of
 from taskstate.model import chain, chain_quotes, phases
 from taskstate.model.criteria import shown_criteria
 from taskstate.model.document_kinds import kind_of, section_key
-from taskstate.model.session_texts import DID, ISSUES, NEXT
+from taskstate.model.session_texts import DID, ENTRY_FORM, ISSUES, NEXT
 from taskstate.model.static_context import SECTION, read_static
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, json_fence
 from taskstate.syntax.nodes import Fault
-from taskstate.syntax.spans import trimmed
+from taskstate.syntax.spans import trimmed, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -347,7 +347,10 @@ def _lead_units(state: TaskState, section: Section) -> tuple[Unit, ...]:
         lines = text[lead.start : fence.span.start].rstrip() + "\n\n" + text[fence.span.end : lead.end].lstrip("\r\n")
     else:
         lines = lead.of(text)
-    return () if not lines.strip() or kind_of(state.document).is_placeholder(lines) else units_of(lines.strip("\r\n"))
+    says_nothing = with_newlines(lines, "\n").strip() in {"", ENTRY_FORM} or kind_of(state.document).is_placeholder(
+        lines
+    )
+    return () if says_nothing else units_of(lines.strip("\r\n"))
 
 
 def _section_units(state: TaskState, section: Section, key: str) -> tuple[Unit, ...]:
