@@ -183,13 +183,13 @@ def labelled_fields(document: Document, section: Section) -> Mapping[str, Field]
     """Return the labelled parts of a session or summary by lower-case label, ignoring labels in fences and comments."""
     text, labels = document.text, _labels(document, section.body)
     ends = [*(match.start() for match in labels[1:]), section.body.end]
-    fields: dict[str, Field] = {}
+    first: dict[str, Span] = {}
+    spans: dict[str, list[Span]] = {}
     for match, end in zip(labels, ends, strict=False):
-        span = trimmed(text, Span(match.end(), end))
-        first = fields.setdefault(_name_of(match), Field(Span(*match.span()), span))
-        if first.span != span:
-            fields[_name_of(match)] = first._replace(more=(*first.more, span))
-    return fields
+        name = _name_of(match)
+        first.setdefault(name, Span(*match.span()))
+        spans.setdefault(name, []).append(trimmed(text, Span(match.end(), end)))
+    return {name: Field(label, spans[name][0], tuple(spans[name][1:])) for name, label in first.items()}
 
 
 def filled_labels(document: Document, section: Section) -> set[str]:
