@@ -568,3 +568,10 @@ def test_unknown_task_is_not_found(place: Place) -> None:
 def test_entry_form_is_that_of_a_session_written_by_hand() -> None:
     """The sessions that these tests write by hand have the form of the format."""
     assert SESSION.format(1, 2, said(1)).startswith("### Session 1 - 2026-01-02 10:00\n\n**What I did:**\n\n- did 1\n")
+
+
+def test_the_form_of_a_session_is_no_loss(place: Place) -> None:
+    """Who writes a session by hand takes the comment out, and no command misses it."""
+    place.text = place.text.replace(f"{ENTRY_FORM}\n\n", "")
+    place.check(1)
+    assert place.told() == ()
