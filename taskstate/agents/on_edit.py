@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from taskstate.writing.change import Request
 
 _FINDINGS = 8  # that are handed back
+_DERIVED = frozenset({"TS105", "TS304"})  # rules about counts and percentages
 _CHECKED: tuple[OwnType, ...] = ("state", "handoff")
 
 
@@ -59,12 +60,23 @@ def _is_in(top: Path, folder: str) -> bool:
 def after_edit(event: Event) -> str:
     """Return what the linter finds in the files that were edited; with a request, after its safe fixes."""
     paths = [path for edit in event.call.edits for path in _inside(event, edit.path)]
-    own = [*_checked(event, paths)]
-    refused: tuple[str, ...] = ()
-    if own and event.request:
-        refused = tuple(_fix(event, event.request, [path for path in own if own_type(path.name) == "state"]))
-    lines = [*refused, *_lines(_findings(event, own))]
+    own, refused = [*_checked(event, paths)], tuple[str, ...]()
+    found = _of_the_agent(_findings(event, own))
+    if found and event.request:
+        names = {each.path for each in found}
+        states = [each for each in own if own_type(each.name) == "state" and event.workspace.relative(each) in names]
+        refused = tuple(_fix(event, event.request, states))
+        found = _of_the_agent(_findings(event, own))
+    lines = [*refused, *_lines(found)]
     return "\n".join(["taskstate finds in what you edited:", *lines]) if lines else ""
+
+
+def _of_the_agent(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings but for values that follow from the file: the next command puts them right.
+
+    A fix of theirs would change the file under the agent's hands, and its next edit would find another text.
+    """
+    return [each for each in findings if each.diagnostic.code not in _DERIVED or each.diagnostic.severity == "error"]
 
 
 def _fix(event: Event, request: Request, paths: Iterable[Path]) -> Iterator[str]:

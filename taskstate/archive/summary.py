@@ -21,7 +21,7 @@ from taskstate.archive.summary_statements import (
     statements_in,
     without_duplicates,
 )
-from taskstate.model.progress_log import field_values, labelled_fields
+from taskstate.model.progress_log import labelled_fields
 from taskstate.model.session_texts import COMMITS
 from taskstate.syntax import escaping
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -203,7 +203,7 @@ class EarlierSummary:
     def values(self, name: str) -> tuple[str, ...]:
         """Return the values of a field."""
         field = self.fields.get(name)
-        return field_values(self.document, field.span) if field else ()
+        return field.values(self.document) if field else ()
 
     @property
     def lists(self) -> Lists:

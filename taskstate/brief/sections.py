@@ -10,12 +10,13 @@ import re
 
 from taskstate.brief.units import Unit, list_units, units_of
 from taskstate.model import chain, chain_quotes, phases
+from taskstate.model.criteria import shown_criteria
 from taskstate.model.document_kinds import kind_of, section_key
-from taskstate.model.session_texts import DID, ISSUES, NEXT
+from taskstate.model.session_texts import DID, ENTRY_FORM, ISSUES, NEXT
 from taskstate.model.static_context import SECTION, read_static
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, json_fence
 from taskstate.syntax.nodes import Fault
-from taskstate.syntax.spans import trimmed
+from taskstate.syntax.spans import trimmed, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ def _objective_units(title: str, value: Mapping[str, object]) -> Iterator[Unit]:
 
 
 def _static_units(state: TaskState, static: StaticPart) -> dict[str, tuple[Unit, ...]]:
-    criteria = (f"{each.number}. [{'x' if each.checked else ' '}] {each.text}" for each in state.criteria)
+    criteria = shown_criteria(state.document)
     description = units_of(static.description)
     first = (each._replace(keep=BACKGROUND - 1) for each in description[:1])  # without it the rest says little
     scope = [*(f"In: {each}" for each in static.scope_in), *(f"Out: {each}" for each in static.scope_out)]
@@ -346,7 +347,10 @@ def _lead_units(state: TaskState, section: Section) -> tuple[Unit, ...]:
         lines = text[lead.start : fence.span.start].rstrip() + "\n\n" + text[fence.span.end : lead.end].lstrip("\r\n")
     else:
         lines = lead.of(text)
-    return () if not lines.strip() or kind_of(state.document).is_placeholder(lines) else units_of(lines.strip("\r\n"))
+    says_nothing = with_newlines(lines, "\n").strip() in {"", ENTRY_FORM} or kind_of(state.document).is_placeholder(
+        lines
+    )
+    return () if says_nothing else units_of(lines.strip("\r\n"))
 
 
 def _section_units(state: TaskState, section: Section, key: str) -> tuple[Unit, ...]:

@@ -15,6 +15,7 @@ from taskstate.model.chain_quotes import parts_of
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.model.statuses import COMPLETE
 from taskstate.model.task_state import PART_LEVEL, read_state
+from taskstate.storage.replaced_texts import words_gone
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.escaping import item_text
@@ -25,7 +26,7 @@ from taskstate.writing.change import Change
 from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from taskstate.model.task_state import TaskState
     from taskstate.workspace.workspace import Loaded, Workspace
@@ -139,9 +140,22 @@ def set_part(workspace: Workspace, task_id: str, name: str, text: str, request: 
 
     def job(loaded: Loaded) -> Change[str]:
         title = part_title(loaded.state, name)
-        return Change(text=with_part(loaded.state, title, text), result=title)
+        return _changed(loaded, with_part(loaded.state, title, text), "chain output set")._replace(result=title)
 
     return change(workspace, task_id, job, request)
+
+
+def filling(text: str) -> Callable[[Loaded], Change]:
+    """Return the step that writes the Chain Output that a text gives, as `with_output`; what it replaces is kept."""
+    return lambda loaded: _changed(loaded, with_output(loaded.state, text), "finish --output")
+
+
+def _changed(loaded: Loaded, text: str, by: str) -> Change[str]:
+    """Return the change to a text with another Chain Output; of the old one what says something is kept."""
+    before, after = (each.state.section(chain.OUTPUT) for each in (loaded, loaded.with_text(text)))
+    old, new = before.body.of(loaded.document.text) if before else "", after.body.of(text) if after else ""
+    placeholder = kind_of(loaded.document).placeholder
+    return Change(text=text, replaced=words_gone(loaded.relative, old.replace(placeholder, ""), new, by), result="")
 
 
 def part_title(state: TaskState, name: str) -> str:

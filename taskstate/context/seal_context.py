@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 
 from taskstate.context import export as context_export
@@ -17,10 +18,11 @@ from taskstate.context.sources import unmatched_globs, unmatched_notes
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.messages import first_of
 from taskstate.model.canonical_json import CANONICAL_VERSION
-from taskstate.model.static_context import context_seal, is_sealed
+from taskstate.model.static_context import context_seal, is_sealed, static_section
 from taskstate.model.statuses import IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import blocks_of, front_matter_values, set_front_matter, timestamp, with_event
 from taskstate.storage.git import client as git
+from taskstate.storage.replaced_texts import words_gone
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
@@ -28,6 +30,8 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.writing.change import Change
 from taskstate.writing.event_log import with_oldest_moved
 from taskstate.writing.writer import change
+
+_NO_WORDS = r"(?s)```.*?```|\[[ xX]\]"
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -146,7 +150,15 @@ def _outcome(outcome: Outcome[_SealPlan]) -> SealResult:
 def _change_of(workspace: Workspace, loaded: Loaded, sealing: _SealPlan) -> Change[_SealPlan]:
     parts = {row.part: row.source for row in sealing.rows if row.source}
     exports = context_export.artifacts_of(workspace, loaded.with_text(sealing.text), sealing.context, parts)
-    return Change(text=sealing.text, notes=sealing.notes, artifacts=exports, result=sealing)
+    old, new = (_words_in(each) for each in (loaded.document, loaded.document.with_text(sealing.text)))
+    replaced = words_gone(loaded.relative, old, new, "context rebuild")
+    return Change(text=sealing.text, notes=sealing.notes, artifacts=exports, replaced=replaced, result=sealing)
+
+
+def _words_in(document: Document) -> str:
+    """Return section 1 without what commands alone write there: its fences, and the marks of criteria."""
+    section = static_section(document)
+    return re.sub(_NO_WORDS, "", section.span.of(document.text)) if section else ""
 
 
 def _base_commit(workspace: Workspace, given: str, request: Request) -> str | None:

@@ -106,16 +106,22 @@ def accepting(
     workspace: Workspace, agent: str, request: Request, *, errors_in: Validator
 ) -> Callable[[Loaded], Change[HandoffFile]]:
     """Return the step that accepts the open handoff of a state file, as `accept` does."""
-    values = {"status": ACCEPTED, "accepted_by": agent, "accepted_at": timestamp(request.metadata.now)}
+    values: dict[str, object] = {
+        "status": ACCEPTED,
+        "accepted_by": agent,
+        "accepted_at": timestamp(request.metadata.now),
+    }
 
     def job(loaded: Loaded) -> Change[HandoffFile]:
         file = _acceptable(workspace, loaded, errors_in)
         notes = _notes(workspace, loaded.state, file) if file.status == OPEN else ()
         root, target = workspace.config.root, archive_path(file.path)
-        text = with_handoffs(loaded.document.text, {"open": None})
+        by_hand: dict[str, object] = {"verified": {"sessions": loaded.state.last_session}} if file.is_by_hand else {}
+        number = blocks_of(loaded.document).handoffs.number
+        text = with_handoffs(loaded.document.text, {"open": None} | ({"count": number + 1} if by_hand else {}))
         if file.path == target and file.status == ACCEPTED:  # accepted on the other branch of a merge
             return Change(text=text, notes=_notes(workspace, loaded.state, file), result=file)
-        data = with_values(file.document, values).encode()
+        data = with_values(file.document, values | by_hand).encode()
         accepted = HandoffFile(target, data, parse(data.decode()))
         if file.path == target:
             replaced = journal.Replace(f"{root}/{target}", files.digest(file.data), data)

@@ -250,7 +250,8 @@ def _require_possible(
         open_path = ""
     if open_path:
         open_path = _readable_open_path(workspace, open_path, state.id, force=force)
-    open_path = open_path or next((each.path for each in documents.read if each.status == OPEN), "")
+    found = (each.path for each in documents.read if each.status == OPEN and not (force and each.is_by_hand))
+    open_path = open_path or next(found, "")
     stray = next(iter(documents.strays), None)
     if stray and not open_path and not force:
         path = f"{workspace.config.root}/{stray.path}"

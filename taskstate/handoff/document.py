@@ -133,6 +133,17 @@ class HandoffReader(_Reading):
             or (built_in(HANDOFF).is_placeholder(text) and not escaping.is_none(text))
         )
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether every section says something, and Current State has its labels."""
+        names = [spec.name for spec in built_in(HANDOFF).sections]
+        needed = [name for name in names if name not in MAY_BE_NONE]
+        return (
+            all(self.section(name) and not self.is_empty(name) for name in names)
+            and not any(self.says_none(name) for name in needed)
+            and all(label.lower() in self.labelled for label in LABELS)
+        )
+
     def says_none(self, name: str) -> bool:
         """Return whether a section consists of `None.` or the like."""
         return escaping.is_none(self._text(name))

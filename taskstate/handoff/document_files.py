@@ -6,16 +6,18 @@ from contextlib import closing, suppress
 from functools import cached_property
 
 from taskstate.errors import GitFailed, TaskstateError
-from taskstate.handoff.document import ACCEPTED, OPEN, HandoffReader, front_matter_of
+from taskstate.handoff.document import ACCEPTED, OPEN, HandoffReader, front_matter_of, front_matter_text
 from taskstate.handoff.paths import folder, is_handoff_path
 from taskstate.messages import decoded
 from taskstate.model import document_kinds
-from taskstate.model.names import ACCEPTED_FOLDER
+from taskstate.model.names import ACCEPTED_FOLDER, phase_in, time_of_handoff
 from taskstate.model.tool_blocks import read_seen_state
 from taskstate.storage import files
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.syntax.document import parse
+from taskstate.syntax.spans import with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,8 +34,8 @@ NO_HANDOFF: ErrorCode = "no-handoff"
 class HandoffDocuments(NamedTuple):
     """The documents of a task, oldest first, and path and error message of each one that cannot be read.
 
-    `strays` are Markdown files in the folder of open handoffs that no command wrote: of another name, or without our
-    front matter.
+    `strays` are Markdown files in the folder of open handoffs that are none: of another name, with the front matter
+    of another tool, or by hand and not complete.
     """
 
     read: tuple[HandoffFile, ...]
@@ -78,6 +80,11 @@ class HandoffFile(_HandoffFile):
         return missing and not find_conflicts(self.document.text)
 
     @property
+    def is_by_hand(self) -> bool:
+        """Whether its front matter is not on disk yet: no command wrote it, and none has counted it."""
+        return self.data != self.document.text.encode()
+
+    @property
     def verified(self) -> SeenState:
         """The facts that were recorded when it was written."""
         return read_seen_state(self.values.get("verified"))
@@ -111,7 +118,7 @@ def list_documents(workspace: Workspace, task_id: str) -> HandoffDocuments:
     strays: list[HandoffFile] = []
     for path in _markdown_files(workspace, task_id):
         try:
-            file = _read_file(workspace, path)
+            file = _with_front_matter(_read_file(workspace, path), task_id)
             if not is_handoff_path(path, task_id) or file.is_foreign:
                 strays.append(file)
             else:
@@ -123,6 +130,36 @@ def list_documents(workspace: Workspace, task_id: str) -> HandoffDocuments:
         tuple(unreadable),
         tuple(each for each in strays if each.path != archive_path(each.path)),
     )
+
+
+def _with_front_matter(file: HandoffFile, task_id: str) -> HandoffFile:
+    """Return a complete document by hand among the open ones with a front matter of what its name says.
+
+    Its bytes stay those on disk. Any other document stays as it is.
+    """
+    document = file.document
+    missing = any(problem.kind == "front-matter-missing" for problem in document.problems)
+    phase = phase_in(file.path)
+    is_open = is_handoff_path(file.path, task_id) and file.path != archive_path(file.path)
+    if not (missing and is_open and phase and file.reading.is_complete) or find_conflicts(document.text):
+        return file
+    head = front_matter_text(
+        {
+            "taskstate": FORMAT,
+            "kind": document_kinds.HANDOFF,
+            "task_id": task_id,
+            "phase": phase,
+            "created_at": _moment(time_of_handoff(file.path)),
+            "status": OPEN,
+        }
+    )
+    text = with_newlines(head, document.newline) + document.text.removeprefix("\ufeff").lstrip("\r\n")
+    return HandoffFile(file.path, file.data, parse(text))
+
+
+def _moment(time: str) -> str:
+    """Return the time in a document's name as a timestamp."""
+    return f"{time[:4]}-{time[4:6]}-{time[6:8]}T{time[9:11]}:{time[11:13]}:{time[13:15]}Z"
 
 
 def _markdown_files(workspace: Workspace, task_id: str) -> Iterator[str]:

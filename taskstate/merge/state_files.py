@@ -35,7 +35,8 @@ from taskstate.version import FORMAT
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from taskstate.model.task_state import Criterion, TaskState
+    from taskstate.model.criteria import Criterion
+    from taskstate.model.task_state import TaskState
     from taskstate.units.three_way import Prefer
 
 

@@ -200,6 +200,13 @@ def edited_sections(state: TaskState) -> tuple[str, ...]:
     return tuple(edited_parts(state))
 
 
+def sections_by_hand(state: TaskState) -> tuple[str, ...]:
+    """Return the sections that the next write gives a version: the edited ones; all of a file without a seal."""
+    if state.text(VERSION_SEAL):
+        return edited_sections(state)
+    return tuple(name for name in CONTENT if content_of(state, name).strip())
+
+
 def edited_parts(state: TaskState) -> dict[str, str]:
     """Return the same sections, each with the part of the seal that its content no longer has."""
     seal = state.text(VERSION_SEAL)

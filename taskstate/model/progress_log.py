@@ -27,16 +27,26 @@ _SUMMARY = r"(?i)archived summary\b(?:\s*\(sessions?\s+(\d{1,9})(?:\s*[-\u2013]\
 _LABEL = re.compile(r"\*\*(?<=[\r\n]\*\*)([^*\r\n:]+):\*\*[ \t]*")
 # `**Next steps**:` and `__Next steps:__` look the same when rendered. Only of the labels that every session has: other
 # words in bold are prose.
+_INDENTED_LABEL = r"(?<=[\r\n]) {1,3}\*\*([^*\r\n:]+):\*\*[ \t]*"
+_INDENTS = tuple(f"{end}{' ' * count}**" for end in "\r\n" for count in (1, 2, 3))
 _REQUIRED = session_texts.REQUIRED_PATTERN
 _OTHER_LABEL = rf"(?i)(?:(?:\*\*|__)(?<=[\r\n]..))({_REQUIRED})(?::(?:\*\*|__)|(?:\*\*|__):)[ \t]*"
 _FIELDS = {name: text.field for text in SESSION_TEXTS for name in text.also}  # second names
 
 
 class Field(NamedTuple):
-    """A labelled part of a session: `**label:**` and the text up to the next label."""
+    """A labelled part of a session: `**label:**` and the text up to the next label.
+
+    `more` are the texts of further parts with the same label.
+    """
 
     label_span: Span
     span: Span
+    more: tuple[Span, ...] = ()
+
+    def values(self, document: Document) -> tuple[str, ...]:
+        """Return the items below the label, or its text as the only one."""
+        return tuple(value for span in (self.span, *self.more) for value in field_values(document, span))
 
 
 class _Session(NamedTuple):
@@ -63,13 +73,13 @@ class Session(_Session):
 
     @cached_property
     def fields(self) -> Mapping[str, Field]:
-        """The labelled parts by lower-case label; the first of several with one label."""
+        """The labelled parts by lower-case label; several with one label are one."""
         return labelled_fields(self.document, self.section)
 
     def field(self, name: str) -> tuple[str, ...]:
         """Return the items of a field, or its text as the only one; empty where it is missing."""
         field = self.fields.get(name)
-        return field_values(self.document, field.span) if field else ()
+        return field.values(self.document) if field else ()
 
     def values(self, text: SessionText) -> tuple[str, ...]:
         """Return the values of a text; of commits without the backticks that enclose a whole one."""
@@ -173,19 +183,22 @@ def labelled_fields(document: Document, section: Section) -> Mapping[str, Field]
     """Return the labelled parts of a session or summary by lower-case label, ignoring labels in fences and comments."""
     text, labels = document.text, _labels(document, section.body)
     ends = [*(match.start() for match in labels[1:]), section.body.end]
-    fields: dict[str, Field] = {}
+    first: dict[str, Span] = {}
+    spans: dict[str, list[Span]] = {}
     for match, end in zip(labels, ends, strict=False):
-        span = trimmed(text, Span(match.end(), end))
-        fields.setdefault(_name_of(match), Field(Span(*match.span()), span))
-    return fields
+        name = _name_of(match)
+        first.setdefault(name, Span(*match.span()))
+        spans.setdefault(name, []).append(trimmed(text, Span(match.end(), end)))
+    return {name: Field(label, spans[name][0], tuple(spans[name][1:])) for name, label in first.items()}
 
 
 def filled_labels(document: Document, section: Section) -> set[str]:
     """Return the labels of a session's fields that say something, in lower case; without a record of each field."""
     text, end = document.text, section.body.end
     filled: set[str] = set()
-    for match in reversed(_labels(document, section.body)):  # of several with one label the first counts
-        (filled.discard if is_blank(text[match.end() : end]) else filled.add)(_name_of(match))
+    for match in reversed(_labels(document, section.body)):
+        if not is_blank(text[match.end() : end]):
+            filled.add(_name_of(match))
         end = match.start()
     return filled
 
@@ -196,6 +209,8 @@ def _labels(document: Document, body: Span) -> list[re.Match[str]]:
     if text.find("**", *body) < 0 and text.find("__", *body) < 0:
         return []
     labels = list(_LABEL.finditer(text, *body))
+    if any(text.find(each, *body) >= 0 for each in _INDENTS):
+        labels = sorted([*labels, *_indented_labels(document, body)], key=lambda match: match.start())
     if len(labels) < len(session_texts.REQUIRED_LABELS):
         others = [
             each for each in re.compile(_OTHER_LABEL).finditer(text, *body) if not _LABEL.match(text, each.start())
@@ -208,6 +223,16 @@ def _labels(document: Document, body: Span) -> list[re.Match[str]]:
     # Blocks do not overlap, so only the last one before a label can contain it.
     before = [(match, bisect_right(starts, match.start()) - 1) for match in labels]
     return [match for match, block in before if block < first or ends[block] <= match.start()]
+
+
+def _indented_labels(document: Document, body: Span) -> list[re.Match[str]]:
+    """Return the labels behind one to three blanks, which look as those at the margin do; not those within an item."""
+    items = [item.span for item in document.items(body)]
+    return [
+        match
+        for match in compiled(_INDENTED_LABEL).finditer(document.text, *body)
+        if not any(item.start <= match.start() < item.end for item in items)
+    ]
 
 
 def _name_of(label: re.Match[str]) -> str:

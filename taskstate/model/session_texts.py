@@ -67,6 +67,11 @@ REQUIRED_LABELS = tuple(text.label for text in _IN_EVERY_SESSION)
 REQUIRED_PATTERN = "|".join(name for text in _IN_EVERY_SESSION for name in (text.field, *text.also))
 
 
+# What stands in the Progress Log of a new file, for who writes into it by hand; the first session takes its place.
+ENTRY_FORM = f"""<!-- By hand, the newest last: a heading "Session 1 - 2026-01-31 14:05" (UTC) of level 3, and below it,
+     each with a text: {" ".join(f"**{label}:**" for label in REQUIRED_LABELS)} -->"""
+
+
 def agent_last(texts: Sequence[SessionText]) -> list[SessionText]:
     """Return the texts in the order in which doors ask for them and data has them."""
     return sorted(texts, key=lambda text: text.key == AGENT.key)

@@ -11,7 +11,7 @@ import re
 
 from taskstate.model.canonical_json import canonical_json, sha256
 from taskstate.model.document_kinds import kind_of
-from taskstate.model.progress_log import field_values, labelled_fields
+from taskstate.model.progress_log import labelled_fields
 from taskstate.model.task_state import json_fence, read_state, section_of
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.escaping import item_text
@@ -79,9 +79,7 @@ def _scope(state: TaskState) -> tuple[tuple[str, ...], tuple[str, ...]]:
         return (), ()
     fields = labelled_fields(state.document, section)
     if "in" in fields or "out" in fields:
-        inside, outside = (
-            field_values(state.document, fields[name].span) if name in fields else () for name in ("in", "out")
-        )
+        inside, outside = (fields[name].values(state.document) if name in fields else () for name in ("in", "out"))
         return _without_backticks(inside), _without_backticks(outside)
     return _items(state, SCOPE), ()
 

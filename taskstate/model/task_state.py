@@ -6,13 +6,11 @@ of another type is None or empty, and what cannot be read is listed in `TaskStat
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.model.progress_log import Session, Summary, read_log
 from taskstate.syntax.document import Document, FrontMatter, Problem, Section
-from taskstate.syntax.escaping import item_text, unescape_item
 from taskstate.syntax.nodes import Fault, Node
 from taskstate.syntax.spans import Span, size_in_bytes, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -21,23 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from taskstate.model.criteria import Criterion
     from taskstate.syntax.markdown_blocks import Block
 
 
 KB = 1024
 _FEATURES, _PROGRESS = "features", "overall_progress"  # keys of the Feature Checklist
 SECTION_LEVEL, PART_LEVEL = 2, 3  # of the headings of sections, and of their parts: subsections, sessions, phases
-CRITERION = re.compile(r"\[([ xX])\](?:[ \t]+|\Z|(?=[\r\n]))")
-
-
-class Criterion(NamedTuple):
-    """An acceptance criterion; `number` counts from 1, `mark` is the one character between its brackets."""
-
-    number: int
-    text: str
-    checked: bool
-    span: Span
-    mark: Span
 
 
 class _Feature(NamedTuple):
@@ -111,7 +99,9 @@ class TaskState(_TaskState):
     @cached_property
     def criteria(self) -> tuple[Criterion, ...]:
         """The acceptance criteria."""
-        return self.document.derived(_criteria, None)
+        from taskstate.model.criteria import read_criteria
+
+        return read_criteria(self.document).sound
 
     @cached_property
     def checklist(self) -> Checklist | None:
@@ -245,28 +235,6 @@ def _log(document: Document, _given: None) -> tuple[tuple[Session, ...], Summary
 def _text(front_matter: FrontMatter, key: str) -> str:
     value = front_matter.node.get(key) if front_matter.node else None
     return value.text if value and value.kind == "scalar" else ""
-
-
-def _criteria(document: Document, _given: None) -> tuple[Criterion, ...]:
-    static = section_of(document, "Static Context")
-    if static is None:
-        return ()
-    section = next(
-        (child for child in document.children(static, PART_LEVEL) if section_key(child.title) == "acceptance criteria"),
-        None,
-    )
-    criteria: list[Criterion] = []
-    for item in document.items(section.body) if section else ():
-        match = CRITERION.match(document.text, *item.content)
-        if match:
-            text = unescape_item(item_text(document.text, item.span, item.content)[match.end() - item.content.start :])
-            checked = match[1] != " "
-            criteria.append(
-                Criterion(
-                    number=len(criteria) + 1, text=text, checked=checked, span=item.span, mark=Span(*match.span(1))
-                )
-            )
-    return tuple(criteria)
 
 
 def _json_problems(document: Document, _given: None) -> tuple[Problem, ...]:

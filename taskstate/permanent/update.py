@@ -140,11 +140,10 @@ def _reason(asked: Update) -> str:
 
 
 def _notes(loaded: Loaded, version: int, plan: Consolidated | None, level: str) -> tuple[str, ...]:
-    before = permanent.version_of(loaded.state)
-    if version == before:
-        return ()
-    by_hand = permanent.edited_sections(loaded.state)
+    before, by_hand = permanent.version_of(loaded.state), permanent.sections_by_hand(loaded.state)
     told = (f"edited by hand before, now a version of its own: {', '.join(by_hand)}",) if by_hand else ()
+    if version == before:
+        return told
     what = f": {plan.summary}" if plan and plan.summary else ""
     asks = f" ({level})" if level else ""
     return (*told, f"{shown_version(before)} is now {shown_version(version)}{asks}{what}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import permanent
-from taskstate.model.permanent import CHANGE_LOG, COSMETIC, KEPT_VERSIONS, LoggedVersion
+from taskstate.model.permanent import CHANGE_LOG, COSMETIC, KEPT_VERSIONS, VERSION_SEAL, LoggedVersion
 from taskstate.model.statuses import CREATED, IN_PROGRESS
 from taskstate.model.write_metadata import set_front_matter, timestamp
 from taskstate.syntax.edits import Edit, apply
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Request
 
-_BY_HAND = "edited by hand"
+_BY_HAND, _ADOPTED = "edited by hand", "written by hand, and adopted as it stands"
 _GIVEN = "given before, and taken back or let go"
 
 
@@ -34,7 +34,8 @@ class Revision(NamedTuple):
 def raised(workspace: Workspace, loaded: Loaded, text: str, revision: Revision, request: Request) -> Change:
     """Return the change that writes `text` as the next version of a permanent task.
 
-    What was edited by hand before gets a version of its own first, so that nobody works on an old one unnoticed.
+    What was edited by hand before gets a version of its own first, so that nobody works on an old one unnoticed; so
+    does a file that no command has given a version.
 
     Raises:
         TaskstateError: code "unreadable": the Change Log is missing or damaged.
@@ -45,11 +46,12 @@ def raised(workspace: Workspace, loaded: Loaded, text: str, revision: Revision, 
     for gone in range(number + 1, keeping.highest_version(workspace, loaded) + 1):
         lines.append(LoggedVersion(gone, at, actor, ("none",), _GIVEN, COSMETIC))
         number = gone
-    by_hand = permanent.edited_sections(loaded.state)
+    by_hand = permanent.sections_by_hand(loaded.state)
     if by_hand:
-        number += 1
+        is_sealed = loaded.state.text(VERSION_SEAL)
+        number += 1 if is_sealed or permanent.change_log(loaded.state) else 0
         level = (text == loaded.document.text and revision.level) or permanent.level_of_sections(by_hand)
-        lines.append(LoggedVersion(number, at, actor, by_hand, _BY_HAND, level))
+        lines.append(LoggedVersion(number, at, actor, by_hand, _BY_HAND if is_sealed else _ADOPTED, level))
     if text != loaded.document.text:
         number += 1
         lines.append(LoggedVersion(number, at, actor, revision.sections, revision.summary, revision.level))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from contextlib import suppress
 
 from taskstate.errors import TaskstateError
@@ -36,6 +37,12 @@ class ReplacedText(NamedTuple):
     path: str
     data: bytes
     by: str
+
+
+def words_gone(path: str, before: str, after: str, by: str) -> tuple[ReplacedText, ...]:
+    """Return the text in whose place another one comes, where the other lacks a word of it; else nothing."""
+    gone = Counter(re.findall(r"\w+", before)) - Counter(re.findall(r"\w+", after))
+    return (ReplacedText(path, before.encode(), by),) if gone else ()
 
 
 class KeptText(NamedTuple):

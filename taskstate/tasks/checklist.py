@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from taskstate.model.criteria import Criterion
     from taskstate.model.task_state import Checklist, Feature, TaskState
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
@@ -134,16 +135,34 @@ def checking(number: int, *, checked: bool) -> Callable[[Loaded], Change]:
 
     def job(loaded: Loaded) -> Change:
         require_work(loaded.state, "acceptance criteria", _PHASE_STATUS)
-        criteria = loaded.state.criteria
-        if not 1 <= number <= len(criteria):
-            hint = f"it has {len(criteria)}, counted from 1" if criteria else "it has none"
-            message = f"task {loaded.state.id} has no criterion {number}: {hint}"
-            raise TaskstateError(message, help=f"`taskstate show {loaded.state.id}` lists them", code="not-found")
-        criterion = criteria[number - 1]
+        criterion = _criterion(loaded, number)
         edits = (Edit(*criterion.mark, "x" if checked else " "),) if criterion.checked != checked else ()
         return _changed(loaded, edits)
 
     return job
+
+
+def _criterion(loaded: Loaded, number: int) -> Criterion:
+    """Return a criterion by its number in the list that a person sees.
+
+    Raises:
+        TaskstateError: code "not-found": there is none of that number, or what stands there is no criterion.
+    """
+    from taskstate.model.criteria import read_criteria
+
+    state, criteria = loaded.state, read_criteria(loaded.document)
+    found = next((each for each in criteria.sound if each.number == number), None)
+    if found:
+        return found
+    wrong = next((each for each in criteria.malformed if each.number == number), None)
+    if wrong:
+        line = loaded.document.position(wrong.span.start).line + 1
+        message = f"{loaded.relative}, line {line}: criterion {number} is none: {wrong.flaw.reason}"
+        raise TaskstateError(message, help=wrong.flaw.cure, code="not-found")
+    count = len(criteria.sound) + len(criteria.malformed)
+    hint = f"it has {count}, counted from 1" if count else "it has none"
+    message = f"task {state.id} has no criterion {number}: {hint}"
+    raise TaskstateError(message, help=f"`taskstate show {state.id}` lists them", code="not-found")
 
 
 def _changed(loaded: Loaded, edits: tuple[Edit, ...]) -> Change:

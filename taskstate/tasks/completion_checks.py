@@ -16,8 +16,8 @@ from taskstate.errors import TaskstateError
 from taskstate.handoff.document import OPEN
 from taskstate.handoff.document_files import archive_path, handoff_files
 from taskstate.model import chain, chain_quotes, roles
+from taskstate.model.criteria import malformed_criteria
 from taskstate.model.document_kinds import kind_of
-from taskstate.model.malformed_criteria import malformed_criteria
 from taskstate.model.statuses import BLOCKED, COMPLETE
 from taskstate.model.write_metadata import blocks_of
 from taskstate.roles import role_rules
@@ -42,10 +42,25 @@ _COMMIT = r"[0-9a-f]{4,64}"
 
 def gaps(workspace: Workspace, loaded: Loaded) -> tuple[Gap, ...]:
     """Return everything that completion requires and that is missing."""
-    from taskstate.roles.role_changes import completion_gaps, tree_gap
+    from taskstate.roles.role_changes import tree_gap
+
+    drift = tree_gap(workspace, loaded)
+    return (
+        *lasting_gaps(workspace, loaded),
+        *evidence_age.gaps(workspace, loaded, matches=not drift),
+        *(Gap("session", line) for line in artifacts.unrecorded(workspace, loaded.state.id)),
+        *([Gap(DRIFT, drift)] if drift else []),
+    )
+
+
+def lasting_gaps(workspace: Workspace, loaded: Loaded) -> tuple[Gap, ...]:
+    """Return what is missing in any clone and at any time, as long as nobody sees to it.
+
+    It is also what the linter asks of a task whose status somebody has set to complete by hand.
+    """
+    from taskstate.roles.role_changes import completion_gaps
 
     state, blocks, names = loaded.state, blocks_of(loaded.document), workspace.config.roles
-    drift = tree_gap(workspace, loaded)
     return (
         *gaps_in(state, require_command=workspace.config.lint.require_command_evidence),
         *_commit_gaps(workspace, state),
@@ -55,10 +70,7 @@ def gaps(workspace: Workspace, loaded: Loaded) -> tuple[Gap, ...]:
         *(Gap("roles", line) for line in completion_gaps(loaded, names)),
         *_check_gaps(blocks, names),
         *_context_gaps(workspace, loaded),
-        *evidence_age.gaps(workspace, loaded, matches=not drift),
         *_handoff_gaps(workspace, loaded),
-        *(Gap("session", line) for line in artifacts.unrecorded(workspace, state.id)),
-        *([Gap(DRIFT, drift)] if drift else []),
     )
 
 
@@ -105,10 +117,12 @@ def gaps_in(state: TaskState, *, require_command: bool = False) -> tuple[Gap, ..
 
 def _form_gaps(state: TaskState) -> Iterator[Gap]:
     """Yield the lines among the criteria that are read as none, and so are neither checked nor open."""
-    for number, each in enumerate(malformed_criteria(state), start=1):
+    for number, each in enumerate(malformed_criteria(state.document), start=1):
         line = state.document.position(each.span.start).line + 1
         words = _cut(each.span.of(state.document.text))
-        yield Gap(f"criterion-form:{number}", f"line {line} is no criterion: {words}; write `- [ ]` or `- [x]` there")
+        yield Gap(
+            f"criterion-form:{number}", f"line {line} is no criterion: {words}: {each.flaw.reason}; {each.flaw.cure}"
+        )
 
 
 def _status_gaps(state: TaskState) -> Iterator[Gap]:

@@ -8,6 +8,7 @@ from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import format_text
 from taskstate.model import names
 from taskstate.model.chain import read_upstream, render_input
+from taskstate.model.session_texts import ENTRY_FORM
 from taskstate.model.statuses import CREATED
 from taskstate.model.write_metadata import timestamp
 from taskstate.syntax import escaping
@@ -146,6 +147,7 @@ def _body(workspace: Workspace, task: NewTask, title: str, inputs: str) -> str:
         "repository_paths": [escaping.item(f"`{path}`", what="a path") for path in task.paths],
         "chain_inputs": inputs,
         "checklist_json": json_text(checklist),
+        "entry_form": ENTRY_FORM,
     }
     return fill(workspace, _TEMPLATE, parts)
 

@@ -11,7 +11,7 @@ from taskstate.model.derived_values import is_too_large
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.model.misplaced_sessions import misplaced_sessions
 from taskstate.model.progress_log import session_number
-from taskstate.model.session_texts import AGENT, COMMITS
+from taskstate.model.session_texts import AGENT, COMMITS, ENTRY_FORM
 from taskstate.model.statuses import CREATED, DROPPED, IN_PROGRESS
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import set_front_matter, with_write_metadata
@@ -19,7 +19,7 @@ from taskstate.secrets import scan
 from taskstate.storage.git import client as git
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import Edit, apply
-from taskstate.syntax.spans import end_of_content, with_newlines
+from taskstate.syntax.spans import Span, end_of_content, with_newlines
 from taskstate.tasks.new_session import entry_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import artifacts
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from taskstate.error_codes import ErrorCode
     from taskstate.model.progress_log import Session
-    from taskstate.syntax.document import Document
+    from taskstate.syntax.document import Document, Section
     from taskstate.tasks.new_session import NewSession
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
@@ -241,7 +241,8 @@ def plan_add(state: TaskState, entry: NewSession, *, now: datetime, archived: in
     nl = document.newline
     text = with_newlines(entry_of(entry, number, now.strftime(_TIME)), nl)
     end = end_of_content(document.text, log.span)
-    edit = Edit(end, end, nl * 2 + text + ("" if end < len(document.text) else nl))
+    form = len(Span(log.body.start, end).of(document.text).lstrip()) if _is_form(document, log) else 0
+    edit = Edit(end - form, end, ("" if form else nl * 2) + text + ("" if end < len(document.text) else nl))
     notes, status = _start_of_work(state)
     appended = read_state(document.with_text(apply(document.text, (edit, *status))))
     # An unclosed fence or comment makes the new session part of the previous one.
@@ -251,6 +252,11 @@ def plan_add(state: TaskState, entry: NewSession, *, now: datetime, archived: in
         help_ = "run `taskstate lint` and mend the fence or comment that it names"
         raise TaskstateError(message, help=help_, code="unsafe")
     return appended, (f"session {number} recorded", *notes)
+
+
+def _is_form(document: Document, log: Section) -> bool:
+    """Return whether a log holds nothing but the comment that a new file has there."""
+    return with_newlines(log.body.of(document.text), "\n").strip() == ENTRY_FORM
 
 
 def require_none_misplaced(state: TaskState) -> None:

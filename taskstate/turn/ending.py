@@ -137,10 +137,9 @@ def given_steps(call: TurnRequest, role: str, asked: FinishRequest, checks: Chec
         writing = Writing(call.workspace.config.roles, request.metadata)
         steps.append(lambda now: Change(findings.with_answers(now.document.text, role, asked.answers, writing)))
     if asked.output is not None:
-        from taskstate.chain.output import with_output
+        from taskstate.chain.output import filling
 
-        output = asked.output
-        steps.append(lambda now: Change(with_output(now.state, output)))
+        steps.append(filling(asked.output))
     return steps
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from taskstate.chain import inputs as chain_inputs
 from taskstate.errors import TaskstateError
 from taskstate.handoff.document import OPEN
-from taskstate.handoff.document_files import handoff_files
+from taskstate.handoff.document_files import list_documents
 from taskstate.model.static_context import is_sealed
 from taskstate.model.write_metadata import blocks_of
 from taskstate.turn.tree_changes import START
@@ -53,7 +53,13 @@ def _input_steps(workspace: Workspace, loaded: Loaded, request: Request) -> tupl
 
 def _handoff_steps(workspace: Workspace, loaded: Loaded, agent: str, request: Request) -> Iterator[Step]:
     is_open = blocks_of(loaded.document).handoffs.open is not None
-    if is_open or any(each.status == OPEN for each in handoff_files(workspace, loaded.state.id)):
+    documents = list_documents(workspace, loaded.state.id)
+    if documents.strays:  # by hand, and not complete or of another name: nobody begins as if there were none
+        from taskstate.handoff.invalid import require_valid
+        from taskstate.turn.hand_over import handoff_errors
+
+        require_valid(workspace, loaded.state.id, documents, handoff_errors(workspace))
+    if is_open or any(each.status == OPEN for each in documents.read):
         from taskstate.handoff.accept import accepting
         from taskstate.turn.hand_over import handoff_errors
 

@@ -18,6 +18,7 @@ from taskstate.messages import counted, one_line
 from taskstate.model.canonical_json import sha256
 from taskstate.model.document_kinds import PERMANENT, kind_of
 from taskstate.model.session_references import identity
+from taskstate.model.session_texts import ENTRY_FORM
 from taskstate.model.task_state import TaskState, json_fence, read_state
 from taskstate.model.write_metadata import blocks_of, front_matter_values
 from taskstate.syntax.conflict_markers import find_conflicts
@@ -46,6 +47,7 @@ WORDS = frozenset({SESSION, DECISION, VERSION, EVENT})  # known by their words a
 _ONCE = frozenset({SESSION, EVENT, HANDOFF})  # kinds of which nothing may be there twice
 _DIGITS = 16
 _CRITERIA = ("static context", "acceptance criteria")
+_NO_WORDS = frozenset({"None.", *(line.strip() for line in ENTRY_FORM.splitlines())})  # what a new file has
 _SINGULAR = {"features": "feature", "objectives": "objective", "approaches_tried": "approach"}
 _ENCODER = json.JSONEncoder(sort_keys=True)
 _NUMBER = r"\bAD-\d{1,9}\b"
@@ -180,7 +182,7 @@ def _prose(document: Document, spans: Iterable[Span]) -> list[str]:
     if lines and lines[0].startswith("#"):
         del lines[0]
     lines = [line for line in lines if not line.startswith("```")] if "```json" in lines else lines
-    return [line for line in lines if line != "None." and not kind_of(document).is_placeholder(line)]
+    return [line for line in lines if line not in _NO_WORDS and not kind_of(document).is_placeholder(line)]
 
 
 def _lines(text: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from taskstate.handoff import token_count
 from taskstate.messages import counted
+from taskstate.model.criteria import malformed_criteria, shown_criteria
 from taskstate.model.derived_values import session_counts
 from taskstate.model.document_kinds import built_in
 from taskstate.model.permanent import PERMANENT, confirmed, edited_sections, shown_version, version_of
@@ -11,6 +12,7 @@ from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace.open_turns import of_document
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from taskstate.model.task_state import TaskState
@@ -40,9 +42,15 @@ def task_shape(loaded: Loaded) -> dict[str, Any]:
         "criteria": [{"number": each.number, "text": each.text, "checked": each.checked} for each in state.criteria],
         "next_steps": [*state.next_steps],
         "turn": turn.shape if turn else None,
-        "problems": [problem.message for problem in state.problems],
+        "problems": [*(problem.message for problem in state.problems), *_malformed(state)],
         **(_permanent_shape(state) if state.kind == PERMANENT else {}),
     }
+
+
+def _malformed(state: TaskState) -> Iterator[str]:
+    """Yield what stands among the criteria and is none."""
+    for each in malformed_criteria(state.document):
+        yield f"criterion {each.number} is none: {each.flaw.reason}: {each.span.of(state.document.text)}"
 
 
 def _permanent_shape(state: TaskState) -> dict[str, Any]:
@@ -105,12 +113,10 @@ def _parts(state: TaskState) -> tuple[tuple[str, int], ...]:
 
 def _checks(state: TaskState) -> list[str]:
     lines: list[str] = []
-    if state.criteria:
+    criteria = shown_criteria(state.document)
+    if criteria:
         lines.append("  acceptance criteria:")
-        lines += [
-            f"    {each.number}. [{'x' if each.checked else ' '}] {each.text.split(chr(10))[0]}"
-            for each in state.criteria
-        ]
+        lines += [f"    {each.split(chr(10))[0]}" for each in criteria]
     if state.checklist and state.checklist.features:
         lines.append(f"  features, {state.checklist.passing} of {len(state.checklist.counted)} pass:")
         lines += [

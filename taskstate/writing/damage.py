@@ -16,8 +16,10 @@ from taskstate.messages import counted, first_of
 from taskstate.model.derived_values import COUNTS, session_counts
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.model.names import own_id
+from taskstate.model.progress_log import session_number
 from taskstate.storage import files
 from taskstate.syntax.conflict_markers import find_conflicts
+from taskstate.syntax.escaping import is_blank, is_none
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -26,7 +28,10 @@ if TYPE_CHECKING:
 
     from taskstate.error_codes import ErrorCode
     from taskstate.model.task_state import TaskState
+    from taskstate.storage.kept_records import KeptRecord
+    from taskstate.syntax.document import Document, Section
     from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.ledger import Entry
 
 CODE: ErrorCode = "damaged"
 CODES: frozenset[ErrorCode] = frozenset({CODE, "not-utf8"})  # of errors about a damaged file
@@ -298,8 +303,34 @@ def _sections_gone(workspace: Workspace, loaded: Loaded) -> list[str]:
         entry = read_entry(record, task_id)
         if entry and entry.stamp == stamp:
             present = {section_key(section.title) for section in loaded.document.sections}
-            return [name for name in entry.sections if name not in present]
+            gone = [name for name in entry.sections if name not in present]
+            return [name for name in _said_in(loaded, record, entry) if name not in present] if gone else []
     return _sections_only_in_head(workspace, loaded, stamp)
+
+
+def _said_in(loaded: Loaded, record: KeptRecord, entry: Entry) -> tuple[str, ...]:
+    """Return the sections that a write left with words in them, and the last such part: a placeholder is no loss.
+
+    It is the last part that a file which is cut off lacks.
+    """
+    from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
+    from taskstate.writing.ledger import written
+
+    data = next((data for path, _, data in written(record.plan()) if path == entry.path and data), b"")
+    document = loaded.document.with_text(data.decode("utf-8", "replace"))
+    if not document.sections:
+        return entry.sections
+    said = [each for each in document.sections if _says_something(document, each)]
+    parts = [each for each in said if each.level == PART_LEVEL][-1:]
+    last = [section_key(each.title) for each in parts if session_number(each.title) is None]
+    return (*dict.fromkeys(section_key(each.title) for each in said if each.level == SECTION_LEVEL), *last)
+
+
+def _says_something(document: Document, section: Section) -> bool:
+    """Return whether a section, or a part of it, holds more than a placeholder."""
+    kind = kind_of(document)
+    texts = [each.own.of(document.text) for each in (section, *document.children(section))]
+    return not all(is_blank(text) or is_none(text) or kind.is_placeholder(text) for text in texts)
 
 
 def _sections_only_in_head(workspace: Workspace, loaded: Loaded, stamp: str) -> list[str]:
@@ -317,5 +348,6 @@ def _sections_only_in_head(workspace: Workspace, loaded: Loaded, stamp: str) -> 
         before = read_state(
             loaded.document.with_text((objects.read(f"HEAD:./{loaded.relative}") or b"").decode("utf-8", "replace"))
         )
-        return [key for key in gone if key in before.parts and stamp_of(before) == stamp]
+        held = [key for key in gone if key in before.parts and stamp_of(before) == stamp]
+        return [key for key in held if _says_something(before.document, before.parts[key])]
     return []

@@ -31,6 +31,7 @@ def joined(loaded: Loaded, steps: Iterable[Step]) -> Change:
             after=(*whole.after, *change.after),
             artifacts=(*whole.artifacts, *change.artifacts),
             obsolete_artifacts=(*whole.obsolete_artifacts, *change.obsolete_artifacts),
+            replaced=(*whole.replaced, *change.replaced),
             must_write=whole.must_write or change.must_write,
         )
     return whole

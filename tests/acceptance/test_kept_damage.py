@@ -24,15 +24,12 @@ ARTIFACTS = f".taskstate/artifacts/task-{TASK}"
 
 CUTS: dict[str, Damage] = {
     "at 1,500 bytes": lambda text: text[:1_500],
-    "in the output": lambda text: text[: text.index("### Configuration Required")],
     "in the front matter": cut("audit:"),
     "in the checklist": cut('"overall_progress"'),
     "before session 1": cut("### Session 1 "),
     "in session 4": cut("thing-4-end"),
     "before session 4": cut("### Session 4 "),
     "before session 5": cut("### Session 5 "),
-    "before the git history": cut("## 5. Git History"),
-    "before the output": cut("## 6. Chain Output"),
     "the first half": lambda text: text[len(text) // 2 :],
     "the front matter": lambda text: text[text.index("# Task #101") :],
     "the middle": without("### Session 2 ", "### Session 4 "),
@@ -90,6 +87,43 @@ def damaged(root: Path, damage: Damage, how: Story = PLAIN, *, committed: bool =
         repo.commit("five")
     repo.write(STATE, damage(repo.text))
     return repo
+
+
+def _filled(text: str) -> str:
+    return text.replace("### Summary\n\n*To be completed.*", "### Summary\n\nWritten by hand.")
+
+
+BY_HAND: dict[str, Damage] = {
+    "the optional parts": lambda text: text[: text.index("### API Contract")],
+    "an optional section": lambda text: text.replace("## 5. Git History\n\n", ""),
+    "a required section": lambda text: text.replace("## 2. Chain Inputs\n\nNone.\n\n", ""),
+}
+
+
+@pytest.mark.parametrize("edit", BY_HAND.values(), ids=BY_HAND)
+def test_a_placeholder_that_is_taken_out_is_no_loss(tmp_path: Path, edit: Damage) -> None:
+    """Who writes the output by hand takes out what is empty: the next command goes on, and no cure takes words away."""
+    repo = story(tmp_path / "repository")
+    repo.write(STATE, edit(_filled(repo.text)))
+    assert repo.try_session("taken").status == 0
+    repo.ok("lint", "--fix")
+    repo.ok("doctor", "--fix")
+    assert "Written by hand." in repo.text
+    assert "thing-taken" in repo.text
+
+
+@pytest.mark.parametrize("mark", ["### Summary", "## 6. Chain Output"])
+def test_an_output_that_is_cut_off_is_a_loss(tmp_path: Path, mark: str) -> None:
+    """What the last write left in the output is missed, also where it was not in the last part."""
+    repo = story(tmp_path / "repository")
+    repo.write(STATE, _filled(repo.text))
+    assert repo.try_session("first").status == 0
+    repo.write(STATE, cut(mark)(repo.text))
+    refused = repo.try_session("refused")
+    assert refused.status == 2
+    assert "which the last write still had" in refused.err
+    repo.ok(*BACK.split())
+    assert "Written by hand." in repo.text
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)

@@ -146,13 +146,27 @@ def test_committed_work_is_work(client: Client) -> None:
 
 def test_safe_fixes_are_applied_on_request(client: Client) -> None:
     """With `--fix` an edited state file is mended before what is left is handed back; without, it is not touched."""
-    client.place.text = client.place.text.replace("file_size_kb: 2", "file_size_kb: 9")
+    client.place.text = client.place.text.replace("## 4. Progress Log", "## 4. progress log")
     edit = {"tool_input": {"file_path": str(client.place.path), "old_string": "a", "new_string": "b"}}
     before = client.place.text
-    assert "file_size_kb" in client.hook("after-edit", given=edit)["reason"]
+    assert "TS205" in client.hook("after-edit", given=edit)["reason"]
     assert client.place.text == before
     assert client.hook("after-edit", "--fix", given=edit) == {}
-    assert "file_size_kb: 2" in client.place.text
+    assert "## 4. Progress Log" in client.place.text
+
+
+def test_a_session_by_hand_needs_no_counting(client: Client) -> None:
+    """The counts are the tool's own: no word to the agent, no change under its hands; the next command mends them."""
+    entry = "**What I did:** a\n\n**Issues encountered:** None\n\n**Current state:** b\n\n**Next steps:** c\n"
+    log = f"## 4. Progress Log\n\n### Session 1 - 2026-01-01 10:00\n\n{entry}\n"
+    client.place.text = client.place.text.replace("## 4. Progress Log\n\n", log).replace('"0%"', '"50%"')
+    edit = {"tool_input": {"file_path": str(client.place.path), "old_string": "a", "new_string": "b"}}
+    before = client.place.text
+    assert client.hook("after-edit", given=edit) == client.hook("after-edit", "--fix", given=edit) == {}
+    assert client.place.text == before
+    client.run("criterion", "check", "101", "1")
+    assert "total: 1" in client.place.text
+    assert '"0%"' in client.place.text
 
 
 def test_no_hook_hands_hidden_text_to_the_model(client: Client) -> None:

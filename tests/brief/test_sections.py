@@ -47,6 +47,16 @@ def test_table_is_in_order() -> None:
     assert {row.field for row in SECTION_SPECS} - {""} <= set(EXPORT_FIELDS)
 
 
+def test_what_stands_among_the_criteria_is_shown() -> None:
+    """A line that is no criterion has its number and the reason, and a paragraph beside them its words."""
+    text = EXAMPLE.replace("- [ ] Tokens verify", "Agreed on Monday.\n\n- [~] Tokens verify\n  and expire")
+    assert texts("criteria", text) == [
+        "Agreed on Monday.",
+        "1. no criterion: it begins with neither `- [ ]` nor `- [x]`: - [~] Tokens verify\n     and expire",
+        "2. [ ] Keys rotate",
+    ]
+
+
 def test_parts_of_a_task() -> None:
     """Every section with content is there, in the order of the table."""
     assert list(parts()) == [row.name for row in SECTION_SPECS]

@@ -339,7 +339,7 @@ def test_a_task_file_that_changed_since_new_counts(place: Place) -> None:
     assert notes[0] == (
         f"{NAME} has changed since the task was made from it: what it says now is taken where nobody changed section 1"
     )
-    assert [note.partition(":")[0] for note in notes if "kept" in note] == ["acceptance criteria"]
+    assert [note.partition(":")[0] for note in notes if ": kept" in note] == ["acceptance criteria"]
     assert findings(place) == ()
 
 

@@ -19,6 +19,7 @@ from taskstate.model.document_kinds import (
     section_key,
 )
 from taskstate.model.names import ID_PATTERN, MAX_ID, id_key, is_id, own_file, parse_feature_id, parse_task_id
+from taskstate.model.session_texts import ENTRY_FORM
 from taskstate.syntax.document import Document, parse
 from taskstate.validation import schema
 
@@ -38,6 +39,7 @@ EMPTY_TASK: dict[str, Any] = {
     "repository_paths": [],
     "chain_inputs": "",
     "checklist_json": CHECKLIST,
+    "entry_form": ENTRY_FORM,
 }
 FULL_TASK = EMPTY_TASK | {
     "description": "First.\n\nSecond.",

@@ -152,13 +152,12 @@ def test_parts_are_found_by_their_names(state: TaskState) -> None:
 
 
 def test_criteria_are_the_items_with_a_check_box(state: TaskState) -> None:
-    """Each has its text without box and indentation, and the place of its mark; other items are none."""
+    """Each has its text without box and indentation, and the place of its mark; other items are none, and count."""
     assert [(each.number, each.checked, each.text) for each in state.criteria] == [
         (1, True, "Rows are read\n# and cells\n\ntoo"),
-        (2, False, ""),
         (3, True, "---"),
     ]
-    assert [each.mark.of(TEXT) for each in state.criteria] == ["x", " ", "X"]
+    assert [each.mark.of(TEXT) for each in state.criteria] == ["x", "X"]
     assert state.criteria[0].span.of(TEXT).startswith("- [x] Rows")
 
 
@@ -190,13 +189,13 @@ def test_sessions_are_those_of_the_progress_log(state: TaskState) -> None:
 
 
 def test_the_fields_of_a_session_are_its_labels(state: TaskState) -> None:
-    """A value is a list, or text on the label's line or below; one in a fence is none, the first of two counts."""
+    """A value is a list, or text on the label's line or below; one in a fence is none, two are one."""
     session = state.sessions[0]
     assert list(session.fields) == ["agent", "what i did", "issues encountered", "current state", "next steps"]
     assert session.did == ("first", "second", "third\n```\n**Next steps:** no\n```", "fourth")
     assert session.issues == ("None",)
     assert session.state == "It works.\n\nIt is slow."
-    assert session.next == ("go on", "rest")
+    assert session.next == ("go on", "rest", "twice")
     assert session.field("agent") == ("me",)
     assert session.field("verification") == ()
     assert session.fields["issues encountered"].label_span.of(TEXT) == "**Issues:** "
@@ -332,3 +331,20 @@ def test_trimmed_leaves_blank_lines_out() -> None:
     """A span without what is blank at its end; one that is all blank is empty."""
     assert trimmed("ab \r\n\t\nc", Span(1, 7)) == Span(1, 2)
     assert trimmed(" \n", Span(0, 2)) == Span(0, 0)
+
+
+HEAD = "# Task #1: T - State\n\n## 4. Progress Log\n\n### Session 1 - 2026-01-01 10:00\n\n"
+
+
+def test_a_label_counts_wherever_it_looks_like_one() -> None:
+    """Up to three blanks before it make no difference; within an item the same words are part of the item."""
+    text = f"{HEAD}**What I did:**\n\n- a\n  **Next steps:** no\n\n **Current state:** b\n\n   **Agent:** c\n"
+    (session,) = read_state(parse(text)).sessions
+    assert (session.did, session.state, session.agent, session.next) == (("a\n**Next steps:** no",), "b", "c", ())
+
+
+def test_a_label_that_stands_twice_is_one() -> None:
+    """What stands below the second is said as well, of a text and of a list; one of the two may be empty."""
+    text = f"{HEAD}**Current state:** a\n\n**Next steps:**\n\n**Current state:** b\n\n**Next steps:**\n\n- c\n"
+    (session,) = read_state(parse(text)).sessions
+    assert (session.state, session.next) == ("a\nb", ("c",))

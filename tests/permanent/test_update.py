@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import TYPE_CHECKING
 
@@ -9,10 +10,13 @@ import pytest
 
 from taskstate.model import permanent
 from taskstate.model.permanent import ARCHITECTURE, COSMETIC, INTERFACE
+from tests.cli.conftest import Cli
+from tests.support.permanent_text import PERMANENT_TEXT
 from tests.support.place import TASK
 from tests.support.processes import run_at_once
 
 if TYPE_CHECKING:
+    from tests.support.git_place import GitPlace
     from tests.support.shared_context import SharedContext
 
 
@@ -114,6 +118,28 @@ def test_an_edit_by_hand_gets_its_own_version(shared: SharedContext) -> None:
     shared.cli.ok("permanent", "update")
     assert (shared.version, shared.log[0].sections) == (4, ("User Intent",))
     assert "nothing to change" in shared.cli.ok("permanent", "update")
+
+
+def test_a_file_written_by_hand_is_adopted_as_its_own_version(shared: SharedContext) -> None:
+    """Without a seal nothing tells what its version had: the first write gives it one, with its line in the log."""
+    by_hand = re.sub(r"(?m)^version_seal: .*\n", "", shared.text).replace("One account.", "Two accounts.")
+    shared.text = by_hand
+    assert "edited by hand before" in shared.update("Constraints", "- x\n")
+    assert [each.summary for each in shared.log[:2]] == ["added x", "written by hand, and adopted as it stands"]
+    assert "User Intent" in shared.log[1].sections
+
+
+def test_a_file_written_by_hand_without_a_log_becomes_version_1(
+    place: GitPlace, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Where no version is in the log yet, the file as it stands is the first."""
+    text = re.sub(r"(?m)^(version|acks): .*\n", "", PERMANENT_TEXT)
+    path = place.write(".taskstate/tasks/task-1-state.md", text[: text.index("- v3 ")] + "*To be completed.*\n")
+    monkeypatch.chdir(place.root)
+    cli = Cli(place, monkeypatch, capfd)
+    cli.ok("permanent", "update")
+    assert "- v1 - " in path.read_text(encoding="utf-8")
+    assert "nothing to change" in cli.ok("permanent", "update")
 
 
 def test_formatting_is_no_edit(shared: SharedContext) -> None:

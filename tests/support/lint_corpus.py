@@ -30,6 +30,7 @@ src/a.py` a path that differs from the compared revision, `same-id: old/task-101
 `artifact: artifacts/task-101/x.gz HASH` an existing artifact; `same-id`, `leaves`, `missing` and `artifact` may be
 `none`. `excerpt: docs/x.md changed` says how the excerpts of a file compare with it.
 `removed: 10 HEAD tasks/task-10-state.md` is a task whose state file is gone since a revision.
+`gap: file:x.py names x.py` is a gap that completing the task would find, by its key and its words.
 `permanent: 9` is the id of another active permanent task, `impact-map: HASH` the hash of the file with the
 Impact Map; both may be `none`. `there: app.py` is an existing path; all others do not exist then. `blob: tasks/x.yaml
 ID` is git's id of a file, and may be `none`. `%%% standard standards/x.md` is a cited file (repeatable; `standards:
@@ -66,8 +67,20 @@ CLEAN = CORPUS / "clean"
 _SEPARATOR = re.compile(r"^%%% (\w+(?: \S+)?)\n", re.MULTILINE)
 _ESCAPE = re.compile(rb"\\(\n|r|t|\\|x[0-9a-f]{2}|u[0-9a-f]{4})")
 _SHORT = {b"\n": b"", b"r": b"\r", b"t": b"\t", b"\\": b"\\"}
-_QUERIES = {"now", "changed", "same-id", "leaves", "missing", "tasks", "artifact", "excerpt", "there", "handoffs"}
-_QUERIES |= {"blob", "standards", "permanent", "impact-map", "removed"}
+_QUERIES = {
+    "gap",
+    "now",
+    "changed",
+    "same-id",
+    "leaves",
+    "missing",
+    "tasks",
+    "artifact",
+    "excerpt",
+    "there",
+    "handoffs",
+}
+_QUERIES |= {"gap", "blob", "standards", "permanent", "impact-map", "removed"}
 _HEADERS = {"name", "expect", "newline", "escapes", "repeat", "config", "gone"} | _QUERIES
 _ONCE = {"text", "fixed", "unsafe"}
 _SEVERAL = {"earlier", "archive", "earlier_archive"}
@@ -146,6 +159,11 @@ class CaseQueries(Queries):
     def changed_paths(self) -> tuple[str, ...] | None:
         """Return the changed paths of the case."""
         return self._listed("changed")
+
+    def completion_gaps(self) -> tuple[tuple[str, str], ...] | None:
+        """Return the gaps that the case names."""
+        found = (each.partition(" ") for each in self._listed("gap") or ())
+        return tuple((key, words) for key, _, words in found)
 
     def removed_task(self, task_id: str) -> tuple[str, ...] | None:
         """Return revision and path of a state file of the case that is gone."""

@@ -15,6 +15,7 @@ import pytest
 from taskstate.archive import archiver
 from taskstate.errors import TaskstateError
 from taskstate.lint.runner import LintRequest, LintRun, open_run
+from taskstate.model.session_texts import ENTRY_FORM
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import WriteMetadata
 from taskstate.qa import trust
@@ -131,7 +132,7 @@ class Place:
     def fill(self, *numbers: int, log: str = "") -> None:
         """Write sessions into the Progress Log by hand, each with a day of its own."""
         entries = log or "".join(SESSION.format(number, number % 28 + 1, said(number)) for number in numbers)
-        head, rest = self.text.split("## 5. Git History", 1)
+        head, rest = self.text.replace(f"{ENTRY_FORM}\n\n", "").split("## 5. Git History", 1)
         self.text = f"{head}{entries}## 5. Git History{rest}"
 
     def archive(self, *, keep: int = 1, force: bool = True, request: Request | None = None) -> Outcome:

@@ -259,15 +259,18 @@ def test_checked_criterion_stays_checked(place: Place) -> None:
 
 
 def test_criteria_are_counted_where_they_are_some(place: Place) -> None:
-    """Boxes in fences, comments, quotes and other items do not count."""
+    """Boxes in fences, comments and other items do not count; what looks like a criterion does, and is no other."""
     place.text = place.text.replace(
         "- [ ] Tokens verify\n- [ ] Tokens expire\n",
         "```\n- [ ] fenced\n```\n\n<!--\n- [ ] hidden\n-->\n\n> - [ ] quoted\n\n- plain\n* [x] one\n\n"
         "  - [ ] nested\n\n3. [ ] two\n",
     )
     before = place.text
-    place.check(2)
+    place.check(4)
     assert changes(before, place.text) == ("3. [ ] two\n", "3. [x] two\n")
+    assert "criterion 1 is none: it is quoted" in refusal(lambda: place.check(1)).message
+    assert "criterion 2 is none: it begins with neither" in refusal(lambda: place.check(2)).message
+    assert "it has 4, counted from 1" in refusal(lambda: place.check(5)).message
 
 
 @pytest.mark.parametrize("number", [0, -1, 3, 10**9])

@@ -151,7 +151,7 @@ def test_a_line_that_is_no_criterion_is_a_gap(place: Chained) -> None:
     """What is neither checked nor open, by its form, prevents completion until it is one or the other."""
     place.write("101", "- \\[ \\] Tokens verify", "- [] Tokens verify")
     missing = gaps(place)
-    assert any("is no criterion: - [] Tokens verify; write `- [ ]` or `- [x]` there" in each for each in missing)
+    assert any("is no criterion: - [] Tokens verify: it begins with neither" in each for each in missing)
     place.write("101", "- \\[\\] Tokens verify", "- [x] Tokens verify")
     assert not any("is no criterion" in each for each in gaps(place))
 

@@ -12,6 +12,7 @@ import pytest
 from taskstate import resources
 from taskstate.context.task_file import git_blob_id
 from taskstate.lint import engine
+from taskstate.model.session_texts import ENTRY_FORM
 from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from taskstate.tasks import create
@@ -96,10 +97,11 @@ def test_bare_task_has_placeholders(place: Place) -> None:
         "updated_at": "2026-01-31T12:02:00Z",
         "revision": 1,
         "sessions": {"total": 0, "archived": 0, "recent": 0},
-        "file_size_kb": 1,
+        "file_size_kb": 2,
         "audit": state.document.front_matter["audit"],
     }
     assert section(state, "Task Description") == section(state, "Acceptance Criteria") == "*To be completed.*"
+    assert ENTRY_FORM in state.document.text
     assert [each.title for each in state.document.sections if each.level < 4] == [
         "Task #7: T - State",
         "1. Static Context",

@@ -7,6 +7,7 @@ import pytest
 
 from taskstate.doctor.repairs import let_go
 from taskstate.lint.fixer import fix_file
+from taskstate.model.session_texts import ENTRY_FORM
 from taskstate.syntax.document import parse
 from taskstate.syntax.escaping import clean
 from taskstate.syntax.spans import with_newlines
@@ -345,12 +346,12 @@ def test_other_statuses_stay(place: Place, status: str) -> None:
 
 
 def test_nothing_but_the_session_and_the_marks_changes(place: Place) -> None:
-    """Outside the new entry, the status and the tool's marks no byte changes."""
+    """Outside the new entry, the status and the tool's marks no byte changes; the first takes the place of the form."""
     before = place.text
     place.add("One.")
     removed, added = changes(before, place.text)
-    assert removed == "status: created\n"
-    assert added == "status: in_progress\n" + read(place, 1).entry + "\n\n"
+    assert removed == f"status: created\n{ENTRY_FORM}\n"
+    assert added == "status: in_progress\n" + read(place, 1).entry + "\n"
     before = place.text
     place.add("Two.")
     assert changes(before, place.text) == ("", read(place, 2).entry + "\n\n")
@@ -406,7 +407,7 @@ def test_mixed_line_ends_stay_and_new_text_takes_the_prevailing_one(place: Place
     place.text = text
     place.add("One.")
     removed, added = changes(text, place.text)
-    assert removed.strip() == "status: created"
+    assert removed.replace("\r", "").strip() == f"status: created\n{ENTRY_FORM}"
     assert added.count("\r\n") == added.count("\n") - (0 if removed.endswith("\r\n") else 1)
 
 
@@ -567,3 +568,10 @@ def test_unknown_task_is_not_found(place: Place) -> None:
 def test_entry_form_is_that_of_a_session_written_by_hand() -> None:
     """The sessions that these tests write by hand have the form of the format."""
     assert SESSION.format(1, 2, said(1)).startswith("### Session 1 - 2026-01-02 10:00\n\n**What I did:**\n\n- did 1\n")
+
+
+def test_the_form_of_a_session_is_no_loss(place: Place) -> None:
+    """Who writes a session by hand takes the comment out, and no command misses it."""
+    place.text = place.text.replace(f"{ENTRY_FORM}\n\n", "")
+    place.check(1)
+    assert place.told() == ()

@@ -88,7 +88,7 @@ def test_listing_is_a_table(place: Place) -> None:
     lines = listing(list_tasks(place.workspace)[0], 20).split("\n")
     assert [line.split() for line in lines] == [
         ["ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE"],
-        ["7", "created", "0/0", "0", "simple", "1", "Other"],
+        ["7", "created", "0/0", "0", "simple", "2", "Other"],
         ["101", "created", "0/1", "0", "simple", "2", "JWT", "Service"],
         [],
         guidance(20).split(),

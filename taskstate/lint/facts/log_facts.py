@@ -160,7 +160,7 @@ class LogFacts(BasicFacts):
         if not _may_be_none(next(iter(newest.next), "")) or not self.sessions_known:
             return None
         field = newest.fields.get(NEXT.field)
-        if field is None or is_blank(field.span.of(self.document.text)):
+        if field is None or all(is_blank(span.of(self.document.text)) for span in (field.span, *field.more)):
             return None  # TS404
         return newest if all(re.fullmatch(_NO_STEP, step) for step in newest.next) else None
 

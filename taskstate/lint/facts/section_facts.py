@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.outline import Placed
     from taskstate.model.chain import NamedInput
     from taskstate.model.chain_quotes import ChainInput
-    from taskstate.model.malformed_criteria import MalformedCriterion
+    from taskstate.model.criteria import MalformedCriterion
     from taskstate.syntax.document import Section
     from taskstate.syntax.markdown_blocks import Block
 
@@ -110,9 +110,9 @@ class SectionFacts(FeatureFacts):
     @property
     def malformed_criteria(self) -> tuple[MalformedCriterion, ...]:
         """What looks like an acceptance criterion and is read as none."""
-        from taskstate.model.malformed_criteria import malformed_criteria
+        from taskstate.model.criteria import malformed_criteria
 
-        return malformed_criteria(self.state)
+        return malformed_criteria(self.document)
 
     @cached_property
     def citations(self) -> JsonValue | None:

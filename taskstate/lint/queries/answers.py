@@ -46,6 +46,7 @@ MARKS: Mapping[str, Callable[..., str]] = {
     "same_id": tasks.same_id_mark,
     "standard": context.source_mark,
     "upstream": tasks.upstream_mark,
+    "completion_gaps": tasks.completion_gaps_mark,
     "damage": tasks.damage_mark,
     DEPENDENCY_PATH: tasks.dependency_path_mark,
 }
@@ -101,6 +102,11 @@ class RepositoryQueries(Queries):
     def is_damaged(self, text: str) -> bool:
         """Compare another text of the file with what its archive and the last write hold."""
         return tasks.is_damaged(self.file, text)
+
+    def completion_gaps(self) -> tuple[tuple[str, str], ...] | None:
+        """Ask what completing the task asks."""
+        found = (line.partition("\t") for line in self._record("completion_gaps").splitlines())
+        return tuple((key, words) for key, _, words in found)
 
     def archive(self) -> tuple[Document, ...] | None:
         """Read the archive file of the task."""

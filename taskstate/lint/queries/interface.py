@@ -69,6 +69,10 @@ class Queries:
         """Return whether the file would be damaged with another text."""
         return False
 
+    def completion_gaps(self) -> tuple[tuple[str, str], ...] | None:
+        """Return what completing the task would ask for and is missing: the key of each gap, and its words."""
+        return None
+
     def archive(self) -> tuple[Document, ...] | None:
         """Return the archive file of the task; empty where there is none."""
         return None

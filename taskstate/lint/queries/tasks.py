@@ -12,6 +12,7 @@ from contextlib import suppress
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import names
 from taskstate.storage import files
+from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -70,6 +71,21 @@ def is_damaged(file: File, text: str) -> bool:
 
     loaded = _state_file(file)
     return loaded is not None and bool(damage_of(file.repository.workspace, loaded.with_text(text)))
+
+
+def completion_gaps_mark(file: File) -> str:
+    """Return what completing the task would ask for and is missing, a line for each: its key, a tab, its words."""
+    from taskstate.tasks.completion_checks import lasting_gaps
+
+    path, document = file.repository.checked or (None, None)
+    loaded = _state_file(file)
+    if loaded and document and path == file.path:
+        loaded = loaded.with_text(document.text)
+    try:
+        found = lasting_gaps(file.repository.workspace, loaded) if loaded else ()
+    except TaskstateError:  # a part of it cannot be read, which other rules report
+        return ""
+    return "\n".join(f"{one_line(each.key)}\t{one_line(each.words)}" for each in found)
 
 
 def _state_file(file: File) -> Loaded | None:

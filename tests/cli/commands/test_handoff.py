@@ -142,8 +142,8 @@ def test_a_document_by_hand_is_not_passed_over(cli: Cli, place: Place, name: str
     data = cli.json("handoff", "show", "101", status=1)
     assert (data["valid"], data["handoff_path"], len(data["findings"])) == (False, path, len(findings))
     assert {each["handoff_path"]: each["status"] for each in cli.json("handoff", "list", "101", status=1)}[path] is None
-    for command in ("accept", "successor"):
-        refused = cli.refused("handoff", command, "101")
+    for command in (("handoff", "accept"), ("handoff", "successor"), ("start",)):
+        refused = cli.refused(*command, "101")
         assert all(finding in refused for finding in (f"the handoff {path} is not valid", *findings)), command
     assert f"{path} lies among the open handoffs of task 101" in cli.refused(*NEW)
 
@@ -157,6 +157,18 @@ def test_a_document_by_hand_is_taken_over(cli: Cli, place: Place) -> None:
     assert (place.root / ".taskstate/handoffs/task-101/archive/notes.md").read_text(encoding="utf-8") == BY_HAND
     assert (cli.json("handoff", "show", "101")["handoff_path"], cli("lint").status) == (written, 0)
     cli.ok("handoff", "accept", "101")
+
+
+def test_a_complete_document_by_hand_is_an_open_handoff(cli: Cli, place: Place) -> None:
+    """Nothing that a command adds is required: it has no finding, is shown, and `start` takes it over and counts it."""
+    path = by_hand(place, "phase-3-handoff-20990101T000000Z.md", BY_HAND)
+    assert cli("lint").status == 0
+    assert cli.ok("handoff", "show", "101").endswith(f"{path}: open\nall that was verified still holds\n")
+    assert "Prove the modal case." in cli.ok("start", "101")
+    accepted = (place.root / path).parent / "archive" / "phase-3-handoff-20990101T000000Z.md"
+    assert accepted.read_text(encoding="utf-8").endswith(BY_HAND)
+    assert "count: 1" in place.text
+    assert cli("lint").status == 0
 
 
 def test_a_document_that_was_never_completed_is_not_accepted(cli: Cli, place: Place) -> None:

@@ -11,6 +11,7 @@ import pytest
 from taskstate.lint.queries.answers import MARKS, RepositoryQueries
 from taskstate.lint.queries.interface import Queries
 from taskstate.lint.queries.repository import Repository
+from taskstate.syntax.document import parse
 from tests.support.place import Place
 
 if TYPE_CHECKING:
@@ -73,6 +74,17 @@ def test_other_tasks_are_found_wherever_they_stand(place: Place) -> None:
     elsewhere.write_text(place.text.replace("101", "300"), encoding="utf-8")
     assert [each.path for each in queries_of(place).upstream("300") or ()] == ["docs/task-300-state.md"]
     assert queries_of(place).upstream("400") == ()
+
+
+def test_what_completing_would_ask_is_asked_of_the_text_that_is_checked(place: Place) -> None:
+    """Each gap has its key; what is missing beside the file is among them, such as one that the output names."""
+    queries = queries_of(place)
+    output = "### Files Created/Modified\n\n- `gone.py`\n"
+    text = place.text.replace("### Files Created/Modified\n\n*To be completed.*\n", output)
+    queries.begin(parse(text))
+    found = dict(queries.completion_gaps() or ())
+    assert "gone.py, which is not there" in found["file:gone.py"]
+    assert {"criterion:1", "feature:jwt-1", "part:Summary"} <= found.keys()
 
 
 def test_the_mark_of_an_answer_changes_with_it(place: Place) -> None:

@@ -4,11 +4,11 @@
 
 The task's `status` is `complete`, but a feature of its checklist does not pass, an acceptance criterion is not checked,
 the Summary of its Chain Output is missing or empty, or none of the other parts of the Chain Output is written. Each is
-one finding, at its place; where no command has completed the task (there is no `output`), several are one finding, at
-the status. A feature with `moved_to` does not count. Placeholders in the Chain Output are reported by
-TS906, missing sections by TS201. Not reported is what an event `waived` of `audit.events` lists, unless the task was
-reopened since; gaps that came later are reported. An event without a list was written by hand, and waives everything if
-`audit.seal` matches or is absent.
+one finding, at its place. Where no command has completed the task (there is no `output`), what `taskstate complete`
+asks is asked here, but for what only a run can know; several things are one finding, at the status. A feature with
+`moved_to` does not count. Placeholders in the Chain Output are reported by TS906, missing sections by TS201. Not
+reported is what an event `waived` of `audit.events` lists, unless the task was reopened since; gaps that came later are
+reported. An event without a list was written by hand, and waives everything if `audit.seal` matches or is absent.
 
 ## Why
 
@@ -91,15 +91,24 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     if not facts.is_complete:
         return
     gaps = list(_gaps(document, facts))
-    if len(gaps) < _SEVERAL or _OUTPUT in document.front_matter:
+    asked = _asked(document, facts)
+    if _OUTPUT in document.front_matter or (len(gaps) < _SEVERAL and len(asked) <= len(gaps)):
         yield from gaps
         return
-    what = first_of([each.message.removeprefix(_BEGINNING) for each in gaps], _SHOWN)
+    what = first_of(asked or [each.message.removeprefix(_BEGINNING) for each in gaps], _SHOWN)
     task = facts.shown_id
     help_ = (
         f"`taskstate reopen {task} --note WHY` puts it in progress again; `taskstate complete {task}` closes it then"
     )
     yield RULE.at(facts.value_span("status"), f"the status is complete, which no command has set: {what}", help=help_)
+
+
+def _asked(document: Document, facts: Facts) -> list[str]:
+    """Return what completing would ask for, where no command has completed the task."""
+    if _OUTPUT in document.front_matter or facts.kind.section("Chain Output") is None:
+        return []
+    waivers = read_waivers(facts)
+    return [words for key, words in facts.queries.completion_gaps() or () if not waivers.covers(key)]
 
 
 def _gaps(document: Document, facts: Facts) -> Iterator[Diagnostic]:

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.model.canonical_json import SEALED_KEYS
-from taskstate.model.malformed_criteria import mended_text
+from taskstate.model.criteria import mended_text
 from taskstate.model.static_context import SEALED_VALUES, context_seal, static_section
 from taskstate.typed import TYPE_CHECKING
 
@@ -59,7 +59,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     section = static_section(document) if seal else None
     if section is None or _is_doubtful(facts) or context_seal(document, facts.values, facts.state) == seal:
         return
-    mended = mended_text(facts.state)
+    mended = mended_text(facts.document)
     if mended != document.text and context_seal(document.with_text(mended), facts.values) == seal:
         return  # only the form of a criterion changed: TS310
     yield RULE.at(

@@ -6,7 +6,8 @@ A handoff document has six sections of level 2, in this order: Immediate Next Ac
 What NOT to Try, Critical Context, References. Case, a number and a remark in brackets do not matter. The last four may
 say `None.`; a placeholder such as `*To be completed.*` counts as empty everywhere. Current State is a list with `-
 File:`, `- Location:` and `- Goal state:`. In a document of another tool, without our front matter, all missing sections
-together are one warning; in the folder of a task's open handoffs they are an error, and so is the missing front matter.
+together are one warning; in the folder of a task's open handoffs they are an error. A complete one there needs no front
+matter: it is an open handoff by its name and place.
 
 ## Why
 
@@ -71,7 +72,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         if facts.foreign:
             yield RULE.at(facts.first_line, "the handoff document is empty", help="write it, or delete it")
         return
-    if handoff.is_stray:
+    if handoff.is_stray and not handoff.reading.is_complete:
         path = f"{facts.folder}/{facts.name}"
         help_ = f"`taskstate handoff new {facts.shown_id} --from {path}` takes it over, once it is complete"
         yield RULE.at(facts.first_line, "the handoff document has no front matter of taskstate", help=help_)

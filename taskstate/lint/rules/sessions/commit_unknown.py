@@ -85,8 +85,8 @@ def _named(document: Document, facts: Facts) -> Iterator[re.Match[str]]:
     for session in facts.sessions:
         may_name = compiled(_LABEL).search(document.text, *session.section.body)
         field = session.fields.get(COMMITS.field) if may_name else None
-        if field:
-            yield from compiled(_COMMIT).finditer(document.text, *field.span)
+        for span in (field.span, *field.more) if field else ():
+            yield from compiled(_COMMIT).finditer(document.text, *span)
     spec = facts.kind.section(_HISTORY)
     history = facts.outline.section(spec) if spec else None
     for item in document.items(history.body) if history else ():

@@ -80,7 +80,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             yield _absent(document, session, absent)
         for label in REQUIRED_LABELS:
             field = session.fields.get(label.lower())
-            if field and is_blank(field.span.of(document.text)):
+            if field and all(is_blank(span.of(document.text)) for span in (field.span, *field.more)):
                 yield _empty(document, session, field)
 
 
