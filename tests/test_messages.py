@@ -65,6 +65,8 @@ _WITHOUT_A_TASK = {  # what a command is about is not known there, or is an entr
     "agents/on_session_start.py",
     "permanent/recover.py",
     "permanent/update.py",
+    "writing/preconditions.py",
+    "doctor/examine.py",
     "doctor/preflight.py",
 }
 

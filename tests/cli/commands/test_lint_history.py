@@ -478,8 +478,8 @@ def test_a_missing_revision_is_one_warning(cli: Cli, place: Place) -> None:
         0,
         "not compared with nope: there is no such commit here; name another one, or fetch it first\n",
     )
-    assert cli("lint", "--against", "--output=x").status == 2  # argparse takes it for a flag, and refuses
-    assert cli("lint", "--against=--output=x").status == 0
+    for words in (("--against", "--output=x"), ("--against=--output=x",)):  # never a flag for git
+        assert cli("lint", *words).status == 0
     assert not (place.root / "x").exists()
     place.text = place.text.replace("# Task #101: JWT Service", "# Task #101: JWT service")
     result = cli("lint", "--against", "nope")
