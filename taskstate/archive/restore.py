@@ -73,7 +73,7 @@ def restore(workspace: Workspace, task_id: str, request: Request, *, everything:
             return Change(text=loaded.document.text, notes=(f"task {loaded.state.id} has no session in an archive",))
         pair = plan_restore(loaded.document.text, text, everything=everything)
         replaced = tuple(_typed(loaded, text, pair, path))
-        return _restoring_change(workspace, pair, text, path)._replace(replaced=replaced)
+        return _restoring_change(workspace, _with_words(pair, text), text, path)._replace(replaced=replaced)
 
     return change(workspace, task_id, job, request._replace(even_dropped=True))
 
@@ -91,6 +91,15 @@ def _restoring_change(workspace: Workspace, pair: StateAndArchive, before: str, 
         size = shown_kb(size_in_bytes(state))
         notes.append(f"the file is now {size}, over the limit: the next session archives again")
     return Change(text=state, after=(operation,), notes=tuple(notes))
+
+
+def _with_words(pair: StateAndArchive, before: str) -> StateAndArchive:
+    """Return what is written, where nothing but what a person wrote is left in the archive: its title, and that."""
+    words = [_between_sessions(batch.entries) for batch in find_batches(before) if batch.trailer]
+    if pair.archive or not any(words):
+        return pair
+    title = before.partition("\n")[0]
+    return pair._replace(archive="\n\n".join([title.rstrip(), *filter(None, words)]) + "\n")
 
 
 def _typed(loaded: Loaded, archive: str, pair: StateAndArchive, path: str) -> Iterator[ReplacedText]:

@@ -11,6 +11,7 @@ from taskstate.merge.lines import merge_text
 from taskstate.merge.merge_files import merge_files
 from taskstate.model.derived_values import derived_edits
 from taskstate.model.permanent import PERMANENT, VERSION_SEAL, change_log, edited_sections, version_of, version_seal
+from taskstate.model.session_texts import ENTRY_FORM
 from taskstate.model.statuses import CREATED
 from taskstate.model.task_state import TaskState, json_fence, read_state
 from taskstate.model.write_metadata import blocks_of, front_matter_values, sealed, set_front_matter, with_events
@@ -72,6 +73,10 @@ def with_items(ours: bytes, theirs: bytes, wanted: Wanted, name: str, kinds: Kin
     merged = merge_files(Versions(base.encode(), ours, _as_version(before, target).encode()), name)
     if merged.conflicts:
         raise TaskstateError("what is kept of it conflicts with what stands there", code="unsafe")
+    if any(
+        item.kind == SESSION for item in wanted
+    ):  # the first session takes the place of the form that a new file has
+        return merged.data.replace(f"{ENTRY_FORM}\n\n".encode(), b"", 1)
     return merged.data
 
 
