@@ -341,11 +341,12 @@ def test_words_in_a_summary_are_kept(place: Place) -> None:
 
 
 def test_words_in_an_archive_are_kept(place: Place) -> None:
-    """So is the archive, where words stand before a session that goes back."""
+    """They stay in the archive file, behind its title, where all sessions go back; the file as it was is kept, too."""
     place.fill(1, 2, 3)
     place.archive()
     data = place.archive_path.read_text(encoding="utf-8").replace("## Session 1", "Mine.\n\n## Session 1", 1)
     place.archive_path.write_text(data, encoding="utf-8")
     restore(place)
-    assert not place.archive_path.exists()
+    title = data.partition("\n")[0]
+    assert place.archive_path.read_text(encoding="utf-8") == f"{title}\n\nMine.\n"
     assert kept(place) == [data.encode()]

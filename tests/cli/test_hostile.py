@@ -275,7 +275,7 @@ BOMB = "a: &a [x, x]\n" + "".join(
         BOMB,
         'title: !!python/object/apply:os.system ["touch owned"]\n',
         "x-deep: " + "[" * 10_000 + "]" * 10_000 + "\n",
-        "x-deep: " + "{a: " * 10_000 + "1" + "}" * 10_000 + "\n",
+        "x-deep: " + "{a: " * 9_000 + "1" + "}" * 9_000 + "\n",
     ],
     ids=["aliases", "tag", "deep list", "deep map"],
 )
