@@ -66,7 +66,6 @@ _WITHOUT_A_TASK = {  # what a command is about is not known there, or is an entr
     "permanent/recover.py",
     "permanent/update.py",
     "writing/preconditions.py",
-    "doctor/examine.py",
     "doctor/preflight.py",
 }
 

@@ -126,7 +126,9 @@ WRITES: Mapping[str, tuple[Write, ...]] = {
     "context rebuild": (Write("context rebuild {id} --note {token}", (), _CONTEXT, changes="rules.md", weight=1),),
     "qa record": (
         Write(
-            "qa record {id} --from checks.log --result 'test=3 passed {token}'", ("3 passed {token}",), place="baseline"
+            "qa record {id} --from checks.log --note late --result 'test=3 passed {token}'",
+            ("3 passed {token}",),
+            place="baseline",
         ),
         Write(
             "qa record {id} --from checks.log --role implementer --result 'test=3 passed {token}'",

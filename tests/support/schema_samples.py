@@ -157,7 +157,14 @@ SAMPLES: dict[str, Any] = {
             "serializer": "1.0.0",
             "seal": _SHA256,
         },
-        "baseline": {"status": "recorded", "recorded_at": _TIME, "results": _QA, "log": "a.log", "log_sha256": _SHA256},
+        "baseline": {
+            "status": "recorded",
+            "late": True,
+            "recorded_at": _TIME,
+            "results": _QA,
+            "log": "a.log",
+            "log_sha256": _SHA256,
+        },
         "coordination": {"implementer": _ROLE, "reviewer": {"status": "pending"}, "validator": _ROLE, "tester": _ROLE},
         "delta": {
             "base_commit": _OBJECT,
