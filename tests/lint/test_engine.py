@@ -122,7 +122,7 @@ def test_a_row_is_that_of_its_rule() -> None:
         assert row.code == rule.RULE.code
         assert rule.__name__.rsplit(".", 1)[-1] == rule.RULE.name.replace("-", "_")
         assert row.files, row.code
-        assert row.files <= {"state", "archive", "handoff", "impact-map", "progress", "removed"}, row.code
+        assert row.files <= {"state", "archive", "handoff", "impact-map", "near", "progress", "removed"}, row.code
 
 
 def test_a_rule_has_a_page() -> None:
