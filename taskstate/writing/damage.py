@@ -299,13 +299,17 @@ def _sections_gone(workspace: Workspace, loaded: Loaded) -> list[str]:
     from taskstate.writing.ledger import read_entry, stamp_of
 
     task_id, stamp = loaded.state.id.casefold(), stamp_of(loaded.state)
+    present = {section_key(section.title) for section in loaded.document.sections}
+    is_known = False
     for record in reversed([each for each in kept_records.records(workspace.private)[0] if task_id in each.ids]):
         entry = read_entry(record, task_id)
-        if entry and entry.stamp == stamp:
-            present = {section_key(section.title) for section in loaded.document.sections}
-            gone = [name for name in entry.sections if name not in present]
-            return [name for name in _said_in(loaded, record, entry) if name not in present] if gone else []
-    return _sections_only_in_head(workspace, loaded, stamp)
+        if entry and entry.stamp == stamp:  # of two branches, two writes in one second may have the same one
+            is_known = True
+            gone = set(entry.sections) - present
+            said = [name for name in _said_in(loaded, record, entry) if name not in present] if gone else []
+            if said:
+                return said
+    return [] if is_known else _sections_only_in_head(workspace, loaded, stamp)
 
 
 def _said_in(loaded: Loaded, record: KeptRecord, entry: Entry) -> tuple[str, ...]:
