@@ -71,9 +71,9 @@ def restore(workspace: Workspace, task_id: str, request: Request, *, everything:
             raise TaskstateError(what, help=advice, code="archive-mismatch")
         if text is None or not verdict.batches:
             return Change(text=loaded.document.text, notes=(f"task {loaded.state.id} has no session in an archive",))
-        pair = plan_restore(loaded.document.text, text, everything=everything)
+        pair = _with_words(plan_restore(loaded.document.text, text, everything=everything), text)
         replaced = tuple(_typed(loaded, text, pair, path))
-        return _restoring_change(workspace, _with_words(pair, text), text, path)._replace(replaced=replaced)
+        return _restoring_change(workspace, pair, text, path)._replace(replaced=replaced)
 
     return change(workspace, task_id, job, request._replace(even_dropped=True))
 
@@ -113,7 +113,7 @@ def _typed(loaded: Loaded, archive: str, pair: StateAndArchive, path: str) -> It
         if with_newlines(stood, "\n").strip() != written.strip():
             yield ReplacedText(loaded.relative, stood.encode(), _COMMAND)
     taken = [batch for batch in find_batches(archive) if batch.trailer and batch.text not in pair.archive]
-    if any(_between_sessions(batch.entries) for batch in taken):
+    if any(_between_sessions(batch.entries) not in pair.archive for batch in taken):
         yield ReplacedText(path, archive.encode(), _COMMAND)
 
 

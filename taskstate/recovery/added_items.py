@@ -73,11 +73,8 @@ def with_items(ours: bytes, theirs: bytes, wanted: Wanted, name: str, kinds: Kin
     merged = merge_files(Versions(base.encode(), ours, _as_version(before, target).encode()), name)
     if merged.conflicts:
         raise TaskstateError("what is kept of it conflicts with what stands there", code="unsafe")
-    if any(
-        item.kind == SESSION for item in wanted
-    ):  # the first session takes the place of the form that a new file has
-        return merged.data.replace(f"{ENTRY_FORM}\n\n".encode(), b"", 1)
-    return merged.data
+    has_session = any(item.kind == SESSION for item in wanted)  # which takes the place of the form in a new file
+    return merged.data.replace(f"{ENTRY_FORM}\n\n".encode(), b"", 1) if has_session else merged.data
 
 
 def _wanted(kept: TaskState, wanted: Wanted, kind: str) -> Iterator[Unit]:

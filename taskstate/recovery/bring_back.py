@@ -45,7 +45,7 @@ from taskstate.writing.losses import find_loss, names_of
 from taskstate.writing.writer import change_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from datetime import datetime
     from pathlib import Path
 
@@ -82,10 +82,9 @@ def bring_back(workspace: Workspace, task_id: str, request: Request) -> str:
     """Bring back what is gone of a task, and mend its files where they are damaged; return a message about that."""
     loss = find_loss(workspace, task_id)
     task = _open(workspace, task_id, loss, timestamp(request.metadata.now))
-    wanted = _newest_in_place(loss.items) if loss else {}
-    stays_out = contested(task, wanted)
-    if loss and stays_out:
-        wanted = {item: each for item, each in wanted.items() if item not in stays_out}
+    newest = _newest_in_place(loss.items) if loss else {}
+    stays_out = contested(task, newest)
+    wanted = {item: each for item, each in newest.items() if item not in stays_out}
     problem, whole = "", ""
     try:
         whole = _mend(task, wanted, request)
@@ -93,21 +92,34 @@ def bring_back(workspace: Workspace, task_id: str, request: Request) -> str:
             _give_way(task, loss._replace(items=stays_out))
     except TaskstateError as error:
         problem = error.message
-    left = find_loss(workspace, task_id)
-    gone = left.items if left else {}
-    if left and not problem:
-        found = merged_in(task, {item: each for item, each in gone.items() if item in wanted})
-        let_go(workspace, left._replace(items=found))
-        gone = {item: each for item, each in gone.items() if item not in found}
+    gone = _still_gone(task, {} if problem else wanted)
     back = {item: each for item, each in wanted.items() if item not in gone}
     problem = problem or (f"{names_of(gone)} not" if gone else "")
-    done = f"{names_of(back)} back" if back else "" if problem or (stays_out and whole == _ONCE) else whole
-    shown = " ".join(task.aside)
-    stays = f"{names_of(stays_out)} as it stands there, what was kept of it is `taskstate doctor kept show {shown}`"
-    stays = stays if stays_out and shown else ""
-    kept = replaced_texts.named(task.aside) if whole and not stays else ""
-    said = (done, stays, kept, problem, _write_proposal(task) if problem else "")
-    return f"{task.path}: {'; '.join(filter(None, said))}"
+    said = _what_was_done(task, back, stays_out, "" if problem else whole)
+    return f"{task.path}: {'; '.join((*said, *((problem, _write_proposal(task)) if problem else ())))}"
+
+
+def _still_gone(task: MendedTask, wanted: Wanted) -> Wanted:
+    """Return what is gone after the cure; what of the wanted was merged into other words is let go."""
+    left = find_loss(task.workspace, task.id)
+    gone = left.items if left else {}
+    found = merged_in(task, {item: each for item, each in gone.items() if item in wanted})
+    if left and found:
+        let_go(task.workspace, left._replace(items=found))
+    return {item: each for item, each in gone.items() if item not in found}
+
+
+def _what_was_done(task: MendedTask, back: Wanted, stays_out: Wanted, whole: str) -> Iterator[str]:
+    """Yield what came back, what gave way to something else, and where the texts are that were replaced."""
+    if back:
+        yield f"{names_of(back)} back"
+    elif whole and not (stays_out and whole == _ONCE):
+        yield whole
+    if stays_out and task.aside:
+        shown = " ".join(task.aside)
+        yield f"{names_of(stays_out)} as it stands there, what was kept of it is `taskstate doctor kept show {shown}`"
+    elif task.aside:
+        yield replaced_texts.named(task.aside)
 
 
 def _newest_in_place(gone: Wanted) -> Wanted:

@@ -108,9 +108,9 @@ def _require_readable(workspace: Workspace, plan: Plan) -> None:
 
 
 def let_go(workspace: Workspace, loss: Loss) -> None:
-    """Record that what is gone of a task was meant to go."""
+    """Record that what is gone of a task was meant to go; where its state file is gone, that one, too."""
     items = Counter({item: owed.number for item, owed in loss.items.items()})
-    entry = NOTHING._replace(revision=loss.revision, withdrawn=items)
+    entry = NOTHING._replace(revision=loss.revision, withdrawn=items, dropped=not loss.is_there)
     data = transaction.encode((), {"tasks": {loss.task: entry.as_json()}})
     kept_records.keep(workspace.private, data, kept_records.name_for((loss.task,), batch=False))
 
@@ -118,7 +118,7 @@ def let_go(workspace: Workspace, loss: Loss) -> None:
 def is_nothing_owed(workspace: Workspace, task_id: str) -> bool:
     """Return whether the files of a task may be gone: they were let go, or the task was dropped."""
     entries = entries_of(kept_records.records(workspace.private)[0], task_id.casefold())
-    return bool(entries) and (not entries[-1][1].path or entries[-1][1].dropped or not owed_items(entries))
+    return bool(entries) and (entries[-1][1].dropped or not owed_items(entries))
 
 
 def lost_revision(workspace: Workspace, loaded: Loaded) -> int:

@@ -54,7 +54,7 @@ class Entry(NamedTuple):
     `path` is that of the state file, `stamp` identifies its last write even after edits by hand, `sha` is its SHA-256,
     `sections` are the keys of its sections. `items` are those that the state file held, `moved` those that went
     into other files, `withdrawn` those that were there before the write and not after it. Of a `dropped` task the file
-    may go.
+    may go, and of one that was let go when its file was gone.
     """
 
     path: str

@@ -16,6 +16,7 @@ from taskstate.storage import kept_records
 from taskstate.tasks import sessions
 from taskstate.turn.hand_over import hand_over, handoff_errors
 from taskstate.writing import notices
+from taskstate.writing.keeping import is_nothing_owed
 from taskstate.writing.losses import find_loss
 from tests.support.place import MINUTE, TASK, Place, refusal
 
@@ -340,6 +341,7 @@ def test_what_both_changed_stays_as_it_is_and_is_kept_beside(place: Place) -> No
     assert did(place) == ["First.", "Second."]
     assert "Issue tokens by hand." in place.text
     assert place.told() == ()
+    assert not is_nothing_owed(place.workspace, TASK)  # what gave way is let go, and no more
 
 
 def test_hand_edit_of_the_newest_text_is_no_loss(place: Place) -> None:

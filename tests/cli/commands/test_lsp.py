@@ -23,4 +23,4 @@ def test_without_the_extra_one_line_says_what_to_install() -> None:
     assert done.returncode == 2, done.stderr
     assert done.stdout == b""
     (line,) = done.stderr.decode().splitlines()
-    assert "pip install 'taskstate[lsp]'" in line
+    assert "'taskstate[lsp]'" in line
