@@ -300,28 +300,39 @@ def _sections_gone(workspace: Workspace, loaded: Loaded) -> list[str]:
 
     task_id, stamp = loaded.state.id.casefold(), stamp_of(loaded.state)
     present = {section_key(section.title) for section in loaded.document.sections}
-    is_known = False
-    for record in reversed([each for each in kept_records.records(workspace.private)[0] if task_id in each.ids]):
-        entry = read_entry(record, task_id)
-        if entry and entry.stamp == stamp:  # of two branches, two writes in one second may have the same one
-            is_known = True
-            gone = set(entry.sections) - present
-            said = [name for name in _said_in(loaded, record, entry) if name not in present] if gone else []
-            if said:
-                return said
-    return [] if is_known else _sections_only_in_head(workspace, loaded, stamp)
+    own = [each for each in reversed(kept_records.records(workspace.private)[0]) if task_id in each.ids]
+    read = ((entry, record) for record in own if (entry := read_entry(record, task_id)))
+    same = ((entry, record) for entry, record in read if entry.stamp == stamp)
+    newest = next(same, None)
+    if newest is None:
+        return _sections_only_in_head(workspace, loaded, stamp)
+    if present.issuperset(newest[0].sections):
+        return []
+    # Two writes of one second, on two branches, may have one stamp: the file is of the one of which it has most.
+    lines = set(loaded.document.text.splitlines())
+    texts = [(entry, _text_of(record, entry)) for entry, record in (newest, *same)]
+    entry, text = max(texts, key=lambda each: len(lines.intersection(each[1].splitlines())))
+    return [name for name in _said_in(loaded, text, entry) if name not in present]
 
 
-def _said_in(loaded: Loaded, record: KeptRecord, entry: Entry) -> tuple[str, ...]:
+def _text_of(record: KeptRecord, entry: Entry) -> str:
+    """Return the state file that a write left, as its record has it; empty where it cannot be read."""
+    from taskstate.writing.ledger import written
+
+    with suppress(TaskstateError, ValueError):
+        texts = (data for path, _, data in written(record.plan()) if path == entry.path and data)
+        return next(texts, b"").decode("utf-8", "replace")
+    return ""
+
+
+def _said_in(loaded: Loaded, text: str, entry: Entry) -> tuple[str, ...]:
     """Return the sections that a write left with words in them, and the last such part: a placeholder is no loss.
 
     It is the last part that a file which is cut off lacks.
     """
     from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
-    from taskstate.writing.ledger import written
 
-    data = next((data for path, _, data in written(record.plan()) if path == entry.path and data), b"")
-    document = loaded.document.with_text(data.decode("utf-8", "replace"))
+    document = loaded.document.with_text(text)
     if not document.sections:
         return entry.sections
     said = [each for each in document.sections if _says_something(document, each)]
