@@ -106,7 +106,7 @@ def let_go(workspace: Workspace, task_id: str, request: Request) -> str:
     with workspace.locked():
         loss = losses.find_loss(workspace, task_id)
         if loss:
-            keeping.let_go(workspace, loss)
+            keeping.let_go(workspace, loss._replace(items=loss.items | loss.reflog))
     try:
         path = workspace.locate(task_id)
     except TaskstateError:

@@ -64,6 +64,7 @@ def with_items(ours: bytes, theirs: bytes, wanted: Wanted, name: str, kinds: Kin
         TaskstateError: our text is written in a form that cannot be changed safely.
     """
     before, kept = (read_state(parse(with_newlines(each.decode(), "\n"), kinds)) for each in (ours, theirs))
+    wanted = {**_versions_below(before, kept, wanted), **wanted}
     text = _with_front_matter(before, kept, wanted)
     text = _with_parts(read_state(parse(text, kinds)), kept, wanted)
     text = _with_entries(read_state(parse(text, kinds)), kept, wanted)
@@ -75,6 +76,14 @@ def with_items(ours: bytes, theirs: bytes, wanted: Wanted, name: str, kinds: Kin
         raise TaskstateError("what is kept of it conflicts with what stands there", code="unsafe")
     has_session = any(item.kind == SESSION for item in wanted)  # which takes the place of the form in a new file
     return merged.data.replace(f"{ENTRY_FORM}\n\n".encode(), b"", 1) if has_session else merged.data
+
+
+def _versions_below(before: TaskState, kept: TaskState, wanted: Wanted) -> Wanted:
+    """Return the versions between those of a log and the wanted ones: each line is followed by the one before it."""
+    logged = max((each.number for each in change_log(before)), default=0)
+    units = [(unit.value.number, unit.item) for unit in units_of(kept) if unit.item.kind == VERSION]
+    highest = max((number for number, item in units if item in wanted), default=0)
+    return {item: None for number, item in units if logged < number < highest}
 
 
 def _wanted(kept: TaskState, wanted: Wanted, kind: str) -> Iterator[Unit]:

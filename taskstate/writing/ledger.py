@@ -36,7 +36,7 @@ from taskstate.units.items import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from taskstate.storage.kept_records import KeptRecord
@@ -129,7 +129,7 @@ def entries_of(records: Iterable[KeptRecord], task_id: str) -> list[tuple[KeptRe
     return [(record, entry) for record in own if (entry := read_entry(record, task_id))]
 
 
-def owed_items(entries: Iterable[tuple[KeptRecord, Entry]], told: Collection[str] = frozenset()) -> dict[Item, Owed]:
+def owed_items(entries: Sequence[tuple[KeptRecord, Entry]], told: Collection[str] = frozenset()) -> dict[Item, Owed]:
     """Return the items of a task that must be accounted for; `told` are those that are known to be gone."""
     owed: dict[Item, Owed] = {}
     known: set[Item] = set()
@@ -144,7 +144,9 @@ def owed_items(entries: Iterable[tuple[KeptRecord, Entry]], told: Collection[str
         for item, count in (entry.items + entry.moved).items():
             before = owed.get(item)
             if before is None or (item.kind == KEY and before.number <= 0):  # a status comes again, and begins anew
-                before = Owed(0, entry.revision, known, since, left, record, entry, " ".join(item) in told)
+                # Whether the oldest record made a value or found it is not known: git may have it of the write before.
+                revision = entry.revision - (item.kind == KEY and record is entries[0][0])
+                before = Owed(0, revision, known, since, left, record, entry, " ".join(item) in told)
                 since[item] = entry.revision
             owed[item] = before._replace(number=max(before.number, count), record=record, entry=entry)
     return {item: each for item, each in owed.items() if each.number > 0}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
+from itertools import takewhile
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
@@ -124,10 +125,13 @@ def find_loss(workspace: Workspace, task_id: str, records: Iterable[KeptRecord] 
 
 
 def _owed(workspace: Workspace, task_id: str, entries: list[tuple[KeptRecord, Entry]]) -> dict[Item, Owed]:
-    """Return what is owed of a task; nothing where it was dropped and its state file is gone."""
-    newest = next((entry for _, entry in reversed(entries) if entry.path), None)
-    is_meant = newest and newest.dropped and not folders.is_file(workspace.root / newest.path)
-    return {} if is_meant else owed_items(entries, told(workspace, task_id.casefold()))
+    """Return what is owed of a task; where it was dropped and its state file is gone, what was written since."""
+    owed = owed_items(entries, told(workspace, task_id.casefold()))
+    states = [entry for _, entry in entries if entry.path]
+    if not states or not states[-1].dropped or folders.is_file(workspace.root / states[-1].path):
+        return owed
+    drop = list(takewhile(lambda entry: entry.dropped, reversed(states)))[-1]
+    return {item: each for item, each in owed.items() if each.revision > drop.revision}
 
 
 def _paths(workspace: Workspace, task_id: str, recorded: Iterable[str]) -> tuple[str, ...]:

@@ -61,7 +61,9 @@ class Commands:
         said = self._writes(
             task,
             [word.format(**known) for word in shlex.split(write.words)],
-            bound=write.bound and self.world.family(task) not in self.model.by_hand,
+            bound=write.bound
+            and self.world.family(task) not in self.model.by_hand
+            and (self.world.here / "rules.md").exists(),
         )
         for made in sorted(set(self.world.files()) - set(files)):
             if made.endswith("-state.md"):  # a family of its own, or another id of the task's
@@ -140,7 +142,7 @@ class Commands:
     def new_again(self, n: int) -> None:
         """Make the task again whose state file is not there."""
         for task in TASKS:
-            if self.world.standing(task):
+            if self.world.standing(task) or len(self.world.ids(task)) > 1:  # it has left its id to whoever wants it
                 continue
             head = state_name(task) in next(iter(self.world.history().head.values()), {})
             gone = [item for item, place in self.model.places(task) if place in GONE and item.kind != "new"]

@@ -43,6 +43,7 @@ class CureCommands(Commands):
         """Let `doctor --fix` bring back what is told, and hold it to that."""
         before, told = self.model.places(), dict(self.model.told)
         texts, stood = self.world.texts(), {each for each in self.world.families() if self.world.standing(each)}
+        ruined = {each for each in stood if self.model.damage(each)}
         aside, history, errors = self.world.artifacts(), self.world.history(), self._errors()
         said = self.world.taskstate("doctor", "--fix")
         if said.status not in {0, 1}:
@@ -62,7 +63,9 @@ class CureCommands(Commands):
             foreign = [
                 i.token for i, p in own if p is Place.ELSEWHERE and not self.model.held(i, history.head.values())
             ]
-            if family in stood and (over := [token for token in foreign if token in now and texts[family] != now]):
+            if family in stood - ruined and (
+                over := [token for token in foreign if token in now and texts[family] != now]
+            ):
                 self.model.fault("cure brings over", f"another branch's item of {family} was brought over: {over}")
         self._check_settled(said, errors)
 

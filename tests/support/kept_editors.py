@@ -91,7 +91,7 @@ class Steps(GitCommands):
         items = [i for i in items if _TOKEN.search(i.token)]
         if items:
             item, token = items[n % len(items)], self._hand()
-            item.doubt = True
+            item.doubt, item.ended = True, "edited"
             self._put(state_name(task), state.replace(item.token, _TOKEN.sub(token, item.token)))
             self.world.note(f"by hand: {item.token!r} is now {token}")
             self.model.acknowledge(HAND, item.family, token)

@@ -41,20 +41,16 @@ def ruin(text: str | None, archive: str) -> str:
     told = len(_SESSION.findall(text)) + len(_SESSION.findall(archive))
     if total and told < int(total[1]):
         return f"it counts {total[1]} sessions and holds {told}"
-    return "" if f"\n## 6. {_last(text)[0]}\n" in text else "its last section is gone"
+    return ""
 
 
 def _is_shared(text: str) -> bool:
     return "\nkind: permanent\n" in text
 
 
-def _last(text: str) -> tuple[str, str]:
-    """Return the titles of the last numbered section, and of the last part of all."""
-    return (
-        ("Change Log", "## 6. Change Log")
-        if _is_shared(text)
-        else ("Chain Output", "### Integration Notes for Downstream Tasks")
-    )
+def _last_part(text: str) -> str:
+    """Return the heading of the last part of all."""
+    return "## 6. Change Log" if _is_shared(text) else "### Integration Notes for Downstream Tasks"
 
 
 def all_sound(world: World, family: str) -> bool:
@@ -72,7 +68,7 @@ def sound(state: str | None, archive: str) -> bool:
 
 def readable(text: str) -> bool:
     """Return whether nothing in a text says that it cannot be read as a file of a task."""
-    head = text.partition("\n---\n")[0]
+    head = text[text.find("---\n") :].partition("\n---\n")[0]
     keys = re.findall(r"^(\w+):", head, re.MULTILINE)
     return len(keys) == len(set(keys)) and "\t" not in head and not _MARKER.search(text)
 
@@ -85,7 +81,7 @@ def _signs(text: str, archive: str) -> Iterator[bool]:
     yield numbers == list(range(1, len(numbers) + 1)) and int(total[1] if total else 0) == len(numbers)
     yield all(
         f"\n{title}\n" in text
-        for title in (_last(text)[1], "## 5. Constraints" if _is_shared(text) else "## 5. Git History")
+        for title in (_last_part(text), "## 5. Constraints" if _is_shared(text) else "## 5. Git History")
     )
     yield all(_parses(block) for block in re.findall(r"^```json\n(.*?)^```$", text, re.MULTILINE | re.DOTALL))
 
