@@ -42,7 +42,8 @@ class CureCommands(Commands):
     def fix(self, n: int) -> None:  # noqa: ARG002 - all steps are called alike
         """Let `doctor --fix` bring back what is told, and hold it to that."""
         before, told = self.model.places(), dict(self.model.told)
-        texts, stood = self.world.texts(), {each for each in self.world.families() if self.world.standing(each)}
+        texts, families = self.world.texts(), self.world.families()
+        stood = {each for each in families if self.world.ids(each) == self.world.standing(each)}
         ruined = {each for each in stood if self.model.damage(each)}
         aside, history, errors = self.world.artifacts(), self.world.history(), self._errors()
         said = self.world.taskstate("doctor", "--fix")

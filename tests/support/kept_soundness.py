@@ -68,9 +68,11 @@ def sound(state: str | None, archive: str) -> bool:
 
 def readable(text: str) -> bool:
     """Return whether nothing in a text says that it cannot be read as a file of a task."""
-    head = text[text.find("---\n") :].partition("\n---\n")[0]
+    text = text.partition("===\n")[2] if text.startswith("===") else text  # the line that names the file
+    head = text.partition("\n---\n")[0]
     keys = re.findall(r"^(\w+):", head, re.MULTILINE)
-    return len(keys) == len(set(keys)) and "\t" not in head and not _MARKER.search(text)
+    has_one = not text.startswith("\n") and len(keys) == len(set(keys)) and "\t" not in head
+    return has_one and not _MARKER.search(text)
 
 
 def _signs(text: str, archive: str) -> Iterator[bool]:
