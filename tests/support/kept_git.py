@@ -170,7 +170,7 @@ class GitCommands(CureCommands):
                 return
             self.world.trees["other"], self.world.where = place, "other"
             self.world.name_author()
-            if self.world.driver:
+            if self.world.driver or not (place / "taskstate.toml").exists():  # of a HEAD without a branch
                 self.world.taskstate("init")
             self.world.git("checkout", "-q", "-b", f"theirs-{n}")
         self.world.note(f"cd {self.world.where}")
