@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from taskstate.operations.operation import TASK, Operation, option, switch
 from taskstate.operations.result import Result, changed
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -82,8 +80,8 @@ def new(call: Call, asked: New) -> Result:
         "notes": [*outcome.notes, *outcome.warnings],
     }
     call.problems(outcome.warnings)
-    _aside(call, f"{written.path}: handed over", *outcome.notes)
-    return Result(data, json.dumps(metadata, ensure_ascii=False, indent=2), is_verbatim=True)
+    said = (f"{written.path}: handed over", *outcome.notes, f"next, for the successor: `taskstate start {asked.id}`")
+    return Result(data, "\n".join(said), is_verbatim=True)
 
 
 def _draft(call: Call, asked: New, written: HandoffResult) -> Result:

@@ -49,7 +49,6 @@ def changed_files(workspace: Workspace, loaded: Loaded) -> Mapping[str, str]:
 def _place(diff: bytes) -> str:
     """Return where a file was changed, by its diff."""
     parts = re.findall(_CHANGED_PART, diff)
-    if not parts:
-        return NOT_THERE
     lines = [new.decode("ascii") for _, new in parts]
-    return "all of it is new" if parts[0][0] == b"0" else f"changed around line {first_of(lines, _NAMED)}"
+    is_new = bool(parts) and parts[0][0] == b"0"
+    return "all of it is new" if is_new else f"changed around line {first_of(lines, _NAMED)}" if lines else NOT_THERE
