@@ -42,7 +42,7 @@ from taskstate.writing.change import Change, Outcome
 from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from taskstate.handoff.document_files import HandoffDocuments
@@ -133,12 +133,7 @@ def new(
 
 
 def handing_over(
-    workspace: Workspace,
-    handoff_request: HandoffRequest,
-    request: Request,
-    tree: WorkingTree,
-    *,
-    errors_in: Validator,
+    workspace: Workspace, handoff_request: HandoffRequest, request: Request, tree: WorkingTree, *, errors_in: Validator
 ) -> Callable[[Loaded], Change[_HandoffPlan]]:
     """Return the step that writes the handoff document of a state file's phase and counts it, as `new` does.
 
@@ -149,6 +144,10 @@ def handing_over(
 
     def job(loaded: Loaded) -> Change[_HandoffPlan]:
         plan = _plan(workspace, loaded, handoff_request, request, tree)
+        if handoff_request.draft and _missing_flags(plan.handoff):
+            message = f"task {loaded.state.id}: no next step is said, so there is nothing to hand over"
+            help_ = f'leave --handoff out; `taskstate handoff new {loaded.state.id} --draft --action "STEP"` says one'
+            raise TaskstateError(message, help=help_, code="handoff")
         if workspace.config.handoff.minimum_progress and not handoff_request.force:
             _require_progress(loaded.state.id, plan)
         _require_valid(workspace, plan, errors_in)
@@ -191,7 +190,8 @@ def _plan(
     earlier = (each.reading.handoff for each in reversed(documents) if each.text("phase") == name)
     sources = DraftSources(state, phase.value if phase else None, next(earlier, Handoff()), handoff_request.changed)
     handoff, text, file_is_new = Handoff(), "", False
-    for drafted in _drafts(workspace, sources) if handoff_request.draft else (Handoff(),):
+    drafts = (draft(sources, partial(_exists, workspace), length) for length in LENGTHS)  # the longest first
+    for drafted in drafts if handoff_request.draft else (Handoff(),):
         handoff = merge_handoffs(drafted, given)._replace(phase=name)
         file_is_new = _is_new_file(workspace, handoff.file)
         values = template_values(handoff, created_at, file_is_new=file_is_new)
@@ -202,12 +202,6 @@ def _plan(
     path = f"{folder(state.id)}/{document_name(name, created_at)}"
     last = documents[-1] if documents else None
     return _HandoffPlan(handoff, phase, text, path, created_at, verified, last, file_is_new, source)
-
-
-def _drafts(workspace: Workspace, sources: DraftSources) -> Iterator[Handoff]:
-    """Yield drafts from the state file, the longest first."""
-    for length in LENGTHS:
-        yield draft(sources, partial(_exists, workspace), length)
 
 
 def _fits(workspace: Workspace, text: str) -> bool:

@@ -22,6 +22,7 @@ _MOST = 5  # entries of a list, so that handoffs do not grow from one to the nex
 NOT_THERE = "None."
 _FROM_BEFORE = 2  # entries taken over from the last handoff alone
 _DECISION = r"(?i)[*_]*(?:decision|decided)[*_]*:?[*_]*\s+(?:to\s+|on\s+)?"
+_MARK = r"(?:\A|\n)\s*(?:[-*+>]|\d{1,9}[.)]|~{3}\S*)\s"
 _CODE = r"(?<!`)`([^`\r\n]+)`(?!`)"
 # A result that is nothing but success. Any other word ("passed, but slowly") may qualify it, and then it is kept.
 _SUCCEEDED = (
@@ -60,7 +61,7 @@ def draft(sources: DraftSources, exists: Callable[[str], bool], limit: int = LEN
     file = next((path for path in _files(newest, changed, earlier) if exists(without_position(path))), NOT_THERE)
     return Handoff(
         phase=str(phase["phase"]) if phase else "",
-        action=shortener.short(next_steps[0]) if next_steps else goal,
+        action=shortener.short(_paragraph(next_steps[0])) if next_steps else goal,
         file=file,
         location=changed.get(without_position(file), NOT_THERE),
         goal=goal or shortener.short(_goal(state, " ".join(next_steps[:1]))),
@@ -106,6 +107,11 @@ def _files(session: Session | None, changed: Mapping[str, str], earlier: Handoff
     yield from re.findall(_CODE, "\n".join(session.next)) if session else ()
     yield from sorted(changed, key=lambda path: path not in done)
     yield from (*re.findall(_CODE, done), earlier.file)
+
+
+def _paragraph(text: str) -> str:
+    """Return a text without the marks of lists and quotes, which a next action must not have."""
+    return "; ".join(filter(None, map(str.strip, re.split(_MARK, text))))
 
 
 def _goal(state: TaskState, action: str) -> str:

@@ -100,6 +100,7 @@ class _Shortener:
     def named(self, what: str, texts: Sequence[tuple[str, str]]) -> list[str]:
         """Return the first words of the first things of a kind, with their names, and the names of the others."""
         others = [name for name, _ in texts[self.max_items :]]
+        self.left_out += len(others)
         shown = [f"{what} {name}: {text}" for name, text in texts[: self.max_items]]
         return [*map(self.line, [*shown, *([f"{len(others)} more: {what} {', '.join(others)}"] if others else [])])]
 
@@ -129,11 +130,7 @@ def _template_values(
         "is_open": file.status == OPEN,
     }
     cut = {"was_cut": shortener.was_cut or shortener.left_out > 0, "left_out": shortener.left_out}
-    return {
-        **values,
-        **cut,
-        "more_to_meet": first_words.was_cut or any(len(each) > max_items for each in to_meet.values()),
-    }
+    return {**values, **cut, "more_to_meet": first_words.was_cut or first_words.left_out > 0}
 
 
 def _to_meet(state: TaskState) -> dict[str, list[tuple[str, str]]]:

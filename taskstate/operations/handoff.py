@@ -80,7 +80,11 @@ def new(call: Call, asked: New) -> Result:
         "notes": [*outcome.notes, *outcome.warnings],
     }
     call.problems(outcome.warnings)
-    said = (f"{written.path}: handed over", *outcome.notes, f"next, for the successor: `taskstate start {asked.id}`")
+    said = (
+        f"{written.path}: handed over",
+        *outcome.notes,
+        f"next, for the successor: `taskstate start {call.task_id(asked.id)}`",
+    )
     return Result(data, "\n".join(said), is_verbatim=True)
 
 
@@ -90,7 +94,7 @@ def _draft(call: Call, asked: New, written: HandoffResult) -> Result:
     _aside(
         call,
         f"nothing is written yet: {missing} {'is' if len(written.missing) == 1 else 'are'} still to be said",
-        f"say it, or complete this draft for `taskstate handoff new {asked.id} --from FILE`",
+        f"say it, or complete this draft for `taskstate handoff new {call.task_id(asked.id)} --from FILE`",
     )
     data = {"path": None, "revision": None, "changed": False, "handoff_path": None}
     return Result(data | {"draft": written.text, "missing": list(written.missing)}, written.text, is_verbatim=True)

@@ -265,7 +265,7 @@ def _findings(loaded: Loaded, role: str) -> tuple[Finding, ...]:
 def _intent(asked: FinishRequest) -> str:
     """Return what a dry run leaves out: the checks, and what depends on them."""
     what = f"send the work back to {asked.send_back}" if asked.send_back else "take the snapshot"
-    what = what if asked.ending == DONE_ENDING else f"{asked.ending} and hand over" if asked.handoff else asked.ending
+    what = what if asked.ending == DONE_ENDING else f"hand over, {asked.ending}" if asked.handoff else asked.ending
     return f"would then {'run the checks, ' if asked.runs_checks else ''}{what} and end the turn"
 
 
