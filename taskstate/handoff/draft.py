@@ -22,7 +22,7 @@ _MOST = 5  # entries of a list, so that handoffs do not grow from one to the nex
 NOT_THERE = "None."
 _FROM_BEFORE = 2  # entries taken over from the last handoff alone
 _DECISION = r"(?i)[*_]*(?:decision|decided)[*_]*:?[*_]*\s+(?:to\s+|on\s+)?"
-_MARK = r"(?:\A|\n)\s*(?:[-*+>]|\d{1,9}[.)]|~{3}\S*)\s"
+_MARK = r"(?:\A|\n)[ \t]*(?:[-*+>]|\d{1,9}[.)]|~{3}\S*)\s"
 _CODE = r"(?<!`)`([^`\r\n]+)`(?!`)"
 # A result that is nothing but success. Any other word ("passed, but slowly") may qualify it, and then it is kept.
 _SUCCEEDED = (
@@ -117,8 +117,8 @@ def _paragraph(text: str) -> str:
 def _goal(state: TaskState, action: str) -> str:
     """Return what is met when the work is done: the feature that the next action names, else the first open thing."""
     features = state.checklist.open if state.checklist else ()
-    named = (each for each in features if re.search(rf"(?<![\w-]){re.escape(each.id)}(?![\w-])", action))
-    feature = next(iter((*named, *features)), None)
+    words = {word.strip(".") for word in re.findall(r"[\w.-]+", action)}
+    feature = next((each for each in features if each.id in words), features[0] if features else None)
     if feature:
         return f"feature {feature.id} passes: {feature.description}"
     criterion = next((each for each in state.criteria if not each.checked), None)
