@@ -67,7 +67,7 @@ def draft(sources: DraftSources, exists: Callable[[str], bool], limit: int = LEN
         goal=goal or shortener.short(_goal(state, " ".join(next_steps[:1]))),
         decisions=shortener.carried(earlier.decisions, _decisions(state.sessions)),
         avoid=shortener.carried(earlier.avoid, _failed_attempts(phase)),
-        context=shortener.first(_context(newest, objective, next_steps[1:])),
+        context=shortener.last([*_context(newest, objective, next_steps[1:])][:_MOST]),
         references=shortener.last(text for text in earlier.references if exists(referenced_path(text))),
     )
 
@@ -84,10 +84,6 @@ class _Shortener(NamedTuple):
         """Return `WHAT: WHY`, each half cut by itself so that neither is lost."""
         half = (self.limit - len(": ")) // 2
         return f"{self.short(statement, half)}: {self.short(reason, half)}"
-
-    def first(self, texts: Iterable[str]) -> tuple[str, ...]:
-        """Return the first `_MOST` entries, each once."""
-        return tuple(dict.fromkeys(map(self.short, texts)))[:_MOST]
 
     def last(self, texts: Iterable[str]) -> tuple[str, ...]:
         """Return the last `_MOST` entries, each once."""

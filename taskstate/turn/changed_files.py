@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _MOST = 5  # files
 _NAMED = 3  # places in a file
+_LARGEST = 1_000_000  # bytes of a file whose diff is made
 _CHANGED_PART = rb"(?m)^@@ -(\d+)\S* \+(\d+)"
 
 
@@ -39,9 +40,11 @@ def changed_files(workspace: Workspace, loaded: Loaded) -> Mapping[str, str]:
                 return {}
             changes = leaves(current.store.changes(start, current.tree), workspace.is_ours)
             paths = (path for each in changes if (path := os.fsdecode(each.path)).isprintable())
-            times = {path: at.st_mtime_ns for path in paths if (at := folders.find(workspace.root / path))}
-            newest = sorted(times, key=lambda path: -times[path])[:_MOST]
-            return {path: _place(current.store.diff(start, current.tree, path)()[1]) for path in newest}
+            there = {path: at for path in paths if (at := folders.find(workspace.root / path))}
+            newest = sorted(there, key=lambda path: -there[path].st_mtime_ns)[:_MOST]
+            small = [path for path in newest if there[path].st_size <= _LARGEST]
+            places = {path: _place(current.store.diff(start, current.tree, path)()[1]) for path in small}
+            return {path: places.get(path, NOT_THERE) for path in newest}
     except TaskstateError:  # the document says that there is no file, and the writer can name one
         return {}
 

@@ -78,6 +78,19 @@ def test_the_file_that_the_words_name_goes_before_the_newest(turns: Turns, words
     assert "- File: `slow.py`\n- Location: changed around line 7, 47\n" in document(turns)
 
 
+@pytest.mark.parametrize("content", [b"\0\1" * 600_000, b"\0\1"])
+def test_a_file_without_lines_has_no_place_in_it(turns: Turns, content: bytes) -> None:
+    """A binary or very large file is named alone; what was deleted is no file to go on with."""
+    turns.place.write("gone.txt", "x\n")
+    turns.place.commit("a file")
+    turns.start()
+    turns.place.write("image.bin", content)
+    (turns.place.root / "gone.txt").unlink()
+    turns.finish("Half.", *PAUSE)
+    assert "- File: `image.bin`\n- Location: " in document(turns)
+    assert "around" not in document(turns)
+
+
 def test_without_git_there_is_no_file_to_name(turns: Turns) -> None:
     """The document says so, and the successor's page leaves it out."""
     (turns.place.root / ".git").rename(turns.place.root.parent / "gone")
