@@ -42,7 +42,7 @@ from taskstate.writing.change import Change, Outcome
 from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from taskstate.handoff.document_files import HandoffDocuments
@@ -63,13 +63,15 @@ class HandoffRequest(NamedTuple):
     """The content of a handoff; `draft` fills the rest from the state file, `force` skips the check for progress.
 
     `source` is the path, from the state folder, of the document among the open handoffs that the content comes from:
-    the new one takes its place, and it moves to the archive.
+    the new one takes its place, and it moves to the archive. `changed` are the files that the turn changed, for a
+    draft: see `DraftSources`.
     """
 
     handoff: Handoff
     draft: bool = False
     force: bool = False
     source: str = ""
+    changed: Mapping[str, str] = {}
 
 
 class HandoffResult(NamedTuple):
@@ -114,8 +116,7 @@ def new(
     A draft that cannot be completed from the state file is only returned, with the flags that are missing.
 
     Raises:
-        TaskstateError: code "handoff": the document breaks rules, and the message names them all; code "handoff-open",
-            "complete", "not-found" or "no-progress".
+        TaskstateError: as `handing_over`.
     """
     tree = current_tree(workspace)
     if handoff_request.draft:
@@ -124,9 +125,29 @@ def new(
         missing = _missing_flags(plan.handoff)
         if missing:
             return HandoffResult(plan.text, action=plan.handoff.action, missing=missing)
+    step = handing_over(workspace, handoff_request, request, tree, errors_in=errors_in)
+    outcome = change(workspace, task_id, step, request)
+    plan = outcome.result
+    path = f"{workspace.config.root}/{plan.path}"
+    return HandoffResult(plan.text, path, plan.handoff.action, outcome)
+
+
+def handing_over(
+    workspace: Workspace, handoff_request: HandoffRequest, request: Request, tree: WorkingTree, *, errors_in: Validator
+) -> Callable[[Loaded], Change[_HandoffPlan]]:
+    """Return the step that writes the handoff document of a state file's phase and counts it, as `new` does.
+
+    Raises:
+        TaskstateError: code "handoff": the document breaks rules, and the message names them all; code "handoff-open",
+            "complete", "not-found" or "no-progress".
+    """
 
     def job(loaded: Loaded) -> Change[_HandoffPlan]:
         plan = _plan(workspace, loaded, handoff_request, request, tree)
+        if handoff_request.draft and _missing_flags(plan.handoff):
+            message = f"task {loaded.state.id}: no next step is said, so there is nothing to hand over"
+            help_ = f'leave --handoff out; `taskstate handoff new {loaded.state.id} --draft --action "STEP"` says one'
+            raise TaskstateError(message, help=help_, code="handoff")
         if workspace.config.handoff.minimum_progress and not handoff_request.force:
             _require_progress(loaded.state.id, plan)
         _require_valid(workspace, plan, errors_in)
@@ -135,10 +156,7 @@ def new(
         text = _with_count(loaded, plan, timestamp(request.metadata.now))
         return Change(text=text, before=(created, *copied), after=deleted, notes=plan.notes, result=plan)
 
-    outcome = change(workspace, task_id, job, request)
-    plan = outcome.result
-    path = f"{workspace.config.root}/{plan.path}"
-    return HandoffResult(plan.text, path, plan.handoff.action, outcome)
+    return job
 
 
 def _plan(
@@ -151,7 +169,7 @@ def _plan(
     _require_possible(workspace, loaded, listed, handoff_request)
     documents = listed.read
     phases = read_phases(state)
-    phase = _phase(state, phases, handoff_request.handoff.phase)
+    phase = _phase(state, phases, handoff_request)
     given = _from_root(workspace, handoff_request.handoff)
     name = phase.part.name if phase else parse_phase_name(given.phase or "1")
     created_at = _free_time(workspace, state.id, name, request)
@@ -169,8 +187,11 @@ def _plan(
         "accepted_at": None,
         "verified": verified.values,
     }
+    earlier = (each.reading.handoff for each in reversed(documents) if each.text("phase") == name)
+    sources = DraftSources(state, phase.value if phase else None, next(earlier, Handoff()), handoff_request.changed)
     handoff, text, file_is_new = Handoff(), "", False
-    for drafted in _drafts(workspace, state, phase, documents) if handoff_request.draft else (Handoff(),):
+    drafts = (draft(sources, partial(_exists, workspace), length) for length in LENGTHS)  # the longest first
+    for drafted in drafts if handoff_request.draft else (Handoff(),):
         handoff = merge_handoffs(drafted, given)._replace(phase=name)
         file_is_new = _is_new_file(workspace, handoff.file)
         values = template_values(handoff, created_at, file_is_new=file_is_new)
@@ -181,16 +202,6 @@ def _plan(
     path = f"{folder(state.id)}/{document_name(name, created_at)}"
     last = documents[-1] if documents else None
     return _HandoffPlan(handoff, phase, text, path, created_at, verified, last, file_is_new, source)
-
-
-def _drafts(
-    workspace: Workspace, state: TaskState, phase: Phase | None, documents: tuple[HandoffFile, ...]
-) -> Iterator[Handoff]:
-    """Yield drafts from the state file, the longest first."""
-    earlier = (each.reading.handoff for each in reversed(documents) if phase and each.text("phase") == phase.part.name)
-    sources = DraftSources(state, phase.value if phase else None, next(earlier, Handoff()))
-    for length in LENGTHS:
-        yield draft(sources, partial(_exists, workspace), length)
 
 
 def _fits(workspace: Workspace, text: str) -> bool:
@@ -278,20 +289,24 @@ def _readable_open_path(workspace: Workspace, open_path: str, task_id: str, *, f
     return open_path
 
 
-def _phase(state: TaskState, phases: tuple[Phase, ...], name: str) -> Phase | None:
+def _phase(state: TaskState, phases: tuple[Phase, ...], handoff_request: HandoffRequest) -> Phase | None:
     """Return the phase to hand over: the one named, else the one in progress; None for a task without phases.
+
+    Of several that could be meant, a draft is of the one that changed last.
 
     Raises:
         TaskstateError: code "not-found"; code "usage": several phases could be meant.
     """
+    name = handoff_request.handoff.phase
     if not phases:
         return None
     if name:
         return find_phase(state, name)
     started = [each for each in phases if each.value["started_at"] and each.value["current_objective"] is not None]
-    for candidates in (started, [each for each in phases if each.value["current_objective"] is not None], [*phases]):
-        if len(candidates) == 1:
-            return candidates[0]
+    open_ones = [each for each in phases if each.value["current_objective"] is not None]
+    for candidates in (started, open_ones, [*phases]):
+        if len(candidates) == 1 or (candidates and handoff_request.draft):
+            return max(candidates, key=lambda each: str(each.value["last_updated"] or ""))
     names = ", ".join(each.part.name for each in phases)
     raise TaskstateError(
         f"which phase of task {state.id} is handed over? It has {names}", help="say --phase P", code="usage"
@@ -329,7 +344,7 @@ def _exists(workspace: Workspace, path: str) -> bool:
 
 def _is_new_file(workspace: Workspace, path: str) -> bool:
     """Return whether a path names a file that is still to be created; an address or a way out of the repository not."""
-    is_path = not is_unfilled(path) and "://" not in path and not escape_reason(path)
+    is_path = not is_unfilled(path) and not is_none(path) and "://" not in path and not escape_reason(path)
     return is_path and not any(_exists(workspace, each) for each in (path, without_position(path)))
 
 
@@ -353,7 +368,7 @@ def _require_valid(workspace: Workspace, plan: _HandoffPlan, errors_in: Validato
     faults += [message for code, message in errors if code not in ignored]
     if faults:
         message = f"the handoff is not fit to be written: {'; '.join(faults)}"
-        help_ = "see `taskstate handoff new --help`; `--draft` shows what the state file knows already"
+        help_ = "see `taskstate handoff new --help`; `--draft` takes what is missing from the state file"
         raise TaskstateError(message, help=help_, code="handoff")
 
 

@@ -357,7 +357,7 @@ def template_values(handoff: Handoff, created_at: str, *, file_is_new: bool = Fa
         TaskstateError: a text cannot be escaped.
     """
     placeholder = built_in(HANDOFF).placeholder
-    file_text = in_code_marks(handoff.file) if handoff.file else ""
+    file_text = in_code_marks(handoff.file) if handoff.file and not escaping.is_none(handoff.file) else handoff.file
     file_text += TO_BE_CREATED if file_is_new else ""
     file, location, goal = (
         escaping.item(f"{label}: {value or placeholder}", what=label)

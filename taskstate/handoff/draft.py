@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from taskstate.handoff.document import Handoff, split_reason
-from taskstate.handoff.references import referenced_path
+from taskstate.handoff.references import referenced_path, without_position
 from taskstate.messages import one_line
 from taskstate.syntax.escaping import is_none
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 LENGTHS = (240, 160, 100, 60)  # most characters of an entry: the first limit with which the document fits
 _MOST = 5  # entries of a list, so that handoffs do not grow from one to the next
+NOT_THERE = "None."
 _FROM_BEFORE = 2  # entries taken over from the last handoff alone
 _DECISION = r"(?i)[*_]*(?:decision|decided)[*_]*:?[*_]*\s+(?:to\s+|on\s+)?"
+_MARK = r"(?:\A|\n)[ \t]*(?:[-*+>]|\d{1,9}[.)]|~{3}\S*)\s"
 _CODE = r"(?<!`)`([^`\r\n]+)`(?!`)"
 # A result that is nothing but success. Any other word ("passed, but slowly") may qualify it, and then it is kept.
 _SUCCEEDED = (
@@ -32,33 +34,40 @@ _SUCCEEDED = (
 
 
 class DraftSources(NamedTuple):
-    """The input of a draft: the task, the value of the phase to hand over, and the last handoff of that phase."""
+    """The input of a draft: the task, the value of the phase to hand over, and the last handoff of that phase.
+
+    `changed` are the files that the turn changed, the newest first, each with the place of its changes.
+    """
 
     state: TaskState
     phase: Mapping[str, Any] | None
     earlier: Handoff
+    changed: Mapping[str, str] = {}
 
 
 def draft(sources: DraftSources, exists: Callable[[str], bool], limit: int = LENGTHS[0]) -> Handoff:
     """Return a handoff with the fields that the sources give, each entry of at most `limit` characters.
 
-    `exists` returns whether the repository has a path.
+    `exists` returns whether the repository has a path. The next action alone may be missing: without a file, the
+    document says that there is none.
     """
-    state, phase, earlier = sources
+    state, phase, earlier, changed = sources
     shortener = _Shortener(limit)
     newest = state.sessions[-1] if state.sessions else None
     objectives = phase["objectives"] if phase else ()
     objective = next((each for each in objectives if phase and each["id"] == phase["current_objective"]), None)
     goal = shortener.short(objective["description"]) if objective else ""
     next_steps = [step for step in (newest.next if newest else ()) if not is_none(step)]
+    file = next((path for path in _files(newest, changed, earlier) if exists(without_position(path))), NOT_THERE)
     return Handoff(
         phase=str(phase["phase"]) if phase else "",
-        action=shortener.short(next_steps[0]) if next_steps else goal,
-        file=next(_named_paths(newest, exists), earlier.file if earlier.file and exists(earlier.file) else ""),
-        goal=goal,
+        action=shortener.short(_paragraph(next_steps[0])) if next_steps else goal,
+        file=file,
+        location=changed.get(without_position(file), NOT_THERE),
+        goal=goal or shortener.short(_goal(state, " ".join(next_steps[:1]))),
         decisions=shortener.carried(earlier.decisions, _decisions(state.sessions)),
         avoid=shortener.carried(earlier.avoid, _failed_attempts(phase)),
-        context=shortener.last(_context(newest, objective)),
+        context=shortener.last([*_context(newest, objective, next_steps[1:])][:_MOST]),
         references=shortener.last(text for text in earlier.references if exists(referenced_path(text))),
     )
 
@@ -88,10 +97,28 @@ class _Shortener(NamedTuple):
         return self.last((*carried_over, *texts[len(carried_over) - _MOST :]))
 
 
-def _named_paths(session: Session | None, exists: Callable[[str], bool]) -> Iterator[str]:
-    """Yield the existing paths that a session has in code marks, those of its next steps first."""
-    for text in (*session.next, session.state, *session.did) if session else ():
-        yield from (path for path in re.findall(_CODE, text) if exists(path))
+def _files(session: Session | None, changed: Mapping[str, str], earlier: Handoff) -> Iterator[str]:
+    """Yield what may be the file to work on, the likeliest first: what the next steps name, then what was changed."""
+    done = "\n".join((session.state, *session.did)) if session else ""
+    yield from re.findall(_CODE, "\n".join(session.next)) if session else ()
+    yield from sorted(changed, key=lambda path: path not in done)
+    yield from (*re.findall(_CODE, done), earlier.file)
+
+
+def _paragraph(text: str) -> str:
+    """Return a text without the marks of lists and quotes, which a next action must not have."""
+    return "; ".join(filter(None, map(str.strip, re.split(_MARK, text))))
+
+
+def _goal(state: TaskState, action: str) -> str:
+    """Return what is met when the work is done: the feature that the next action names, else the first open thing."""
+    features = state.checklist.open if state.checklist else ()
+    words = {word.strip(".") for word in re.findall(r"[\w.-]+", action)}
+    feature = next((each for each in features if each.id in words), features[0] if features else None)
+    if feature:
+        return f"feature {feature.id} passes: {feature.description}"
+    criterion = next((each for each in state.criteria if not each.checked), None)
+    return f"criterion {criterion.number} is met: {criterion.text}" if criterion else f"task {state.id} is complete"
 
 
 def _decisions(sessions: Iterable[Session]) -> Iterator[tuple[str, str]]:
@@ -111,8 +138,10 @@ def _failed_attempts(phase: Mapping[str, Any] | None) -> Iterator[tuple[str, str
             yield attempt["approach"].rstrip(" .:"), attempt["result"]
 
 
-def _context(session: Session | None, objective: Mapping[str, Any] | None) -> Iterator[str]:
+def _context(session: Session | None, objective: Mapping[str, Any] | None, later: Iterable[str]) -> Iterator[str]:
     if session and session.state:
         yield f"Session {session.number} left it so: {session.state}"
     if objective and objective.get("note"):
         yield f"Objective {objective['id']}: {objective['note']}"
+    yield from (f"Issue: {issue}" for issue in (session.issues if session else ()) if not is_none(issue))
+    yield from (f"After that: {step}" for step in later)

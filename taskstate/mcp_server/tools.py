@@ -92,7 +92,7 @@ TOOLS = (
     ),
     Tool(
         "handoff",
-        "Hand a phase over: new (action, file, location, goal), or read and accept.",
+        "Hand a phase over: new (draft), or read and accept.",
         {
             "show": Offered("handoff show"),
             "new": Offered("handoff new", without="do_not_reread from force"),

@@ -34,6 +34,7 @@ class Finish(NamedTuple):
     evidence: Text = option("TEXT", "how the features of --pass were tested")
     note: Text = option("TEXT", "reason for --waive or --abandon")
     pause: bool = switch("end the turn with its work still in progress")
+    handoff: bool = switch("with --pause: also write the handoff for a successor, from what the session says")
     abandon: bool = switch("give the turn up (requires --note)")
     complete: bool = switch("also complete the task")
     output: Source | None = option("FILE", "with --complete: the Chain Output; - reads standard input")
@@ -73,8 +74,6 @@ def _request(asked: Finish, texts: Sequence[SessionText]) -> FinishRequest:
     from taskstate.turn import ending as endings
 
     ending = endings.PAUSE if asked.pause else endings.ABANDON if asked.abandon else endings.DONE_ENDING
-    if asked.passes and ending != endings.DONE_ENDING and not asked.evidence:
-        raise usage_error(f"--{ending} does not go with --pass", help="leave one of them out")
     return endings.FinishRequest(
         words=given_words(asked.words, asked.source, texts),
         passes=asked.passes,
@@ -90,6 +89,7 @@ def _request(asked: Finish, texts: Sequence[SessionText]) -> FinishRequest:
         found=asked.found,
         keep=asked.keep,
         answers=dict(map(_answer, asked.answers)),
+        handoff=asked.handoff,
         agent=asked.agent,
         take_over=asked.take_over,
     )
@@ -120,6 +120,7 @@ def finish_operations(texts: Sequence[SessionText] = SESSION_TEXTS) -> tuple[Ope
                 ("--complete", "--send-back"),
             ),
             together=(
+                ("--handoff", "--pause", "work that goes on is handed over"),
                 ("--send-back", "--finding", 'say what is wrong: --finding "WHAT"'),
                 ("--finding", "--send-back", "name the role that mends it: --send-back ROLE"),
                 ("--output", "--complete", "`taskstate chain output set --help` says how a part is written alone"),

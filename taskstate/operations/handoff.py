@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from taskstate.operations.operation import TASK, Operation, option, switch
 from taskstate.operations.result import Result, changed
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -82,8 +80,12 @@ def new(call: Call, asked: New) -> Result:
         "notes": [*outcome.notes, *outcome.warnings],
     }
     call.problems(outcome.warnings)
-    _aside(call, f"{written.path}: handed over", *outcome.notes)
-    return Result(data, json.dumps(metadata, ensure_ascii=False, indent=2), is_verbatim=True)
+    said = (
+        f"{written.path}: handed over",
+        *outcome.notes,
+        f"next, for the successor: `taskstate start {call.task_id(asked.id)}`",
+    )
+    return Result(data, "\n".join(said), is_verbatim=True)
 
 
 def _draft(call: Call, asked: New, written: HandoffResult) -> Result:
@@ -92,7 +94,7 @@ def _draft(call: Call, asked: New, written: HandoffResult) -> Result:
     _aside(
         call,
         f"nothing is written yet: {missing} {'is' if len(written.missing) == 1 else 'are'} still to be said",
-        f"say it, or complete this draft for `taskstate handoff new {asked.id} --from FILE`",
+        f"say it, or complete this draft for `taskstate handoff new {call.task_id(asked.id)} --from FILE`",
     )
     data = {"path": None, "revision": None, "changed": False, "handoff_path": None}
     return Result(data | {"draft": written.text, "missing": list(written.missing)}, written.text, is_verbatim=True)

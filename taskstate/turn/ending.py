@@ -41,7 +41,8 @@ class FinishRequest(NamedTuple):
     `log` has the results of the validation commands, which are run without it. `waive` names regressions to let pass,
     `note` says why, or why the turn is given up. `send_back` is the earlier role that takes the work back with
     `found`; `answers` are those of the role to its findings, `keep` the answered
-    ones that are not cleared. `agent` names who ends the turn, `take_over` says why it is somebody else's.
+    ones that are not cleared. With `handoff` a document for the successor is written.
+    `agent` names who ends the turn, `take_over` says why it is somebody else's.
     """
 
     words: NewSession | None = None
@@ -58,6 +59,7 @@ class FinishRequest(NamedTuple):
     found: tuple[str, ...] = ()
     keep: tuple[int, ...] = ()
     answers: Mapping[int, str] = {}
+    handoff: bool = False
     agent: str = ""
     take_over: str = ""
 
@@ -66,9 +68,17 @@ class FinishRequest(NamedTuple):
         """Whether the turn is to end with its work done."""
         return self.ending == DONE_ENDING and not self.send_back
 
+    @property
+    def runs_checks(self) -> bool:
+        """Whether the checks are to run: at the end of the work, and where features pass by nothing else."""
+        return self.is_done or bool(self.passes and not self.evidence)
+
 
 class Ending(NamedTuple):
-    """A turn that ends: the task after its session, what was asked, what the checks gave, and where the tree is."""
+    """A turn that ends: the task after its session, what was asked, what the checks gave, and where the tree is.
+
+    `handing` is the step that hands over, where one was asked for.
+    """
 
     loaded: Loaded
     turn: Turn
@@ -76,6 +86,7 @@ class Ending(NamedTuple):
     checks: Checks
     held: Gate
     where: Position
+    handing: Step | None = None
 
 
 def end(call: TurnRequest, ending: Ending) -> Outcome:
@@ -93,7 +104,7 @@ def end(call: TurnRequest, ending: Ending) -> Outcome:
             message = f"task {task_id}: somebody else ended this turn meanwhile"
             raise TaskstateError(message, help=f"`taskstate start {task_id}` begins another", code="turn-changed")
         steps = given_steps(call, role, asked, ending.checks)
-        steps += _ending_steps(workspace, role, ending, request)
+        steps += [*([ending.handing] if ending.handing else []), *_ending_steps(workspace, role, ending, request)]
         return joined(loaded, [*steps, _last_step(workspace, request, is_complete=asked.complete)])
 
     try:

@@ -85,7 +85,7 @@ def _ended(call: TurnRequest, turn: Turn, asked: FinishRequest, outcome: Outcome
     loaded = outcome.loaded
     _require_possible(call, loaded, role, asked)
     checks, held = Checks(), Gate((), ())
-    if asked.is_done:
+    if asked.runs_checks:
         instead = f"give their log: `taskstate finish {loaded.state.id} --qa-log LOG`"
         checks = checks_of(call, loaded, asked.log, instead=instead)
         held = gate(loaded, checks, asked.waive)
@@ -93,7 +93,12 @@ def _ended(call: TurnRequest, turn: Turn, asked: FinishRequest, outcome: Outcome
     if held.problems:
         lines = (*outcome.notes, *failing_output(checks, held.problems), *_kept_log(workspace, loaded, checks), _OPEN)
         return Finished(outcome, role, done=False, problems=held.problems, lines=lines)
-    ending = Ending(loaded, turn, asked, checks, held, kept_position(workspace, loaded))
+    handing = None
+    if asked.handoff:
+        from taskstate.turn.hand_over import handing_over
+
+        handing = handing_over(workspace, loaded, call.request)
+    ending = Ending(loaded, turn, asked, checks, held, kept_position(workspace, loaded), handing)
     ended = end(call, ending)
     problems = lint_lines(workspace, ended, call.request.metadata.now)
     done = _done_lines(ended, role, asked, checks, held)
@@ -151,6 +156,7 @@ def _without_turn(workspace: Workspace, loaded: Loaded, asked: FinishRequest, re
             return Finished(unchanged, "", done=True, problems=(), lines=(said, *next_lines(workspace, loaded)))
         message = f"task {task_id}: {said}; not done: {first_of(undone, _NAMED)}"
         help_ = f"`taskstate start {task_id}` begins a turn; then say what was done since, with these options"
+        help_ = f"`taskstate handoff new {task_id} --draft` does it" if undone == ("--handoff",) else help_
         raise TaskstateError(message, help=help_, code="no-turn")
     if asked.ending == ABANDON and not asked.words:
         return Finished(unchanged, "", done=True, problems=(), lines=("no turn is open: there is nothing to give up",))
@@ -189,6 +195,8 @@ def _undone(loaded: Loaded, asked: FinishRequest) -> Iterator[str]:
         yield "--complete"
     if asked.send_back and blocks_of(loaded.document).role(asked.send_back).status == DONE:
         yield f"--send-back {asked.send_back}"
+    if asked.handoff and not blocks_of(loaded.document).handoffs.open:
+        yield "--handoff"
 
 
 def _recorded(workspace: Workspace, loaded: Loaded, turn: Turn, asked: FinishRequest, request: Request) -> Outcome:
@@ -246,7 +254,8 @@ def _unproved(asked: FinishRequest, checks: Checks) -> tuple[str, ...]:
     failing = [name for name, each in checks.results.items() if not each.ok]
     if not asked.passes or asked.evidence or not failing:
         return ()
-    return (f"--pass wants a run in which all checks pass, or --evidence: {first_of(failing, _NAMED)} fails",)
+    else_ = "" if asked.is_done else "; without --pass the turn ends as it is"
+    return (f"--pass wants a run in which all checks pass, or --evidence: {first_of(failing, _NAMED)} fails{else_}",)
 
 
 def _findings(loaded: Loaded, role: str) -> tuple[Finding, ...]:
@@ -255,8 +264,9 @@ def _findings(loaded: Loaded, role: str) -> tuple[Finding, ...]:
 
 def _intent(asked: FinishRequest) -> str:
     """Return what a dry run leaves out: the checks, and what depends on them."""
-    what = f"send the work back to {asked.send_back}" if asked.send_back else "run the checks, take the snapshot"
-    return f"would then {what if asked.ending == DONE_ENDING else asked.ending} and end the turn"
+    what = f"send the work back to {asked.send_back}" if asked.send_back else "take the snapshot"
+    what = what if asked.ending == DONE_ENDING else f"hand over, {asked.ending}" if asked.handoff else asked.ending
+    return f"would then {'run the checks, ' if asked.runs_checks else ''}{what} and end the turn"
 
 
 # What is said

@@ -6,6 +6,8 @@ Names the errors of other documents.
 from __future__ import annotations
 
 from taskstate.handoff import create
+from taskstate.handoff.document import Handoff
+from taskstate.handoff.verified_facts import current_tree
 from taskstate.lint import engine
 from taskstate.lint.diagnostics import ERROR
 from taskstate.lint.queries.answers import RepositoryQueries
@@ -14,11 +16,13 @@ from taskstate.model.config import Lint
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from taskstate.handoff.create import HandoffRequest, HandoffResult
     from taskstate.handoff.invalid import Validator
     from taskstate.handoff.prompt import Prompt
-    from taskstate.workspace.workspace import Workspace
-    from taskstate.writing.change import Request
+    from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Change, Request
 
 
 def hand_over(workspace: Workspace, task_id: str, handoff_request: HandoffRequest, request: Request) -> HandoffResult:
@@ -27,7 +31,24 @@ def hand_over(workspace: Workspace, task_id: str, handoff_request: HandoffReques
     Raises:
         TaskstateError: as `handoff.create.new` does.
     """
+    if handoff_request.draft:
+        from taskstate.turn.changed_files import changed_files
+
+        loaded = workspace.load(workspace.locate(task_id))
+        handoff_request = handoff_request._replace(changed=changed_files(workspace, loaded))
     return create.new(workspace, task_id, handoff_request, request, errors_in=handoff_errors(workspace))
+
+
+def handing_over(workspace: Workspace, loaded: Loaded, request: Request) -> Callable[[Loaded], Change[object]]:
+    """Return the step that hands over, with a document that is drafted from what the state file says then.
+
+    The working tree is looked at now, which may take seconds: call it before the lock is taken.
+    """
+    from taskstate.turn.changed_files import changed_files
+
+    drafted = create.HandoffRequest(Handoff(), draft=True, changed=changed_files(workspace, loaded))
+    tree = current_tree(workspace)
+    return create.handing_over(workspace, drafted, request, tree, errors_in=handoff_errors(workspace))
 
 
 def successor_prompt(workspace: Workspace, task_id: str) -> Prompt:

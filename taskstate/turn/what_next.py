@@ -33,14 +33,15 @@ def _words(diagnostic: Diagnostic) -> str:
 
 
 def next_lines(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
-    """Return the command that comes next, with what completion misses where no role is left."""
+    """Return the command that comes next; where no role is left and nobody takes over, what completion misses."""
     blocks, task_id = blocks_of(loaded.document), loaded.state.id
     if loaded.state.status == COMPLETE:
         return (f"task {task_id} is complete",)
-    if roles.has_begun(blocks):
-        due = next((name for name in workspace.config.roles if blocks.role(name).status != DONE), "")
-        if due:
-            return (f"next: `taskstate start {task_id} --role {due}`",)
+    opened, begun = blocks.handoffs.open, roles.has_begun(blocks)
+    due = next((name for name in workspace.config.roles if begun and blocks.role(name).status != DONE), "")
+    if due or opened:
+        handed = (f"handed over: {workspace.config.root}/{opened}",) if opened else ()
+        return (*handed, f"next: `taskstate start {task_id}{f' --role {due}' if due else ''}`")
     from taskstate.tasks import completion_checks  # as long as a role is left, nothing is asked of completion
 
     gaps = [each.words for each in completion_checks.gaps(workspace, loaded)]

@@ -19,7 +19,7 @@ from taskstate.handoff.prompt import Prompt, prompt
 from taskstate.lint.runner import check_files
 from taskstate.merge.merge_files import merge_files
 from taskstate.syntax.document import parse
-from taskstate.tasks import renumber
+from taskstate.tasks import checklist, renumber
 from taskstate.turn.hand_over import hand_over, handoff_errors
 from taskstate.units.three_way import Versions
 from tests.support.place import Place, changes, refusal, tree
@@ -290,15 +290,16 @@ def test_something_has_to_move_on(place: Place) -> None:
 
 
 def test_a_draft_says_what_the_state_file_knows(place: Place) -> None:
-    """A draft has next step, objective, failed approaches and decisions; missing flags are named."""
+    """A draft has next step, objective, failed approaches, decisions and issues: nothing of it is asked for again."""
     (place.root / "src").mkdir()
     (place.root / "src/a.py").touch()
     place.add(
         "Decided to use RS256: keys rotate",
         "Decision: no reason",
         "Worked.",
+        issues=("Not verified: the clock",),
         state="In `gone.py`.",
-        next=("Go on in `src/a.py`", "Rest"),
+        next=("Go on in `src/a.py:3`", "Rest"),
     )
     for attempt in (
         ("Induction.", "failed:\nno structure"),
@@ -307,17 +308,12 @@ def test_a_draft_says_what_the_state_file_knows(place: Place) -> None:
     ):
         phases.record_attempt(place.workspace, "101", "3", attempt, place.request())
     move_on(place, "1 of 2")
-    before = tree(place.root)
-    drafted = new(place, Handoff(), draft=True)
-    assert (drafted.path, drafted.missing, drafted.outcome) == ("", ("--location",), None)
-    assert tree(place.root) == before
-    read = HandoffReader(parse(drafted.text)).handoff
-    assert (read.action, read.file, read.goal) == ("Go on in `src/a.py`", "src/a.py", "Define the state")
+    read = HandoffReader(parse(new(place, Handoff(), draft=True).text)).handoff
+    assert (read.action, read.file, read.goal) == ("Go on in `src/a.py:3`", "src/a.py:3", "Define the state")
     assert read.decisions == ("use RS256: keys rotate",)
     assert read.avoid == ("Induction: failed: no structure",)
-    assert read.context == ("Session 1 left it so: In `gone.py`.", "Objective 1: 1 of 2")
-    completed = drafted.text.replace("Location: *To be completed.*", "Location: line 3")
-    assert new(place, read_input(completed, "draft.md")).path
+    left = "Session 1 left it so: In `gone.py`."
+    assert read.context == (left, "Objective 1: 1 of 2", "Issue: Not verified: the clock", "After that: Rest")
     accept(place)
     place.add()
     again = new(place, Handoff(location="line 4"), draft=True)
@@ -377,15 +373,66 @@ def test_a_placeholder_is_no_next_action(place: Place, action: str) -> None:
     assert codes(place, path) == {"TS801"}
 
 
-def test_a_draft_of_little_has_placeholders(tmp_path: Path) -> None:
-    """Without any source all four flags are missing, and lint rejects the draft."""
+def test_a_draft_of_little_asks_for_the_next_action_alone(tmp_path: Path) -> None:
+    """Without a session nothing else is missing: the open feature is the goal, and lint rejects the draft."""
     place = Place(tmp_path / "repository")
     drafted = new(place, Handoff(), draft=True)
-    assert drafted.missing == ("--action", "--file", "--location", "--goal")
+    assert (drafted.path, drafted.missing, drafted.outcome) == ("", ("--action",), None)
+    assert "- File: None.\n- Location: None.\n- Goal state: feature jwt-1 passes: " in drafted.text
     path = place.workspace.state_root / "handoffs/task-101/phase-1-handoff-20260131T120000Z.md"
     path.parent.mkdir(parents=True)
     path.write_text(drafted.text, encoding="utf-8")
     assert "TS801" in codes(place, path)
+    path.unlink()
+    completed = drafted.text.replace("*To be completed.*", "Go on.")
+    written = new(place, read_input(completed, "draft.md"))
+    assert codes(place, place.root / written.path) == set()
+    page = prompt_for(place).text
+    assert ("- File:" in page, "None." in page) == (False, False)
+
+
+@pytest.mark.parametrize("step", ["- One\n- Two", "1. One\n2. Two", "> One", "~~~sh\nmake\n~~~", "# One", "One\n\nTwo"])
+def test_a_draft_has_one_paragraph_as_its_action(place: Place, step: str) -> None:
+    """Whatever form a next step has, its words are an action that the rules accept."""
+    place.add(next=(step,))
+    assert codes(place, place.root / new(place, Handoff(), draft=True).path) == set()
+
+
+@pytest.mark.parametrize(
+    ("step", "goal"),
+    [
+        ("Make jwt-2 pass.", "feature jwt-2 passes: Verifies"),
+        ("Go on, not with jwt-22.", "feature jwt-1 passes: makes a JWT"),
+    ],
+)
+def test_the_goal_of_a_plain_task_is_what_is_open(tmp_path: Path, step: str, goal: str) -> None:
+    """It is the feature that the next step names, else the first open one, then criteria, then completion."""
+    place = Place(tmp_path / "repository")
+    checklist.add_feature(place.workspace, "101", "jwt-2", "Verifies", place.request())
+    place.add(next=(step,))
+    request = HandoffRequest(Handoff(), draft=True)
+
+    def goal_of() -> str:
+        return hand_over(place.workspace, "101", request, place.request(dry_run=True)).text
+
+    assert f"- Goal state: {goal}" in goal_of()
+    place.text = place.text.replace('"passes": false', '"passes": true')
+    assert "- Goal state: criterion 1 is met: " in goal_of()
+    place.text = place.text.replace("- [ ] ", "- [x] ")
+    assert "- Goal state: task 101 is complete" in goal_of()
+
+
+def test_a_draft_is_of_the_phase_that_changed_last(place: Place) -> None:
+    """Of several phases at work nobody is asked which one is meant; without a draft, it has to be said."""
+    move_on(place, "1 of 2")
+    phases.add_phase(place.workspace, "101", ("4", "Next"), ("Go",), place.request())
+    phases.set_objective(place.workspace, "101", ("4", "1"), phases.ObjectiveUpdate("in_progress"), place.request())
+    place.add()
+    assert "say --phase P" in refusal(lambda: new(place, FULL._replace(phase=""))).help
+    assert "/phase-4-handoff-" in new(place, Handoff(), draft=True).path
+    accept(place)
+    move_on(place, "2 of 2")
+    assert "/phase-3-handoff-" in new(place, Handoff(), draft=True).path
 
 
 def test_json_says_the_same(place: Place) -> None:
@@ -730,6 +777,46 @@ def test_the_successor_begins_with_the_action(place: Place) -> None:
     assert "Structural recursion" not in made.text
     accept(place)
     assert "handoff accept" not in prompt_for(place).text
+
+
+def test_the_successor_learns_what_is_to_be_met(place: Place) -> None:
+    """State, criteria and features stand on the page, and the flags that answer them."""
+    place.add(state="Half of it works.")
+    new(place)
+    page = prompt_for(place).text
+    parts = [
+        FULL.action,
+        "Half of it works.",
+        "`app.py`",
+        "criterion 1: ",
+        "feature jwt-1: ",
+        "--check N",
+    ]
+    assert [page.index(part) for part in parts] == sorted(page.index(part) for part in parts)
+    assert "--check N --pass FID` when" in page
+
+
+@pytest.mark.parametrize(("count", "word"), [(12, "endpoint "), (200, "endpoint "), (40, "\u6f22\u5b57 ")])
+def test_many_things_to_be_met_leave_the_page_small(place: Place, count: int, word: str) -> None:
+    """Each has its name and first words as far as they fit on a screen; of the others their number is told."""
+    features = [{"id": f"f-{number}", "description": word * 60, "passes": False} for number in range(count)]
+    start = place.text.index("[", place.text.index('"features"'))
+    end = place.text.index("]", start) + 1
+    place.text = place.text[:start] + json.dumps(features) + place.text[end:]
+    criteria = "".join(f"- [ ] {number} {word * 60}\n" for number in range(count))
+    place.text = re.sub(r"(?m)^- \[ \] .*\n", criteria, place.text, count=1)
+    place.add(state=word * 100)
+    new(place)
+    made = prompt_for(place)
+    assert token_count.count(made.text) <= made.tokens <= 700
+    assert made.text.count("\n") <= 60
+    assert "criterion 1: 0 " in made.text
+    assert "feature f-0: " in made.text
+    named = re.findall(r"(?m)^- feature f-\d+: ", made.text)
+    more = re.search(r"- (\d+) more: feature f-(\d+)", made.text)
+    assert len(named) + (int(more[1]) if more else 0) == count
+    assert more is None or int(more[2]) == len(named)
+    assert "`taskstate brief 101`" in made.text
 
 
 @pytest.mark.parametrize("filler", ["word ", "\u6f22\u5b57 ", "a_b(c); ", "0123 "])

@@ -106,7 +106,7 @@ def test_every_step_is_in_it(place: Place, role: str) -> None:
     told = text(place.workspace, Subject("101"), role=role)
     assert [each for each in (*ASKED, *RULES) if not re.search(each, told)] == []
     assert told.count("`taskstate start 101") == told.count("`taskstate finish 101") == 1
-    for said in ("80 %", "re-read", "finished objective", "handoff new 101 --draft", "then stop"):
+    for said in ("80 %", "re-read", "finished objective", "--pause --handoff", "then stop"):
         assert said in told
 
 

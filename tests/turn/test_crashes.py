@@ -27,7 +27,7 @@ JOBS = {
     "start": ((), _START, 20),
     "start after a take-over": ((_START,), (*_START[:-1], "bob", "--take-over", "gone"), 20),
     "finish": ((_START,), _FINISH, 40),
-    "finish --pause": ((_START,), (*_FINISH, "--pause"), 20),
+    "finish --pause --handoff": ((_START,), (*_FINISH, "--pause", "--handoff"), 20),
     "finish --abandon": ((_START,), (*_FINISH, "--abandon", "--note", "wrong"), 20),
     "finish --send-back": (
         (_START, (*_FINISH[:3], "First.", *_FINISH[4:]), ("start", TASK, "--agent", "ann")),
@@ -49,7 +49,7 @@ def run(*command: str) -> int:
 
 
 def seen(root: Path) -> tuple[object, ...]:
-    """Return what a turn is to change whole or not at all: turn, role, what is left, proofs, status; last: sessions."""
+    """Return what a turn is to change whole or not at all: turn, role, proofs, handoffs and so on; last: sessions."""
     place = Place.__new__(GitPlace)
     place.root = root
     values, text = place.values, place.text
@@ -59,8 +59,10 @@ def seen(root: Path) -> tuple[object, ...]:
     events = [each["event"] for each in values.get("audit", {}).get("events", [])]
     proofs = (text.count('"passes": true'), text.count("- [x]"))
     snapshots = sorted(delta.get("snapshots", {}))
+    opened = values.get("handoffs", {}).get("open")
+    handed = bool(opened) and (place.workspace.state_root / str(opened)).is_file()
     turn_of = (turn.get("role"), turn.get("agent"))
-    return (turn_of, statuses, left, events, proofs, snapshots, values["status"], len(place.numbers()))
+    return (turn_of, statuses, left, events, proofs, handed, snapshots, values["status"], len(place.numbers()))
 
 
 @pytest.fixture

@@ -437,6 +437,8 @@ def test_what_completion_misses_leaves_the_turn_open(turns: Turns) -> None:
         ("--answer", "one"),
         ("--waive", "x"),
         ("--pause", "--complete"),
+        ("--handoff",),
+        ("--handoff", "--complete"),
     ],
 )
 def test_flags_that_do_not_go_together(turns: Turns, flags: tuple[str, ...]) -> None:

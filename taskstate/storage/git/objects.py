@@ -138,10 +138,14 @@ class Store:
         fields = self._run([*args, "--end-of-options", old, new]).split(b"\0")
         return tuple(_parse_entry(*pair) for pair in zip(fields[0::2], fields[1::2], strict=False))
 
-    def diff(self, old: str, new: str) -> Callable[[], tuple[str, bytes]]:
-        """Start making the diff of two trees; returns a function that waits for git's summary and the full diff."""
+    def diff(self, old: str, new: str, *paths: str) -> Callable[[], tuple[str, bytes]]:
+        """Start making the diff of two trees, or of these files in them.
+
+        Returns a function that waits for git's summary and the full diff.
+        """
         args = ["diff-tree", "-r", "-p", "--shortstat", *_DIFF_OPTIONS, *_PREFIXES, "--end-of-options", old, new]
-        output = git.start(args, self._root, env=self._env)
+        limits = ("--", *(f":(literal,top){path}" for path in paths)) if paths else ()
+        output = git.start([*args, *limits], self._root, env=self._env)
 
         def wait() -> tuple[str, bytes]:
             summary, _, patch = output().partition(b"\n\n")

@@ -23,18 +23,19 @@ def phase(cli: Cli, place: Place) -> None:
     cli.ok("phase", "add", "101", "3", "--name", "Lemma", "--objective", "Define", "--objective", "Prove")
 
 
-def test_metadata_is_printed(cli: Cli, place: Place) -> None:
-    """Standard output is the metadata alone, as JSON; what was done goes to standard error."""
+def test_people_read_words_and_programs_data(cli: Cli, place: Place) -> None:
+    """People learn where the document is and how the successor begins; what an agent returns is in the data alone."""
     result = cli(*NEW)
-    metadata = json.loads(result.out)
-    path = metadata["partial_progress"]["handoff_path"]
-    assert (metadata["status"], metadata["partial_progress"]["stage"]) == ("partial", "context_exhaustion_handoff")
-    assert result.err == f"{path}: handed over\n"
-    assert (place.root / path).exists()
+    path, then = result.out.splitlines()
+    assert path.endswith(".md: handed over")
+    assert (then, result.err) == ("next, for the successor: `taskstate start 101`", "")
+    assert (place.root / path.removesuffix(": handed over")).exists()
     cli.ok("handoff", "accept", "101")
     data = cli.json(*NEW, "--force")
     assert (data["status"], data["changed"], data["path"]) == ("partial", True, ".taskstate/tasks/task-101-state.md")
-    assert data["partial_progress"]["handoff_path"] == data["handoff_path"] != path
+    assert data["partial_progress"]["stage"] == "context_exhaustion_handoff"
+    assert (place.root / data["handoff_path"]).exists()
+    assert data["partial_progress"]["handoff_path"] == data["handoff_path"]
 
 
 def test_it_is_shown_listed_and_accepted(cli: Cli, place: Place) -> None:
@@ -173,10 +174,12 @@ def test_a_complete_document_by_hand_is_an_open_handoff(cli: Cli, place: Place) 
 
 def test_a_document_that_was_never_completed_is_not_accepted(cli: Cli, place: Place) -> None:
     """A draft saved among the handoffs is open and has placeholders: it is named, and can be completed from there."""
-    draft = cli("handoff", "new", "101", "--draft").out
+    for objective in ("1", "2"):
+        cli.ok("phase", "set", "101", "3", objective, "--status", "done")
+    draft = cli("handoff", "new", "101", "--draft").out.replace(": None.", ": *To be completed.*")
     path = by_hand(place, "phase-3-handoff-20990101T000000Z.md", draft)
     assert "'Current State' has no `- File:`, `- Location:`" in cli.refused("handoff", "accept", "101")
-    written = cli.json("handoff", "new", "101", "--from", path, *WHERE)["handoff_path"]
+    written = cli.json("handoff", "new", "101", "--from", path, "--action", "Go.", *WHERE)["handoff_path"]
     assert cli.json("handoff", "show", "101")["handoff_path"] == written
 
 
@@ -208,17 +211,18 @@ def test_work_after_a_handoff_is_told(cli: Cli, place: Place) -> None:
 
 def test_a_draft_is_printed_completed_and_written(cli: Cli, place: Place) -> None:
     """What is missing is named on standard error; the completed draft is the input."""
+    for objective in ("1", "2"):
+        cli.ok("phase", "set", "101", "3", objective, "--status", "done")
     result = cli("handoff", "new", "101", "--draft")
-    assert "\n- Location: *To be completed.*\n" in result.out
-    assert result.err.startswith("nothing is written yet: --file, --location are still to be said\n")
-    assert cli.json("handoff", "new", "101", "--draft")["missing"] == ["--file", "--location"]
-    draft = result.out.replace("File: *To be completed.*", "File: `app.py`")
-    (place.root / "draft.md").write_text(draft, encoding="utf-8")
+    assert "## Immediate Next Action\n\n*To be completed.*\n" in result.out
+    assert result.err.startswith("nothing is written yet: --action is still to be said\n")
+    assert cli.json("handoff", "new", "101", "--draft")["missing"] == ["--action"]
+    (place.root / "draft.md").write_text(result.out, encoding="utf-8")
     refused = cli.refused("handoff", "new", "101", "--from", "draft.md")
-    assert refused.startswith("the handoff is not fit to be written: --location is missing: ")
-    data = cli.json("handoff", "new", "101", "--from", "-", stdin=draft.replace("*To be completed.*", "line 1"))
+    assert refused.startswith("the handoff is not fit to be written: --action is missing: ")
+    data = cli.json("handoff", "new", "101", "--from", "-", stdin=result.out.replace("*To be completed.*", "Go on."))
     text = (place.root / data["handoff_path"]).read_text(encoding="utf-8")
-    assert "## Immediate Next Action\n\nDefine\n" in text
+    assert "## Immediate Next Action\n\nGo on.\n" in text
 
 
 def test_json_is_read(cli: Cli, place: Place) -> None:
