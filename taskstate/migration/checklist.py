@@ -6,12 +6,13 @@ A key that the present form does not know gets the prefix `x-`, under which anyt
 from __future__ import annotations
 
 import re
+import textwrap
 from typing import Any
 
 from taskstate.migration.facts import timestamp_in
 from taskstate.model.document_kinds import built_in
 from taskstate.model.task_state import is_json_fence
-from taskstate.syntax.conservation import leaf, plain_line
+from taskstate.syntax.conservation import heading_line, leaf, plain_line
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.escaping import item_text
@@ -21,23 +22,30 @@ from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from taskstate.syntax.document import Document
-    from taskstate.syntax.markdown_blocks import Block
+    from taskstate.syntax.document import Document, Section
+    from taskstate.syntax.markdown_blocks import Block, Item
 
 _FEATURE = ("id", "description", "passes", "tested_at", "evidence", "notes", "moved_to")
 _PROGRESS = "overall_progress"
-_CHECK = re.compile(r"\[([ xX])\][ \t]*")
+_CHECK = re.compile(r"\[([ xX])\](?:[ \t]+|(?=\n)|\Z)")
+_BOX = re.compile(r"(?m)^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX]\](?:[ \t]|$)")
+_ANY_BOX = re.compile(r"(?<![\w\]])\[[ xX]\](?![\w(:\[])")
+_BELOW = re.compile(r"\n(?=[ \t]*(?:\n|[-*+][ \t]|\d{1,9}[.)][ \t]|```|~~~|[>|<]|#{1,6}[ \t]))")
 
 Renamed = tuple[tuple[str, str], ...]
 
 
 class Checklist(NamedTuple):
-    """The text of the Feature Checklist in the present form, and the lines that have become others."""
+    """The text of the Feature Checklist in the present form, and the lines that have become others.
+
+    `left` is the number of check boxes that stay in the text, since they stand in no list.
+    """
 
     text: str
     renamed: Renamed = ()
+    left: int = 0
 
 
 def read_checklist(body: str) -> Checklist:
@@ -53,15 +61,21 @@ def read_checklist(body: str) -> Checklist:
         found = _features_of(value)
         if found is not None:
             new, renamed = found
-            return Checklist(apply(body, [Edit(*block.span, json_fence_of(new))]), renamed)
-    if any(block.kind == "fence" and block.span.start < top for block in document.blocks):
+            text = apply(body, [Edit(*block.span, json_fence_of(new))])
+            return Checklist(text, renamed, boxes_in(body))
+    if any(is_json_fence(block) and block.span.start < top for block in document.blocks):
         return Checklist(body)  # the linter says what is wrong with it
-    return _from_list(body, top)
+    return _from_lists(body)
 
 
 def json_fence_of(value: object) -> str:
     """Return a value as a json fence."""
     return f"```json\n{json_text(value)}\n```"
+
+
+def boxes_in(text: str) -> int:
+    """Return how many check boxes stand in a text, wherever they stand."""
+    return len(_ANY_BOX.findall(text))
 
 
 def _value(document: Document, block: Block) -> object:
@@ -78,9 +92,7 @@ def _features_of(value: object) -> tuple[Mapping[str, Any], Renamed] | None:
     features = [_feature(each, number, renamed) for number, each in enumerate(entries, 1)]
     others = {key: each for key, each in value.items() if key != "features"} if isinstance(value, dict) else {}
     progress = others.pop(_PROGRESS, None)
-    passing = sum(each["passes"] for each in features if not each.get("moved_to"))
-    counted = sum(not each.get("moved_to") for each in features)
-    shown = f"{100 * passing // counted}%" if counted else "0%"
+    shown = _progress(features)
     if progress is not None:
         renamed.append((leaf(_PROGRESS, progress), leaf(_PROGRESS, shown)))  # it follows from the features
     return {"features": features, _PROGRESS: shown, **foreign_keys(others, (), renamed)}, tuple(renamed)
@@ -138,22 +150,79 @@ def known_time(key: str, value: object, renamed: list[tuple[str, str]]) -> objec
     return time or str(value)
 
 
-def _from_list(body: str, top: int) -> Checklist:
-    """Return a checklist whose features are the items of a Markdown list; text beside the list stays."""
-    document = parse(body)
-    items = document.items(Span(0, top))
-    features, renamed, edits = list[dict[str, Any]](), list[tuple[str, str]](), list[Edit]()
-    for number, each in enumerate(items, 1):
-        text = item_text(body, each.span, each.content)
-        mark = _CHECK.match(text)
-        description = " ".join((text[mark.end() :] if mark else text).split())
-        if not description or each.span.of(body).count("\n"):
-            return Checklist(f"{json_fence_of({'features': [], _PROGRESS: '0%'})}\n\n{body}")
-        passes = bool(mark) and mark is not None and mark[1] != " "
-        features.append({"id": f"f-{number}", "description": description, "passes": passes, "tested_at": None})
-        renamed.append((plain_line(each.span.of(body)), leaf("description", description)))
-        edits.append(Edit(*each.span, ""))
-    passing = sum(each["passes"] for each in features)
-    progress = f"{100 * passing // len(features)}%" if features else "0%"
-    rest = apply(body, edits).strip("\n")
-    return Checklist(f"{json_fence_of({'features': features, _PROGRESS: progress})}\n\n{rest}".rstrip(), tuple(renamed))
+def _from_lists(body: str) -> Checklist:
+    """Return a checklist whose features are the items of Markdown lists; text beside the lists stays."""
+    boxes = _Boxes()
+    rest = boxes.rest_of(body, (), also_bare=True)
+    empty = next(boxes.emptied(rest), None)
+    while empty:
+        rest = f"{rest[: empty.span.start]}{rest[empty.span.end :]}"
+        boxes.renamed.append((heading_line(empty.title), ""))
+        empty = next(boxes.emptied(rest), None)
+    fence = json_fence_of({"features": boxes.features, _PROGRESS: _progress(boxes.features)})
+    return Checklist(f"{fence}\n\n{rest.strip(chr(10))}".rstrip(), tuple(boxes.renamed), boxes_in(rest))
+
+
+class _Boxes:
+    """Takes features out of Markdown lists: the headings and items above one are its group, what is below its notes."""
+
+    def __init__(self) -> None:
+        self.features: list[dict[str, Any]] = []
+        self.renamed: list[tuple[str, str]] = []
+        self.groups: set[str] = set()
+
+    def rest_of(self, text: str, groups: tuple[str, ...], *, also_bare: bool) -> str:
+        """Return a text without the items that are features; `also_bare` takes items without a box, too."""
+        document, edits = parse(text), list[Edit]()
+        for item in document.items(Span(0, len(text))):
+            above = [each.title for each in document.sections if each.body.start <= item.span.start < each.body.end]
+            takes_bare = also_bare and not above
+            edits.append(Edit(*item.span, self._rest_of_item(text, item, (*groups, *above), also_bare=takes_bare)))
+        return apply(text, edits)
+
+    def emptied(self, text: str) -> Iterator[Section]:
+        """Yield the headings below which only features stood."""
+        yield from (
+            each for each in parse(text).sections if each.title in self.groups and not each.body.of(text).strip()
+        )
+
+    def _rest_of_item(self, text: str, item: Item, groups: tuple[str, ...], *, also_bare: bool) -> str:
+        """Return what stays of an item in the text: nothing of one that is a feature."""
+        raw = item.span.of(text)
+        own = _BELOW.split(item_text(text, item.span, item.content), maxsplit=1)[0]
+        lines = raw.split("\n")
+        first, more = lines[: own.count("\n") + 1], textwrap.dedent("\n".join(lines[own.count("\n") + 1 :]))
+        mark, holds_boxes = _CHECK.match(own), _BOX.search(more) is not None
+        said = " ".join((own[mark.end() :] if mark else own).split())
+        if not said or not (mark or also_bare or holds_boxes):
+            return raw
+        feature: dict[str, Any] | None = None
+        if mark or not holds_boxes:
+            passes = mark is not None and mark[1] != " "
+            feature = {"id": f"f-{len(self.features) + 1}", "description": said, "passes": passes, "tested_at": None}
+            self.features.append(feature)
+        rest = self.rest_of(more, (*groups, said), also_bare=False) if holds_boxes else more
+        if feature is None and rest.strip():
+            return "\n".join([*first, textwrap.indent(rest, "  ")])
+        told = leaf("description", said) if feature else ""
+        self.renamed += [(plain_line(line), told if line is first[0] else "") for line in first]
+        if feature:
+            self._describe(feature, rest.strip("\n"), groups)
+        return ""
+
+    def _describe(self, feature: dict[str, Any], notes: str, groups: tuple[str, ...]) -> None:
+        """Add to a feature what stood below its item, and below which headings and items that stood."""
+        lines = [line for line in notes.split("\n") if line.strip()]
+        if lines:
+            feature["notes"] = re.sub(r"\A\s*[-*+] ", "", notes) if len(lines) == 1 else notes
+            told = leaf("notes", feature["notes"])
+            self.renamed += [(plain_line(line), told if line is lines[0] else "") for line in lines]
+        if groups:
+            feature["x-group"] = " / ".join(groups)
+            self.groups.update(groups)
+
+
+def _progress(features: Sequence[Mapping[str, Any]]) -> str:
+    """Return the share of the features that pass, those left out that were moved."""
+    counted = [each["passes"] for each in features if not each.get("moved_to")]
+    return f"{100 * sum(counted) // len(counted)}%" if counted else "0%"

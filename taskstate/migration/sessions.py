@@ -114,7 +114,9 @@ def _is_entry(title: str) -> bool:
     moment = find_moment(title)
     begins_with_date = moment is not None and re.match(rf"(?i)[^\w{CUT}]*(?:{_DAY}\W*?)?{CUT}", moment.rest)
     begins = re.match(r"(?i)\W*session\b", title)
-    return is_summary(title) or bool(begins_with_date or begins) or _number(moment.rest if moment else title) is not None
+    return (
+        is_summary(title) or bool(begins_with_date or begins) or _number(moment.rest if moment else title) is not None
+    )
 
 
 def _number(title: str) -> re.Match[str] | None:
