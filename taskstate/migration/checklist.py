@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from itertools import chain, repeat
 from typing import Any
 
 from taskstate.migration.facts import timestamp_in
@@ -22,7 +23,7 @@ from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from taskstate.syntax.document import Document, Section
     from taskstate.syntax.markdown_blocks import Block, Item
@@ -153,12 +154,7 @@ def known_time(key: str, value: object, renamed: list[tuple[str, str]]) -> objec
 def _from_lists(body: str) -> Checklist:
     """Return a checklist whose features are the items of Markdown lists; text beside the lists stays."""
     boxes = _Boxes()
-    rest = boxes.rest_of(body, (), also_bare=True)
-    empty = next(boxes.emptied(rest), None)
-    while empty:
-        rest = f"{rest[: empty.span.start]}{rest[empty.span.end :]}"
-        boxes.renamed.append((heading_line(empty.title), ""))
-        empty = next(boxes.emptied(rest), None)
+    rest = boxes.without_empty_groups(boxes.rest_of(body, (), also_bare=True))
     fence = json_fence_of({"features": boxes.features, _PROGRESS: _progress(boxes.features)})
     return Checklist(f"{fence}\n\n{rest.strip(chr(10))}".rstrip(), tuple(boxes.renamed), boxes_in(rest))
 
@@ -174,52 +170,59 @@ class _Boxes:
     def rest_of(self, text: str, groups: tuple[str, ...], *, also_bare: bool) -> str:
         """Return a text without the items that are features; `also_bare` takes items without a box, too."""
         document, edits = parse(text), list[Edit]()
+        headings = [*document.sections]
+        above: list[Section] = []
         for item in document.items(Span(0, len(text))):
-            above = [each.title for each in document.sections if each.body.start <= item.span.start < each.body.end]
-            takes_bare = also_bare and not above
-            edits.append(Edit(*item.span, self._rest_of_item(text, item, (*groups, *above), also_bare=takes_bare)))
+            while headings and headings[0].span.start < item.span.start:
+                heading = headings.pop(0)
+                above = [*(each for each in above if each.level < heading.level), heading]
+            inner = (*groups, *(each.title for each in above))
+            edits.append(Edit(*item.span, self._rest_of_item(text, item, inner, also_bare=also_bare and not above)))
         return apply(text, edits)
 
-    def emptied(self, text: str) -> Iterator[Section]:
-        """Yield the headings below which only features stood."""
-        yield from (
-            each for each in parse(text).sections if each.title in self.groups and not each.body.of(text).strip()
-        )
+    def without_empty_groups(self, text: str) -> str:
+        """Return a text without the headings below which only features stood."""
+        edits, kept = list[Edit](), len(text)
+        for each in reversed(parse(text).sections):
+            if each.title in self.groups and not each.own.of(text).strip() and kept >= each.body.end:
+                edits.append(Edit(each.span.start, each.own.end, ""))
+                self.renamed.append((heading_line(each.title), ""))
+            else:
+                kept = each.span.start
+        return apply(text, edits)
 
     def _rest_of_item(self, text: str, item: Item, groups: tuple[str, ...], *, also_bare: bool) -> str:
-        """Return what stays of an item in the text: nothing of one that is a feature."""
+        """Return what stays of an item in the text: nothing of one that is a feature, or that only held some."""
         raw = item.span.of(text)
         own = _BELOW.split(item_text(text, item.span, item.content), maxsplit=1)[0]
-        lines = raw.split("\n")
-        first, more = lines[: own.count("\n") + 1], textwrap.dedent("\n".join(lines[own.count("\n") + 1 :]))
-        mark, holds_boxes = _CHECK.match(own), _BOX.search(more) is not None
+        lines, count = raw.split("\n"), own.count("\n") + 1
+        rest = textwrap.dedent("\n".join(lines[count:]))
+        mark, holds_boxes = _CHECK.match(own), _BOX.search(rest) is not None
         said = " ".join((own[mark.end() :] if mark else own).split())
         if not said or not (mark or also_bare or holds_boxes):
             return raw
-        feature: dict[str, Any] | None = None
+        feature = {"id": f"f-{len(self.features) + 1}", "description": said, "passes": False, "tested_at": None}
         if mark or not holds_boxes:
-            passes = mark is not None and mark[1] != " "
-            feature = {"id": f"f-{len(self.features) + 1}", "description": said, "passes": passes, "tested_at": None}
+            feature["passes"] = mark is not None and mark[1] != " "
             self.features.append(feature)
-        rest = self.rest_of(more, (*groups, said), also_bare=False) if holds_boxes else more
-        if feature is None and rest.strip():
-            return "\n".join([*first, textwrap.indent(rest, "  ")])
-        told = leaf("description", said) if feature else ""
-        self.renamed += [(plain_line(line), told if line is first[0] else "") for line in first]
-        if feature:
-            self._describe(feature, rest.strip("\n"), groups)
-        return ""
-
-    def _describe(self, feature: dict[str, Any], notes: str, groups: tuple[str, ...]) -> None:
-        """Add to a feature what stood below its item, and below which headings and items that stood."""
-        lines = [line for line in notes.split("\n") if line.strip()]
-        if lines:
-            feature["notes"] = re.sub(r"\A\s*[-*+] ", "", notes) if len(lines) == 1 else notes
-            told = leaf("notes", feature["notes"])
-            self.renamed += [(plain_line(line), told if line is lines[0] else "") for line in lines]
+            self._become(lines[:count], "description", said)
+        if holds_boxes:
+            rest = self.rest_of(rest, (*groups, said), also_bare=False)
+        if holds_boxes and not mark:
+            if rest.strip():
+                return "\n".join([*lines[:count], textwrap.indent(rest, "  ")])
+            self.renamed += [(plain_line(line), "") for line in lines[:count]]
+        elif rest.strip():
+            feature["notes"] = notes = re.sub(r"\A\s*[-*+] (.*)\Z", r"\1", rest.strip("\n"))
+            self._become(rest.split("\n"), "notes", notes)
         if groups:
             feature["x-group"] = " / ".join(groups)
             self.groups.update(groups)
+        return ""
+
+    def _become(self, lines: list[str], key: str, value: str) -> None:
+        """Record that lines have become a value."""
+        self.renamed += zip(filter(None, map(plain_line, lines)), chain([leaf(key, value)], repeat("")), strict=False)
 
 
 def _progress(features: Sequence[Mapping[str, Any]]) -> str:

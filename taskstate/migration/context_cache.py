@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-from itertools import compress
 
 from taskstate.context.citations import slug_of
-from taskstate.context.task_file import parse_reference
 from taskstate.errors import TaskstateError
-from taskstate.messages import first_of
+from taskstate.messages import decoded, first_of
 from taskstate.migration.checklist import json_fence_of
 from taskstate.migration.facts import timestamp_in
 from taskstate.model import names
@@ -21,6 +19,7 @@ from taskstate.model.write_metadata import set_front_matter
 from taskstate.syntax.conservation import plain_line
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
+from taskstate.syntax.json_input import read_object
 from taskstate.syntax.nodes import Node
 from taskstate.tasks.create import NewTask
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -136,12 +135,8 @@ def _plain(line: str) -> str:
 
 
 def _object(data: bytes, name: str) -> dict[str, Any]:
-    try:
-        value = json.loads(data)
-    except ValueError as error:
-        message = f"{name} is no JSON: {error}"
-        raise TaskstateError(message, help="correct it, then run this again", code="invalid-input") from error
-    if not isinstance(value, dict) or not isinstance(value.get("immutable"), dict):
+    value = read_object(decoded(data, name), name, "a context of version 1")
+    if not isinstance(value.get("immutable"), dict):
         message = f"{name} is no context of a task: it has no object `immutable`"
         raise TaskstateError(message, help="name another file", code="invalid-input")
     if value.get("version", _VERSION) != _VERSION:
@@ -186,16 +181,14 @@ def _standards(immutable: dict[str, Any]) -> tuple[Mapping[str, str], ...]:
     listed = immutable.get("standards_citations")
     if not isinstance(listed, list):
         return ()
-    citations = [_citation(each) for each in listed]
-    valid = [schema.is_valid([each], "citations") for each in citations]
-    pairs = zip(listed, citations, valid, strict=True)
-    immutable["standards_citations"] = [old for old, new, is_valid in pairs if not is_valid or old != new]
-    return tuple({(each["file"], each["section"]): each for each in compress(citations, valid)}.values())
+    read = map(_citation, listed)
+    citations = [each if schema.is_valid([each], "citations") else {} for each in read]
+    immutable["standards_citations"] = [old for old, new in zip(listed, citations, strict=True) if old != new]
+    return tuple(filter(None, citations))
 
 
 def _citation(entry: object) -> dict[str, str]:
-    file, section = parse_reference(entry) or ("", "") if isinstance(entry, str) else ("", "")
-    values = entry if isinstance(entry, dict) else {"file": file, "section": section}
+    values = entry if isinstance(entry, dict) else {}
     citation = {key: str(values.get(key, "")) for key in ("file", "section", "requirement")}
     citation["section"] = slug_of(citation["section"].removeprefix("#"))
     citation["requirement"] = citation["requirement"][:_LONGEST_REQUIREMENT]

@@ -63,12 +63,8 @@ def import_context(workspace: Workspace, path: Path, request: Request) -> Outcom
         with_context(render(workspace, context.task, request), context, source), relative, workspace.kinds
     )
     require_values(source, data, text)
-    written = artifacts.write_all(workspace, () if request.dry_run else logs)
-    try:
-        outcome = create_file(workspace, relative, text, request)
-    except TaskstateError:
-        artifacts.undo(workspace, written)
-        raise
+    artifacts.write_all(workspace, () if request.dry_run else logs)
+    outcome = create_file(workspace, relative, text, request)
     notes += [f"under Notes now: Rest of {source} ({', '.join(context.rest)})"] if context.rest else []
     return outcome._replace(notes=(*outcome.notes, *notes))
 

@@ -205,9 +205,10 @@ def _heading(entry: _Entry) -> str:
 def _body(heading: str, body: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return the text of a session with the labels of the present form, and the lines that have become others."""
     body, renamed = _with_labels(body)
-    first, labels_there = _first_label(heading, body), _fields(heading, body)
+    starts = _label_starts(heading, body)
+    first = min(starts.values(), default=len(body))
     above = body[:first].strip("\n")
-    if above.strip() and DID.field not in labels_there and not _is_comment(above):
+    if above.strip() and DID.field not in starts and not _is_comment(above):
         body = f"**{DID.label}:**\n\n{above}\n\n{body[first:]}".rstrip()
     document, section = _parsed(heading, body)
     session = session_of(document, section)
@@ -230,16 +231,11 @@ def _parsed(heading: str, body: str) -> tuple[Document, Section]:
     return document, document.sections[0]
 
 
-def _fields(heading: str, body: str) -> set[str]:
-    session = session_of(*_parsed(heading, body))
-    return set(session.fields) if session else set()
-
-
-def _first_label(heading: str, body: str) -> int:
+def _label_starts(heading: str, body: str) -> dict[str, int]:
+    """Return where the labels of a session's text begin in it."""
     session = session_of(*_parsed(heading, body))
     offset = len(heading) + 2
-    starts = [each.label_span.start - offset for each in session.fields.values()] if session else []
-    return min(starts, default=len(body))
+    return {name: each.label_span.start - offset for name, each in session.fields.items()} if session else {}
 
 
 def _with_labels(body: str) -> tuple[str, tuple[tuple[str, str], ...]]:
