@@ -53,13 +53,10 @@ _TITLE = re.compile(
     r"(?:\s[-\u2013\u2014]|[:\u2013\u2014])\s*(?P<title>\S.*)"
 )
 _STATE_SUFFIX = re.compile(r"(?i)(?<!\s)\s+[-\u2013\u2014]\s+(?:task\s+)?state\s*$")
-_DAY = r"(?P<day>\d{4}[-/]\d{2}[-/]\d{2})"
+_DAY = r"(\d{4}[-/]\d{2}[-/]\d{2})"
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_WORDS = re.compile(
-    r"(?i)\b(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+(?P<date>\d{1,2})(?:st|nd|rd|th)?,?\s+"
-    r"(?P<year>\d{4})\b|\b(?P<date2>\d{1,2})(?:st|nd|rd|th)?\s+(?P<month2>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
-    r"[a-z]*\.?,?\s+(?P<year2>\d{4})\b"
-)
+_MONTH, _ENDING = rf"({'|'.join(_MONTHS)})[a-z]*\.?,?\s+", r"(?:st|nd|rd|th)?,?\s+"
+_WORDS = re.compile(rf"(?i)\b(?:{_MONTH}(\d{{1,2}}){_ENDING}|(\d{{1,2}}){_ENDING}{_MONTH})(\d{{4}})\b")
 _CLOCK = re.compile(
     r"(?i)(?:\s*\bat\s+|\s*[T,@|\u2013\u2014-]\s*|\s+)?(?<!\d)(?P<hour>\d{1,2}):(?P<minute>\d{2})"
     r"(?::(?P<second>\d{2})(?:\.\d+)?)?(?:\s*(?P<half>[ap]\.?m\b\.?))?"
@@ -184,17 +181,12 @@ def without_opaque(text: str) -> str:
 def find_moment(text: str) -> Moment | None:
     """Return the date in a text, the time behind it ("" where there is none), and the text without them."""
     bare = without_opaque(text)
-    day = re.search(_DAY, bare)
-    words = None if day else _WORDS.search(bare)
-    found = day or words
+    found = re.search(_DAY, bare) or _WORDS.search(bare)
     if found is None:
         return None
-    if day:
-        date = day["day"].replace("/", "-")
-    else:
-        groups = found.groupdict()
-        month = _MONTHS.index((groups["month"] or groups["month2"]).casefold()[:3]) + 1
-        date = f"{groups['year'] or groups['year2']}-{month:02}-{int(groups['date'] or groups['date2']):02}"
+    parts = sorted(filter(None, found.groups()), key=len)  # all of it, or date, month and year
+    months = [_MONTHS.index(part.casefold()) + 1 for part in parts if part.isalpha()]
+    date = f"{parts[2]}-{months[0]:02}-{int(parts[0]):02}" if months else parts[0].replace("/", "-")
     clock = _CLOCK.match(bare, found.end())
     zone = _zone(bare, clock) if clock else None
     moment = _in_utc(date, clock, zone[0]) if clock and zone else None

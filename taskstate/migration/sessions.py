@@ -112,11 +112,9 @@ def _without_sessions(body: str) -> Log:
 
 def _is_entry(title: str) -> bool:
     moment = find_moment(title)
-    begins_with_date = moment is not None and re.match(rf"(?i)[^\w{CUT}]*(?:{_DAY}\W*?)?{CUT}", moment.rest)
-    begins = re.match(r"(?i)\W*session\b", title)
-    return (
-        is_summary(title) or bool(begins_with_date or begins) or _number(moment.rest if moment else title) is not None
-    )
+    rest = moment.rest if moment else title
+    begins = re.match(rf"(?i)\W*session\b|[^\w{CUT}]*(?:{_DAY}\W*?)?{CUT}", rest)
+    return is_summary(title) or begins is not None or _number(rest) is not None
 
 
 def _number(title: str) -> re.Match[str] | None:
@@ -134,16 +132,15 @@ def _tells(document: Document, section: Section) -> bool:
 
 def _entry(title: str, body: str) -> _Entry:
     if is_summary(title):
-        return _Entry(title, f"### {title}", body, int((re.findall(r"\d+", title) or "0")[-1]), "")
+        return _Entry(title, f"### {title}", body, int((re.findall(r"\d{1,9}", title) or "0")[-1]), "")
     moment = find_moment(title) or Moment("", "", title)
     rest, time = moment.rest, f"{moment.date} {moment.time[:5]}".strip()
     linked = re.match(r"(?i)\W*\[session[\s#-]*(\d{1,9})\]", rest)
     numbered = linked or _number(rest) or re.match(r"(?i)\W*\bsession\b[\s#-]*()", rest)
     number = int((numbered and numbered[1]) or -1)
-    if linked or not numbered:  # a link stays whole
-        return _Entry(title, _rest(rest), body, number, time)
-    begin = rest.casefold().index("session", numbered.start())
-    rest = f"{rest[:begin]}{CUT}{rest[numbered.end() :]}"
+    if numbered and not linked:  # a link stays whole
+        begin = rest.casefold().index("session", numbered.start())
+        rest = f"{rest[:begin]}{CUT}{rest[numbered.end() :]}"
     return _Entry(title, _rest(rest), body, number, time)
 
 
