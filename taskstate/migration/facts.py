@@ -64,14 +64,15 @@ _CLOCK = re.compile(
 # Hours ahead of UTC of the zones whose names mean one thing everywhere.
 _HOURS = {"": 0, "Z": 0, "UTC": 0, "GMT": 0, "WET": 0, "CET": 1, "MEZ": 1, "CEST": 2, "MESZ": 2, "EET": 2, "EEST": 3}
 _HOURS |= {"MSK": 3, "JST": 9, "AEST": 10, "AEDT": 11, "EST": -5, "EDT": -4, "CDT": -5, "MDT": -6, "PST": -8, "PDT": -7}
+_NAMES = "|".join(name for name in _HOURS if name[1:])
 _ZONE = re.compile(
-    rf"\s*(?P<open>\()?(?P<name>(?i:Z|UTC|GMT)|{'|'.join(name for name in _HOURS if name[1:])})?"
+    rf"\s*(?P<open>\()?(?P<name>(?i:Z|UTC|GMT)|{_NAMES})?"
     r"(?:\s?(?P<sign>[+-])(?P<hours>\d{1,2})(?::?(?P<minutes>[0-5]\d))?)?(?(open)\))(?![\w:])"
 )
 # Names of zones that mean several, or that change over the year: what time that was in UTC only a person knows.
 _UNCERTAIN = re.compile(r"\s*\(?(?:[ABCIMSW]ST\b|[PMCE]T\b|[A-Z][a-z]+/[A-Z]|(?:local|[A-Z][a-z]+) time\b)")
 # What is looked at whole: code, links and addresses. A date or number in it is not that of the text.
-_OPAQUE = re.compile(r"`+[^`]*`+|!?\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])|<[^>]*>|\w+://\S+")
+_OPAQUE = re.compile(r"`+[^`]*`+|!?\[[^\[\]]*\](?:\((?:[^()]|\([^()]*\))*+\)|\[[^\[\]]*\])|<[^<>]*>|(?<!\w)\w++://\S+")
 CUT = "\0"  # stands where something was taken out of a text
 _NOON = 12
 _FARTHEST = timedelta(hours=14)  # from UTC, of any zone

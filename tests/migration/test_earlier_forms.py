@@ -1,4 +1,4 @@
-"""Tasks as earlier versions wrote them go on: `tests/cases/earlier/FORM.export` is a repository in the form of that time.
+"""Tasks as earlier versions wrote them go on: `tests/cases/earlier/FORM.export` is a repository in a form of its time.
 
 Each was written by the program of its time and is read by `git fast-import`; its branches are a task at work (101), one
 that was handed over (102), a complete one (103), one that was given up (104) and one with an archive (105). The first
@@ -40,6 +40,8 @@ KEYS = (
 
 class Earlier(Cli):
     """The command line in a clone of such a repository, on the branch of a task."""
+
+    place: GitPlace
 
     def at(self, task_id: str, branch: str) -> Earlier:
         """Check a task's branch out; no error is found in it."""
