@@ -51,6 +51,7 @@ _LINE = re.compile(  # in bold, as a heading, or alone with a colon
 )
 _NUMBERED = re.compile(r"(?i)\bsession[\s#-]*(?:n[or]\.?\s*)?(\d{1,9})\b(?![.,]\d)")
 _WORDS_ABOVE = 1  # before the number, as in `Coding session 3`: in a longer text another session may be meant
+_DEEPEST = 6  # marks around a number or a time
 _JOINT = r"\s\u2013\u2014:,;|@-"  # what joins number, time and text of a heading
 _DAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
 
@@ -146,9 +147,7 @@ def _entry(title: str, body: str) -> _Entry:
 
 def _rest(text: str) -> str:
     """Return what a heading says besides number and time, without the marks that joined them; Markdown stays whole."""
-    before = ""
-    while before != text:  # what enclosed a number or a time alone goes with it
-        before = text
+    for _ in range(_DEEPEST):  # what enclosed a number or a time alone goes with it
         text = re.sub(rf"(?<![{_JOINT}])[{_JOINT}]*+{CUT}(?:[{CUT}{_JOINT}]|\.(?!\S))*", CUT, text)
         text = re.sub(rf"\({CUT}\)|\[{CUT}\](?!\()|([*_~]{{1,3}}){CUT}\1", CUT, text)
     text = re.sub(rf"(?<=[(\[*_~]){CUT}|{CUT}(?=[)\]*_~])", "", text)
