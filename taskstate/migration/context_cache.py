@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import re
 
+from taskstate.context.citations import slug_of
 from taskstate.errors import TaskstateError
-from taskstate.messages import first_of
+from taskstate.messages import decoded, first_of
 from taskstate.migration.checklist import json_fence_of
 from taskstate.migration.facts import timestamp_in
 from taskstate.model import names
@@ -18,6 +19,7 @@ from taskstate.model.write_metadata import set_front_matter
 from taskstate.syntax.conservation import plain_line
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
+from taskstate.syntax.json_input import read_object
 from taskstate.syntax.nodes import Node
 from taskstate.tasks.create import NewTask
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -31,16 +33,21 @@ FILE = "context.json"
 FOLDER = re.compile(r"(?i)TASK-(?P<id>[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*)")
 _VERSION = 1
 _PRIORITIES, _STATUSES = ("P0", "P1", "P2", "P3"), ("pending", "in_progress", "done", "blocked")
-_SPAN = re.compile(r"L[1-9][0-9]*-L[1-9][0-9]*")
-_SHA = re.compile(r"[0-9a-f]{16}")
+_SPAN = re.compile(r"L[1-9][0-9]*-L[1-9][0-9]*\Z")
+_SHA = re.compile(r"[0-9a-f]{16}(?=[0-9a-f]{0,48}\Z)")
 _LONGEST_REQUIREMENT = 140
 
 
 class CachedContext(NamedTuple):
-    """What a context.json says: the task, keys of the front matter, and the rest, which has no place."""
+    """What a context.json says: the task, keys of the front matter, its roles, and the rest, which has no place.
+
+    `logs` are the paths of the logs of the roles' checks, by role.
+    """
 
     task: NewTask
     keys: Mapping[str, object]
+    roles: dict[str, dict[str, Any]]
+    logs: Mapping[str, str]
     rest: Mapping[str, Any]
 
 
@@ -74,19 +81,19 @@ def read_context(data: bytes, name: str, task_id: str) -> CachedContext:
     )
     keys: dict[str, object] = {}
     roles = _roles(coordination)
-    if roles:
-        keys["coordination"] = roles
     if any(each["status"] != "pending" for each in roles.values()):
         keys["status"] = IN_PROGRESS
     created = timestamp_in(str(rest.get("created_at") or ""))
     if created:
         keys["created_at"] = created
-    return CachedContext(task, keys, _pruned(rest))
+    logs = {name: path for name in roles if isinstance(path := coordination[name].get("qa_log_path"), str) and path}
+    return CachedContext(task, keys, roles, logs, _pruned(rest))
 
 
 def with_context(text: str, context: CachedContext, source: str) -> str:
     """Return the text of a new state file with the keys of a context, and with the rest of it under Notes."""
-    for key, value in context.keys.items():
+    keys = {"coordination": context.roles, **context.keys} if context.roles else context.keys
+    for key, value in keys.items():
         text = apply(text, set_front_matter(parse(text), key, value))
     if not context.rest:
         return text
@@ -128,12 +135,8 @@ def _plain(line: str) -> str:
 
 
 def _object(data: bytes, name: str) -> dict[str, Any]:
-    try:
-        value = json.loads(data)
-    except ValueError as error:
-        message = f"{name} is no JSON: {error}"
-        raise TaskstateError(message, help="correct it, then run this again", code="invalid-input") from error
-    if not isinstance(value, dict) or not isinstance(value.get("immutable"), dict):
+    value = read_object(decoded(data, name), name, "a context of version 1")
+    if not isinstance(value.get("immutable"), dict):
         message = f"{name} is no context of a task: it has no object `immutable`"
         raise TaskstateError(message, help="name another file", code="invalid-input")
     if value.get("version", _VERSION) != _VERSION:
@@ -174,24 +177,24 @@ def _are_paths(value: object) -> bool:
 
 
 def _standards(immutable: dict[str, Any]) -> tuple[Mapping[str, str], ...]:
-    """Take the citations out of a map; of one that has more than the present form knows, a copy stays."""
+    """Take the citations out of a map; one that says more than the present form, or that is none, stays in it."""
     listed = immutable.get("standards_citations")
-    if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
+    if not isinstance(listed, list):
         return ()
-    citations = [_citation(each) for each in listed]
-    if not citations or not schema.is_valid(citations, "citations"):
-        return ()
-    if [dict(each) for each in listed] == citations:
-        del immutable["standards_citations"]
-    return tuple(citations)
+    read = map(_citation, listed)
+    citations = [each if schema.is_valid([each], "citations") else {} for each in read]
+    immutable["standards_citations"] = [old for old, new in zip(listed, citations, strict=True) if old != new]
+    return tuple(filter(None, citations))
 
 
-def _citation(entry: Mapping[str, Any]) -> dict[str, str]:
-    citation = {key: str(entry.get(key, "")) for key in ("file", "section", "requirement")}
+def _citation(entry: object) -> dict[str, str]:
+    values = entry if isinstance(entry, dict) else {}
+    citation = {key: str(values.get(key, "")) for key in ("file", "section", "requirement")}
+    citation["section"] = slug_of(citation["section"].removeprefix("#"))
     citation["requirement"] = citation["requirement"][:_LONGEST_REQUIREMENT]
     for key, form in (("line_span", _SPAN), ("content_sha", _SHA)):
-        if form.fullmatch(str(entry.get(key) or "")):
-            citation[key] = entry[key]
+        found = form.match(str(values.get(key) or ""))
+        citation |= {key: found[0]} if found else {}
     return citation
 
 

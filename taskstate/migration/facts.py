@@ -6,7 +6,7 @@ A fact becomes a key of the front matter. What cannot be one stays where it is.
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from taskstate.model import names
 from taskstate.model.statuses import CREATED, IN_PROGRESS
@@ -53,18 +53,29 @@ _TITLE = re.compile(
     r"(?:\s[-\u2013\u2014]|[:\u2013\u2014])\s*(?P<title>\S.*)"
 )
 _STATE_SUFFIX = re.compile(r"(?i)(?<!\s)\s+[-\u2013\u2014]\s+(?:task\s+)?state\s*$")
-_DAY = r"(?P<day>\d{4}[-/]\d{2}[-/]\d{2})"
+_DAY = r"(\d{4}[-/]\d{2}[-/]\d{2})"
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_WORDS = re.compile(
-    r"(?i)\b(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?\s+(?P<date>\d{1,2})(?:st|nd|rd|th)?,?\s+"
-    r"(?P<year>\d{4})\b|\b(?P<date2>\d{1,2})(?:st|nd|rd|th)?\s+(?P<month2>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)"
-    r"[a-z]*\.?,?\s+(?P<year2>\d{4})\b"
-)
+_MONTH, _ENDING = rf"({'|'.join(_MONTHS)})[a-z]*\.?,?\s+", r"(?:st|nd|rd|th)?,?\s+"
+_WORDS = re.compile(rf"(?i)\b(?:{_MONTH}(\d{{1,2}}){_ENDING}|(\d{{1,2}}){_ENDING}{_MONTH})(\d{{4}})\b")
 _CLOCK = re.compile(
-    r"(?i)(?:\s*\bat\s+|\s*[T,@]\s*|\s+)?(?<!\d)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.\d+)?)?"
-    r"\s*(?P<half>[ap]\.?m\b\.?)?\s*(?P<zone>Z\b|UTC\b|[+-]\d{2}:?\d{2})?"
+    r"(?i)(?:\s*\bat\s+|\s*[T,@|\u2013\u2014-]\s*|\s+)?(?<!\d)(?P<hour>\d{1,2}):(?P<minute>\d{2})"
+    r"(?::(?P<second>\d{2})(?:\.\d+)?)?(?:\s*(?P<half>[ap]\.?m\b\.?))?"
 )
+# Hours ahead of UTC of the zones whose names mean one thing everywhere.
+_HOURS = {"": 0, "Z": 0, "UTC": 0, "GMT": 0, "WET": 0, "CET": 1, "MEZ": 1, "CEST": 2, "MESZ": 2, "EET": 2, "EEST": 3}
+_HOURS |= {"MSK": 3, "JST": 9, "AEST": 10, "AEDT": 11, "EST": -5, "EDT": -4, "CDT": -5, "MDT": -6, "PST": -8, "PDT": -7}
+_NAMES = "|".join(name for name in _HOURS if name[1:])
+_ZONE = re.compile(
+    rf"\s*(?P<open>\()?(?P<name>(?i:Z|UTC|GMT)|{_NAMES})?"
+    r"(?:\s?(?P<sign>[+-])(?P<hours>\d{1,2})(?::?(?P<minutes>[0-5]\d))?)?(?(open)\))(?![\w:])"
+)
+# Names of zones that mean several, or that change over the year: what time that was in UTC only a person knows.
+_UNCERTAIN = re.compile(r"\s*\(?(?:[ABCIMSW]ST\b|[PMCE]T\b|[A-Z][a-z]+/[A-Z]|(?:local|[A-Z][a-z]+) time\b)")
+# What is looked at whole: code, links and addresses. A date or number in it is not that of the text.
+_OPAQUE = re.compile(r"`+[^`]*`+|!?\[[^\[\]]*\](?:\((?:[^()]|\([^()]*\))*+\)|\[[^\[\]]*\])|<[^<>]*>|(?<!\w)\w++://\S+")
+CUT = "\0"  # stands where something was taken out of a text
 _NOON = 12
+_FARTHEST = timedelta(hours=14)  # from UTC, of any zone
 
 
 class Fact(NamedTuple):
@@ -83,7 +94,10 @@ class Titled(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """A time that was found in a text (`YYYY-MM-DD HH:MM:SS`, in UTC where the text names a zone), and the rest."""
+    """A time that was found in a text (`YYYY-MM-DD HH:MM:SS`, in UTC where the text names a zone), and the rest.
+
+    In the rest `CUT` stands in the place of the time.
+    """
 
     date: str
     time: str
@@ -155,28 +169,30 @@ def fact_lines(fact: Fact) -> Iterator[str]:
 def timestamp_in(text: str) -> str | None:
     """Return the time that a whole text says, in the format of the files; None where it says anything else."""
     found = find_moment(text)
-    if found is None or not found.time or found.rest.strip(" \t()[],.-"):
+    if found is None or not found.time or found.rest.strip(f" \t()[],.-{CUT}"):
         return None
     return f"{found.date}T{found.time}Z"
 
 
+def without_opaque(text: str) -> str:
+    """Return a text of the same length without what is looked at whole: code, links and addresses."""
+    return _OPAQUE.sub(lambda match: "\x01" * len(match[0]), text)
+
+
 def find_moment(text: str) -> Moment | None:
     """Return the date in a text, the time behind it ("" where there is none), and the text without them."""
-    day = re.search(_DAY, text)
-    words = None if day else _WORDS.search(text)
-    found = day or words
+    bare = without_opaque(text)
+    found = re.search(_DAY, bare) or _WORDS.search(bare)
     if found is None:
         return None
-    if day:
-        date = day["day"].replace("/", "-")
-    else:
-        groups = found.groupdict()
-        month = _MONTHS.index((groups["month"] or groups["month2"]).casefold()[:3]) + 1
-        date = f"{groups['year'] or groups['year2']}-{month:02}-{int(groups['date'] or groups['date2']):02}"
-    clock = _CLOCK.match(text, found.end())
-    moment = _in_utc(date, clock) if clock else None
-    end = clock.end() if clock and moment else found.end()
-    rest = text[: found.start()] + text[end:]
+    parts = sorted(filter(None, found.groups()), key=len)  # all of it, or date, month and year
+    months = [_MONTHS.index(part.casefold()) + 1 for part in parts if part.isalpha()]
+    date = f"{parts[2]}-{months[0]:02}-{int(parts[0]):02}" if months else parts[0].replace("/", "-")
+    clock = _CLOCK.match(bare, found.end())
+    zone = _zone(bare, clock) if clock else None
+    moment = _in_utc(date, clock, zone[0]) if clock and zone else None
+    end = zone[1] if zone and moment else found.end()
+    rest = f"{text[: found.start()]}{CUT}{text[end:]}"
     return Moment(*moment, rest) if moment else (Moment(date, "", rest) if _is_date(date) else None)
 
 
@@ -187,17 +203,29 @@ def _is_date(text: str) -> bool:
         return False
 
 
-def _in_utc(date: str, clock: re.Match[str]) -> tuple[str, str] | None:
+def _zone(text: str, clock: re.Match[str]) -> tuple[timedelta, int] | None:
+    """Return how far the zone behind a time is ahead of UTC, and where it ends; None where nobody can tell."""
+    zone = _ZONE.match(text, clock.end())
+    name, hours, minutes = (zone["name"] or "", zone["hours"] or "", zone["minutes"] or "") if zone else ("", "", "")
+    spoken = not (name or clock["second"] or "T" in clock[0])  # 14:30-16:00 is from when to when
+    is_range = spoken and f"-{hours}:{minutes}" > f"-{clock['hour']:0>2}:{clock['minute']}"
+    if not zone or not (name or hours) or (is_range and zone["sign"] == "-"):
+        return None if _UNCERTAIN.match(text, clock.end()) else (timedelta(), clock.end())
+    ahead = timedelta(hours=int(hours or 0), minutes=int(minutes or 0)) * (-1 if zone["sign"] == "-" else 1)
+    is_known = abs(ahead) <= _FARTHEST and (name or hours[1:]) and not (hours and _HOURS[name.upper()])
+    return (timedelta(hours=_HOURS[name.upper()]) + ahead, zone.end()) if is_known else None
+
+
+def _in_utc(date: str, clock: re.Match[str], ahead: timedelta) -> tuple[str, str] | None:
     """Return date and time in UTC, or None where they do not exist; a time without a zone is taken as it is."""
     hour, half = int(clock["hour"]), (clock["half"] or "").lower()
     if half.startswith("a") and hour > _NOON:
         return None
     if half and hour <= _NOON:  # some write 14:30 PM, which can only mean one time
         hour = hour % _NOON + (_NOON if half.startswith("p") else 0)
-    zone = (clock["zone"] or "Z").upper().replace("UTC", "Z")
-    text = f"{date} {hour:02}:{clock['minute']}:{clock['second'] or '00'}{zone.replace('Z', '+0000')}"
     try:
-        moment = datetime.strptime(text, "%Y-%m-%d %H:%M:%S%z").astimezone(UTC)
-    except ValueError:
+        text = f"{date} {hour:02}:{clock['minute']}:{clock['second'] or '00'}"
+        moment = datetime.strptime(text, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC) - ahead
+    except (ValueError, OverflowError):
         return None
     return moment.strftime("%Y-%m-%d"), moment.strftime("%H:%M:%S")

@@ -5,9 +5,13 @@ from __future__ import annotations
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import format_text
 from taskstate.migration.context_cache import FILE, read_context, require_values, task_of, with_context
+from taskstate.qa.log_parser import text_chunks
+from taskstate.qa.record import log_artifact
 from taskstate.storage import files, folders
 from taskstate.tasks.create import render, require_free
 from taskstate.typed import TYPE_CHECKING
+from taskstate.workspace import artifacts
+from taskstate.writing.secret_check import check_text
 from taskstate.writing.writer import create_file
 
 if TYPE_CHECKING:
@@ -46,9 +50,28 @@ def import_context(workspace: Workspace, path: Path, request: Request) -> Outcom
         raise
     data = files.read(files.inside(workspace.root, source))
     context = read_context(data, source, task_id)
+    logs, notes = list[artifacts.Artifact](), list[str]()
+    for role, said in context.logs.items():
+        log = _log_at(workspace, said) or _log_at(workspace, f"{source.removesuffix(FILE)}{said}")
+        if log:
+            notes += check_text(workspace, text_chunks(log), request, name=said).warnings
+            logs.append(log_artifact(task_id, role, log))
+            context.roles[role] |= {"qa_log_path": logs[-1].path, "qa_log_sha256": files.digest(log)}
+            notes.append(f"the log {said} is kept as {logs[-1].path}")
     relative = workspace.relative(workspace.tasks / f"task-{task_id}-state.md")
     text = format_text(
         with_context(render(workspace, context.task, request), context, source), relative, workspace.kinds
     )
     require_values(source, data, text)
-    return create_file(workspace, relative, text, request)
+    artifacts.write_all(workspace, () if request.dry_run else logs)
+    outcome = create_file(workspace, relative, text, request)
+    notes += [f"under Notes now: Rest of {source} ({', '.join(context.rest)})"] if context.rest else []
+    return outcome._replace(notes=(*outcome.notes, *notes))
+
+
+def _log_at(workspace: Workspace, relative: str) -> bytes | None:
+    """Return the log at a path, or None where nothing is that can be read within the repository."""
+    try:
+        return files.read(files.inside(workspace.root, relative), files.MAX_BYTES)
+    except TaskstateError:
+        return None

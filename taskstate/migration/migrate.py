@@ -58,13 +58,14 @@ def migrate_state_file(workspace: Workspace, path: Path, request: Request) -> Ou
             raise TaskstateError(message, help="solve it, then run this again", code="conflict")
         _require_never_present(workspace, loaded)
         now = timestamp(request.metadata.now)
-        text = migrated(loaded.document.text, loaded.relative, loaded.state.id, now)
+        text, remarks = migrated(loaded.document.text, loaded.relative, loaded.state.id, now)
         archive = _archive(workspace, path, text, now)
         if archive.before or archive.notes:
             name = workspace.archive_path(loaded.state.id)
             text = apply(text, set_front_matter(parse(text), "archive_path", name))
         replaced = (ReplacedText(loaded.relative, loaded.data, _COMMAND), *archive.replaced)
-        return Change(text=text, before=archive.before, after=archive.after, notes=archive.notes, replaced=replaced)
+        notes = (*archive.notes, *remarks)
+        return Change(text=text, before=archive.before, after=archive.after, notes=notes, replaced=replaced)
 
     return change_at(workspace, path, job, request)
 

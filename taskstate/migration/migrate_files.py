@@ -13,6 +13,7 @@ from taskstate.migration.import_handoffs import import_spec, spec_folders
 from taskstate.migration.migrate import is_older_file, migrate_state_file
 from taskstate.model.write_metadata import timestamp
 from taskstate.storage import files, folders
+from taskstate.syntax.document import parse_head
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -101,5 +102,6 @@ def _findings(workspace: Workspace, run: LintRun, outcome: Outcome, *, is_dry_ru
     queries = RepositoryQueries(run.repository, workspace.root / outcome.path)
     for each in engine.findings(outcome.text.encode(), outcome.path, run.config, queries):
         said = each.diagnostic
-        if not (is_dry_run and said.code == _ARCHIVE and outcome.notes):  # a dry run does not bring the archive along
+        is_named = "archive_path" in parse_head(outcome.text).front_matter
+        if not (is_dry_run and said.code == _ARCHIVE and is_named):  # a dry run does not bring the archive along
             yield f"line {each.line}: {said.code} {said.message}: {said.help}"

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 
 from taskstate.errors import TaskstateError
+from taskstate.messages import decoded
 from taskstate.migration.checklist import foreign_keys, known_time
 from taskstate.model.phases import objective_to_work_on, phase_id
 from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS, NOT_STARTED
 from taskstate.syntax.conservation import leaf, leaves, require_conserved
+from taskstate.syntax.json_input import read_object
 from taskstate.typed import TYPE_CHECKING
 from taskstate.validation import schema
 
@@ -33,14 +34,7 @@ def read_phase(data: bytes, name: str, phase: str) -> dict[str, Any]:
     Raises:
         TaskstateError: code "invalid-input": it is no progress of a phase; code "unsafe": a value would get lost.
     """
-    try:
-        loose = json.loads(data)
-    except ValueError as error:
-        message = f"{name} is no JSON: {error}"
-        raise TaskstateError(message, help="correct it, then run this again", code="invalid-input") from error
-    if not isinstance(loose, dict):
-        message = f"{name} is no progress of a phase: it holds no object"
-        raise TaskstateError(message, help="correct it, then run this again", code="invalid-input")
+    loose = read_object(decoded(data, name), name, "the progress of a phase as an object")
     renamed: list[tuple[str, str]] = []
     value = _phase(loose, phase, renamed)
     faults = schema.faults(value, "phase")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
-from taskstate.migration.facts import Moment, find_moment
+from taskstate.migration.facts import CUT, Moment, find_moment, without_opaque
 from taskstate.model.document_kinds import built_in
 from taskstate.model.progress_log import is_summary, session_of
 from taskstate.model.session_texts import (
@@ -48,7 +49,11 @@ _LINE = re.compile(  # in bold, as a heading, or alone with a colon
     r"(\*\*|__)?([A-Za-z][A-Za-z' ]*?)(:?)[ \t]*(\*\*|__)?(:?)"
     r"(?:[ \t]*#*[ \t]*$|(?<=[:*_])[ \t]+(\S.*)$)"
 )
-_NUMBERED = re.compile(r"(?i)\bsession\s+#?(\d{1,9})\b")
+_NUMBERED = re.compile(r"(?i)\bsession[\s#-]*(?:n[or]\.?\s*)?(\d{1,9})\b(?![.,]\d)")
+_WORDS_ABOVE = 1  # before the number, as in `Coding session 3`: in a longer text another session may be meant
+_DEEPEST = 6  # marks around a number or a time
+_JOINT = r"\s\u2013\u2014:,;|@-"  # what joins number, time and text of a heading
+_DAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?"
 
 
 class Log(NamedTuple):
@@ -76,10 +81,12 @@ class _Entry(NamedTuple):
 def read_log(body: str) -> Log:
     """Return the Progress Log of the present form from the text of the older one's."""
     document = parse(body)
-    titles = [each for each in document.sections if _is_entry(each.title)]
+    titles = [each for each in document.sections if _is_entry(each.title) or _tells(document, each)]
     level = min((each.level for each in titles), default=PART_LEVEL)
     tops = [each for each in document.sections if each.level <= level]
     above = body[: tops[0].span.start if tops else len(body)].strip("\n")
+    if not titles and any(label == DID.label for _, label in _labels(body, [])):
+        return _log(_numbered([_entry("Session", body.strip("\n"))]), [])
     if not titles:
         return _without_sessions(body)
     is_said = bool(above.strip()) and plain_line(above) != _EMPTY
@@ -87,7 +94,7 @@ def read_log(body: str) -> Log:
     stops = [*(each.span.start for each in tops[1:]), len(body)]
     for section, stop in zip(tops, stops, strict=False):  # without any, there is one stop more
         text = body[section.body.start : stop].strip("\n")
-        if _is_entry(section.title):
+        if section in titles:
             entries.append(_entry(section.title, demoted(text, PART_LEVEL - level, least=PART_LEVEL + 1)))
         elif entries:
             more = f"#### {section.title}\n\n{demoted(text, PART_LEVEL + 1 - section.level, least=PART_LEVEL + 2)}"
@@ -105,53 +112,71 @@ def _without_sessions(body: str) -> Log:
 
 
 def _is_entry(title: str) -> bool:
-    if is_summary(title):
-        return True
-    bare = re.sub(r"^\W+", "", title)
-    return bool(_NUMBERED.search(bare)) or bare.casefold().startswith("session ") or _begins_with_time(bare)
+    moment = find_moment(title)
+    rest = moment.rest if moment else title
+    begins = re.match(rf"(?i)\W*session\b|[^\w{CUT}]*(?:{_DAY}\W*?)?{CUT}", rest)
+    return is_summary(title) or begins is not None or _number(rest) is not None
 
 
-def _begins_with_time(title: str) -> bool:
-    found = find_moment(title)
-    return found is not None and bool(found.time) and not title.startswith(found.rest.strip()[:1] or "\0")
+def _number(title: str) -> re.Match[str] | None:
+    """Return the number of the session that a heading is about; another may be named in it."""
+    found = _NUMBERED.search(without_opaque(title))
+    return found if found and len(re.findall(r"[^\W\d]+", title[: found.start()])) <= _WORDS_ABOVE else None
+
+
+def _tells(document: Document, section: Section) -> bool:
+    """Return whether the text below a heading says what was done, as that of a session does."""
+    below = document.children(section, section.level + 1)
+    labels = [f"**{each.title}:**" for each in below]
+    return any(label == DID.label for _, label in _labels("\n".join([section.own.of(document.text), *labels]), []))
 
 
 def _entry(title: str, body: str) -> _Entry:
     if is_summary(title):
-        return _Entry(title, f"### {title}", body, 0, "")
-    numbered = _NUMBERED.search(title)
-    without = _NUMBERED.sub("", title, count=1) if numbered else re.sub(r"(?i)^\W*session\b", "", title)
-    found = find_moment(without)
-    moment = found or Moment("", "", without)
-    return _Entry(title, _rest(moment.rest), body, int(numbered[1]) if numbered else -1, _shown_time(moment))
-
-
-def _shown_time(moment: Moment) -> str:
-    return f"{moment.date} {moment.time[:5]}".strip()
+        return _Entry(title, f"### {title}", body, int((re.findall(r"\d{1,9}", title) or "0")[-1]), "")
+    moment = find_moment(title) or Moment("", "", title)
+    rest, time = moment.rest, f"{moment.date} {moment.time[:5]}".strip()
+    linked = re.match(r"(?i)\W*\[session[\s#-]*(\d{1,9})\]", rest)
+    numbered = linked or _number(rest) or re.match(r"(?i)\W*\bsession\b[\s#-]*()", rest)
+    number = int((numbered and numbered[1]) or -1)
+    if numbered and not linked:  # a link stays whole
+        begin = rest.casefold().index("session", numbered.start())
+        rest = f"{rest[:begin]}{CUT}{rest[numbered.end() :]}"
+    return _Entry(title, _rest(rest), body, number, time)
 
 
 def _rest(text: str) -> str:
-    """Return what a heading says besides number and time, without the marks that joined them."""
-    bare = re.sub(r"\(\s*\)|\[\s*\]", " ", text).strip(" \t-\u2013\u2014:,|@#")
-    return " ".join(bare.split())
+    """Return what a heading says besides number and time, without the marks that joined them; Markdown stays whole."""
+    for _ in range(_DEEPEST):  # what enclosed a number or a time alone goes with it
+        text = re.sub(rf"(?<![{_JOINT}])[{_JOINT}]*+{CUT}(?:[{CUT}{_JOINT}]|\.(?!\S))*", CUT, text)
+        text = re.sub(rf"\({CUT}\)|\[{CUT}\](?!\()|([*_~]{{1,3}}){CUT}\1", CUT, text)
+    text = re.sub(rf"(?<=[(\[*_~]){CUT}|{CUT}(?=[)\]*_~])", "", text)
+    return " ".join(text.replace(CUT, " - ").strip(" \t-").removeprefix("#").split())
 
 
 def _numbered(entries: list[_Entry]) -> list[_Entry]:
     """Return the entries oldest first, those without a number with the next one."""
     sessions = [each for each in entries if not is_summary(each.title)]
     summaries = [each for each in entries if is_summary(each.title)]
-    numbers, times = [each.number for each in sessions], [each.time for each in sessions]
-    if _falls(numbers) if min(numbers, default=0) >= 0 else _falls(times):
-        sessions.reverse()  # newest first
+    if _is_newest_first(sessions):
+        sessions.reverse()
+    last = max((each.number for each in summaries), default=0)
     numbered: list[_Entry] = []
     for each in sessions:
-        last = numbered[-1].number if numbered else 0
         numbered.append(each if each.number >= 0 else each._replace(number=last + 1))
+        last = numbered[-1].number
     return [*summaries, *numbered]
 
 
-def _falls(keys: Sequence[int | str]) -> bool:
-    return len(keys) > 1 and sorted(set(keys), key=lambda key: (isinstance(key, str), key), reverse=True) == [*keys]
+def _is_newest_first(sessions: Sequence[_Entry]) -> bool:
+    """Return whether a log has its newest session first: by its numbers, by its times where those do not tell."""
+    numbers, times = [each.number for each in sessions], [each.time for each in sessions if each.time]
+    by_number = sum((after < before) - (after > before) for before, after in pairwise(numbers))
+    if len(set(numbers)) == len(numbers) and min(numbers, default=-1) >= 0:
+        return by_number > 0
+    dated = [(before[: len(after)], after[: len(before)]) for before, after in pairwise(times)]
+    by_time = sum((after < before) - (after > before) for before, after in dated)
+    return by_time > 0 or (by_time == 0 and by_number > 0)
 
 
 def _log(entries: list[_Entry], rest: list[str]) -> Log:
@@ -168,16 +193,18 @@ def _log(entries: list[_Entry], rest: list[str]) -> Log:
 def _heading(entry: _Entry) -> str:
     time = f" - {entry.time}" if entry.time else ""
     said = entry.heading
-    suffix = (f" {said}" if said.startswith(("(", "[")) else f" - {said}") if said else ""
+    is_remark = re.match(r"\(|\[[^\]]*\](?![(\[])", said) is not None
+    suffix = (f" {said}" if is_remark else f" - {said}") if said else ""
     return f"### Session {entry.number}{time}{suffix}"
 
 
 def _body(heading: str, body: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     """Return the text of a session with the labels of the present form, and the lines that have become others."""
     body, renamed = _with_labels(body)
-    first, labels_there = _first_label(heading, body), _fields(heading, body)
+    starts = _label_starts(heading, body)
+    first = min(starts.values(), default=len(body))
     above = body[:first].strip("\n")
-    if above.strip() and DID.field not in labels_there and not _is_comment(above):
+    if above.strip() and DID.field not in starts and not _is_comment(above):
         body = f"**{DID.label}:**\n\n{above}\n\n{body[first:]}".rstrip()
     document, section = _parsed(heading, body)
     session = session_of(document, section)
@@ -200,16 +227,11 @@ def _parsed(heading: str, body: str) -> tuple[Document, Section]:
     return document, document.sections[0]
 
 
-def _fields(heading: str, body: str) -> set[str]:
-    session = session_of(*_parsed(heading, body))
-    return set(session.fields) if session else set()
-
-
-def _first_label(heading: str, body: str) -> int:
+def _label_starts(heading: str, body: str) -> dict[str, int]:
+    """Return where the labels of a session's text begin in it."""
     session = session_of(*_parsed(heading, body))
     offset = len(heading) + 2
-    starts = [each.label_span.start - offset for each in session.fields.values()] if session else []
-    return min(starts, default=len(body))
+    return {name: each.label_span.start - offset for name, each in session.fields.items()} if session else {}
 
 
 def _with_labels(body: str) -> tuple[str, tuple[tuple[str, str], ...]]:

@@ -12,7 +12,8 @@ from collections import Counter
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import format_text
 from taskstate.formatting.parts import body_parts
-from taskstate.migration.checklist import read_checklist
+from taskstate.messages import counted
+from taskstate.migration.checklist import boxes_in, read_checklist
 from taskstate.migration.facts import Fact, Titled, fact_lines, read_title, take_facts, value_of
 from taskstate.migration.older_form import OlderFile, Part, is_lifted, read_older
 from taskstate.migration.sessions import read_log
@@ -35,11 +36,11 @@ from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import Fault, Node
 from taskstate.syntax.spans import Span, newline_of, with_newlines
 from taskstate.syntax.yaml_emitter import yaml_block
-from taskstate.typed import TYPE_CHECKING
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
 _PLACEHOLDER = "*To be completed.*"
@@ -70,10 +71,14 @@ class _Built:
         self.facts: dict[str, object] = {}
         self.times: tuple[str, ...] = ()
         self.seen: set[str] = set()
+        self.noted: list[str] = []
+        self.boxes_left = 0
 
     def note(self, title: str, text: str) -> None:
         """Put a text under Notes."""
         self.texts[NOTES].append(f"### {title}\n\n{text}".rstrip())
+        boxes = boxes_in(text)
+        self.noted.append(f"{title} ({counted(boxes, 'check box', 'es')})" if boxes else title)
 
     def retitle(self, before: str, after: str) -> None:
         """Record that a heading becomes another; what it says besides is kept under Notes."""
@@ -95,8 +100,15 @@ class _Built:
         return "\n\n".join(each for each in self.texts[name] if each.strip())
 
 
-def migrated(text: str, relative: str, task_id: str, now: str) -> str:
-    """Return the text of a state file of an older form in the present one, with its line ends and byte order mark.
+class Migrated(NamedTuple):
+    """The text of a state file in the present form, and remarks about what has not become a part of it."""
+
+    text: str
+    notes: tuple[str, ...]
+
+
+def migrated(text: str, relative: str, task_id: str, now: str) -> Migrated:
+    """Return a state file of an older form in the present one, with its line ends and byte order mark.
 
     Raises:
         TaskstateError: code "file-name": its title names another task; code "unsafe": a line would get lost.
@@ -107,7 +119,15 @@ def migrated(text: str, relative: str, task_id: str, now: str) -> str:
     result = format_text(_render(built, task_id, now), relative)
     _require_conserved(relative, older, built, result)
     mark = "\ufeff" if text.startswith("\ufeff") else ""
-    return mark + with_newlines(result, newline_of(text))
+    return Migrated(mark + with_newlines(result, newline_of(text)), tuple(_remarks(built, task_id)))
+
+
+def _remarks(built: _Built, task_id: str) -> Iterator[str]:
+    if built.noted:
+        yield f"under Notes now: {'; '.join(dict.fromkeys(built.noted))}"
+    if built.boxes_left:
+        boxes = counted(built.boxes_left, "check box", "es")
+        yield f"still text below the checklist, since in no list: {boxes}; `taskstate feature add {task_id} FID TEXT`"
 
 
 def _build(older: OlderFile, relative: str, task_id: str) -> _Built:
@@ -248,6 +268,7 @@ def _checklist(built: _Built, part: Part) -> None:
     checklist = read_checklist(part.body)
     built.texts[CHECKLIST].append(checklist.text)
     built.renamed += checklist.renamed
+    built.boxes_left = checklist.left
 
 
 def _log(built: _Built, part: Part) -> None:

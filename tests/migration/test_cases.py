@@ -28,7 +28,7 @@ def before(name: str) -> str:
 
 def after(text: str) -> str:
     """Return what a file of an older form becomes."""
-    return migrated(text, PATH, "101", "2026-01-31T12:00:00Z")
+    return migrated(text, PATH, "101", "2026-01-31T12:00:00Z").text
 
 
 def words(text: str) -> Counter[str]:

@@ -5,6 +5,8 @@ A new case needs no Python: write the first file, run the tests with TASKSTATE_W
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import re
 from pathlib import Path
@@ -12,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.syntax.document import parse
+from taskstate.workspace import artifacts
 from tests.migration.test_migrate import put
 
 if TYPE_CHECKING:
@@ -68,8 +72,9 @@ def test_a_dry_run_creates_nothing(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("{", "is no JSON"),
-        ("[]", "is no context of a task"),
+        ("{", f"{SOURCE}, line 1: the object that begins here is never closed"),
+        ("[]", f"{SOURCE} holds no JSON object"),
+        ("{}", "is no context of a task"),
         (before("least").replace("TASK-0824", "TASK-0825"), "its folder says 0824, and its text says TASK-0825"),
         (before("least").replace('"version": 1', '"version": 2'), "has version 2, and 1 is the only one known here"),
     ],
@@ -81,6 +86,55 @@ def test_what_is_no_context_is_refused(cli: Cli, text: str, why: str) -> None:
     assert said.status == 2
     assert why in said.err
     assert not (cli.place.workspace.tasks / "task-0824-state.md").exists()
+
+
+@pytest.mark.parametrize("place", ["implementer-qa.log", ".agent-output/TASK-0824/implementer-qa.log"])
+def test_the_log_of_a_role_comes_in(cli: Cli, place: str) -> None:
+    """It is kept as an artifact with its hash, whether its path is that of the repository or of the context."""
+    text = before("all-fields").replace(".agent-output/TASK-0824/implementer-qa.log", place)
+    put(cli, SOURCE, text)
+    log = put(cli, ".agent-output/TASK-0824/implementer-qa.log", "12 passed in 3.1s\n")
+    said = cli("migrate", SOURCE)
+    assert f"the log {place} is kept as artifacts/task-0824/qa-implementer" in said.out
+    assert f"under Notes now: Rest of {SOURCE}" in said.out
+    assert "TS704" not in cli("lint").out
+    text = cli.place.workspace.locate("0824").read_text(encoding="utf-8")
+    role = parse(text).front_matter["coordination"]["implementer"]
+    kept = artifacts.read(cli.place.workspace, role["qa_log_path"])
+    assert kept
+    assert artifacts.gunzipped(kept, "the log") == log.read_bytes()
+    assert role["qa_log_sha256"] == hashlib.sha256(log.read_bytes()).hexdigest()
+
+
+def test_a_log_outside_of_the_repository_stays_there(cli: Cli) -> None:
+    """A path that leads out names no log of this task; the rest is brought in."""
+    outside = cli.place.root.parent / "other.log"
+    outside.write_text("12 passed\n")
+    put(cli, SOURCE, before("all-fields").replace(".agent-output/TASK-0824/implementer-qa.log", "../other.log"))
+    said = cli("migrate", SOURCE)
+    assert "is kept as" not in said.out
+    assert "../other.log" in cli.place.workspace.locate("0824").read_text()
+
+
+def test_a_citation_that_is_none_leaves_the_others(cli: Cli) -> None:
+    """A heading's title is its slug, a whole hash the digits that are kept; what is no citation stays under Notes."""
+    cited = [
+        {
+            "file": "docs/s.md",
+            "section": "Error Handling",
+            "requirement": "fast",
+            "content_sha": "0123456789abcdef" * 4,
+        },
+        {"file": "docs/s.md"},
+    ]
+    immutable = {"task_snapshot": {"title": "Least"}, "standards_citations": cited}
+    put(cli, SOURCE, json.dumps({"version": 1, "immutable": immutable}))
+    assert cli("migrate", SOURCE).status in {0, 1}
+    text = cli.place.workspace.locate("0824").read_text()
+    standards, _, notes = text.partition("## Notes")
+    assert '"section": "error-handling"' in standards
+    assert '"content_sha": "0123456789abcdef",' in standards
+    assert '{"file": "docs/s.md"}' in notes
 
 
 def test_a_credential_is_refused(cli: Cli) -> None:

@@ -26,6 +26,8 @@ LINE = st.one_of(
     SENTENCE.map("1. {}".format),
     SENTENCE.map("- [ ] {}".format),
     SENTENCE.map("- [x] {}".format),
+    SENTENCE.map("  - [ ] {}".format),
+    SENTENCE.map("      {}".format),
     SENTENCE.map("> {}".format),
     SENTENCE.map("#### {}".format),
     SENTENCE.map("**Estimate:** {}".format),
@@ -35,7 +37,11 @@ LINE = st.one_of(
 )
 TEXT = st.lists(LINE, max_size=6).map("\n".join)
 TIME = st.sampled_from(
-    ["2024-11-26 14:30", "2024-11-26 2:30 PM", "2024-11-27T09:00:00Z", "Nov 26, 2024 2:30 PM", "2024-11-26", "noon", ""]
+    [
+        *("2024-11-26 14:30", "2024-11-26 2:30 PM", "2024-11-27T09:00:00Z", "Nov 26, 2024 2:30 PM", "noon", ""),
+        *("2024-11-26 14:30 GMT+2", "26 Nov 2024 10:00 CET", "2024-11-26 14:30 IST", "2024-11-26 09:00-10:00"),
+        "2024-11-26",
+    ]
 )
 LABEL = st.sampled_from(
     ["**What I did:**", "**Issues:**", "**Blockers**:", "#### Next steps", "Current state:", "**Mood:**", "__Done:__"]
@@ -46,7 +52,15 @@ LABEL = st.sampled_from(
 def sessions(draw: st.DrawFn) -> str:
     """Return a session of some older form."""
     number, time = draw(st.integers(0, 12)), draw(TIME)
-    heading = draw(st.sampled_from(["### Session {} - {}", "### Session {} ({})", "### Session {}: {} later"]))
+    forms = [
+        "### Session {} - {}",
+        "### Session {} ({})",
+        "### Session {}: {} later",
+        "### {1}",
+        "### **Session {}** - {}",
+    ]
+    forms += ["### {1} `code` [jwt](https://key.example/own?two={0})", "### Session ({1}, token) *key*", "### own"]
+    heading = draw(st.sampled_from(forms))
     parts = draw(st.lists(st.tuples(LABEL, TEXT), max_size=4))
     return "\n".join([heading.format(number, time), *(f"{label}\n{text}" for label, text in parts), draw(TEXT)])
 
@@ -66,6 +80,7 @@ STATIC = st.lists(
 ).map("\n\n".join)
 CHECKLIST = st.one_of(
     TEXT,
+    st.lists(st.one_of(TEXT, SENTENCE.map("### {}".format), SENTENCE.map("#### {}".format)), max_size=5).map("\n".join),
     st.just('```json\n{"features": [{"id": 1, "name": "n", "passes": true, "rank": "high"}]}\n```'),
     st.just('```\n[{"description": "d", "passes": "no"}]\n```'),
 )
@@ -103,7 +118,7 @@ def test_nothing_is_lost_and_twice_is_once(text: str) -> None:
     if not is_older(parse(text)):
         return
     try:
-        result = migrated(text, PATH, "101", NOW)
+        result = migrated(text, PATH, "101", NOW).text
     except TaskstateError as error:  # what cannot be taken over whole is refused, and nothing is written
         assert "would get lost" in error.message  # noqa: PT017 - hypothesis draws many texts, most of which are taken
         return
