@@ -48,16 +48,19 @@ def test_subtasks_are_created(place: Place) -> None:
     place.text = place.text.replace('"verifies it"', '"verifies it", "notes": "by RS256"')
     outcome = decompose(place.workspace, TASK, place.request())
     suggestion = outcome.result
-    assert outcome.notes == ("task 101a: jwt-2, jwt-3; about 4 sessions", "task 101b: ui-1; about 3 sessions")
+    assert outcome.notes == (
+        "task 101a, Verifies it and 1 more: jwt-2, jwt-3; about 4 sessions",
+        "task 101b, Shows *a* form: ui-1; about 3 sessions",
+    )
     assert [part.id for part in suggestion.subtasks] == ["101a", "101b"]
     state = at(place, "101a")
     assert (state.title, state.status, state.text("parent")) == (
-        "JWT Service: verifies it and 1 more",
+        "JWT Service: Verifies it and 1 more",
         "created",
         "101",
     )
     assert (state.text("priority"), state.text("area"), state.depends_on) == ("P1", "web", ())
-    assert [each.text for each in state.criteria] == ["jwt-2: verifies it", "jwt-3: rotates keys"]
+    assert [each.text for each in state.criteria] == ["jwt-2: verifies it", "jwt-3: rotates keys", "Tokens verify"]
     assert state.description
     assert "Issue tokens." in state.description
     assert state.checklist
