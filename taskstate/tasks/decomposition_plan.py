@@ -12,13 +12,13 @@ from functools import cache
 from heapq import heapify, heappop, heappush
 from itertools import groupby, pairwise
 
-from taskstate.tasks.part_words import OpenFeature, names_of, shared_words
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from taskstate.model.task_state import Feature, TaskState
+    from taskstate.tasks.part_words import OpenFeature
 
 LEAST, MOST = 3, 8  # sessions of a subtask: fewer are not worth a task, more would soon be too long again
 PHASES = ("design", "implementation", "tests", "documentation")
@@ -140,6 +140,8 @@ def subtasks_of(state: TaskState, task_id: str = "", taken: Collection[str] = ()
 
 def read_open_features(state: TaskState) -> tuple[OpenFeature, ...]:
     """Return the open features of a task, with the files and prerequisites found in their texts and in sessions."""
+    from taskstate.tasks.part_words import OpenFeature, shared_words  # `list` shows the table above alone
+
     features = open_features(state)
     ids = {each.id for each in features}
     session_files = _files_in_sessions(state, ids)
@@ -159,6 +161,8 @@ def plan_subtasks(
     task_id: str, parts: Sequence[OpenFeature], pace: Pace = ASSUMED, taken: Collection[str] = ()
 ) -> tuple[Subtask, ...]:
     """Return the subtasks for open features: each feature is in exactly one, after those that it waits for."""
+    from taskstate.tasks.part_words import names_of
+
     clusters = _clusters(parts)
     pieces = _cut(_ordered(parts, clusters), clusters, pace, [part.phase for part in parts])
     chunks = [[parts[number] for number in piece] for piece in pieces]
