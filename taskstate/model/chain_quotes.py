@@ -70,15 +70,9 @@ SHA = 16  # hex digits of an output's hash that a Chain Input records
 _COMMENT = 96  # bytes set aside for the comment, so that its length never decides where an output is cut
 _STRUCTURED = r"###[ \t]+(?:API Contract|Configuration Required)\b"
 MORE = "\u2026"  # behind what was cut
-# Where a list item or a blank line follows; the end of the text is none.
-_PARAGRAPH_END = r"\n(?=[ \t]*\n|(?:[-*+]|[0-9]{1,9}[.)])[ \t])"
-_SENTENCE_END = r"(?<=[.!?])(?=\s)|(?<=[\u3002\uff01\uff1f])"
-_WORD_END = r"(?<=\S)(?=\s)"
-_ENDS = (  # of what is cut, the best first: the pattern, and the mark behind it
-    (_PARAGRAPH_END, f"\n\n{MORE}"),
-    (_SENTENCE_END, f" {MORE}"),
-    (_WORD_END, f" {MORE}"),
-    (r"(?=\S)", f" {MORE}"),
+_ENDS = (  # of what is cut, the best first, and the mark behind it: paragraphs and items, sentences, words, any place
+    (r"\n(?=[ \t]*\n|(?:[-*+]|[0-9]{1,9}[.)])[ \t])", f"\n\n{MORE}"),
+    *((end, f" {MORE}") for end in (r"(?<=[.!?])(?=\s)|(?<=[\u3002\uff01\uff1f])", r"(?<=\S)(?=\s)", r"(?=\S)")),
 )
 _CUT = r"> \*Cut to stay within [0-9]+ KB\. The whole output, .+\*"
 

@@ -7,7 +7,7 @@ import re
 from taskstate.archive.summary_statements import comparison_key, resolved_issue, says_nothing
 from taskstate.tasks.decomposition_plan import read_open_features
 from taskstate.tasks.part_words import concerned
-from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,15 +18,8 @@ if TYPE_CHECKING:
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
-class Carried(NamedTuple):
-    """What a part takes along: statements of sessions, each with what it is, and acceptance criteria."""
-
-    statements: tuple[str, ...]
-    criteria: tuple[str, ...]
-
-
-def carried(state: TaskState, subtasks: Sequence[Subtask]) -> tuple[Carried, ...]:
-    """Return what each part takes along: of state, issues and next steps what concerns it, and what concerns none.
+def carried(state: TaskState, subtasks: Sequence[Subtask]) -> list[tuple[list[str], list[str]]]:
+    """Return for each part statements of state, issues and next steps that concern it or no part, and its criteria.
 
     An open criterion that concerns no part stays with the parent alone.
     """
@@ -35,13 +28,13 @@ def carried(state: TaskState, subtasks: Sequence[Subtask]) -> tuple[Carried, ...
     everyone = tuple(range(len(parts)))
     said = [(what, text, concerned(text, parts) or (everyone if new else ())) for what, text, new in _said(state)]
     criteria = [(each.text, concerned(each.text, parts)) for each in state.criteria if not each.checked]
-    return tuple(
-        Carried(
-            tuple(f"{what}: {text}" for what, text, numbers in said if number in numbers),
-            tuple(text for text, numbers in criteria if number in numbers),
+    return [
+        (
+            [f"{what}: {text}" for what, text, numbers in said if number in numbers],
+            [text for text, numbers in criteria if number in numbers],
         )
         for number in everyone
-    )
+    ]
 
 
 def _said(state: TaskState) -> Iterator[tuple[str, str, bool]]:

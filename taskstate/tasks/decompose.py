@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from taskstate.model.task_state import Feature, TaskState
-    from taskstate.tasks.carried_words import Carried
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
 
@@ -150,10 +149,11 @@ def _created(workspace: Workspace, loaded: Loaded, suggestion: Suggestion, reque
     upstream = _chain_output(loaded)
     created: list[journal.Operation] = []
     context = carried(loaded.state, suggestion.subtasks)
-    for subtask, along in zip(suggestion.subtasks, context, strict=True):
+    for subtask, (statements, criteria) in zip(suggestion.subtasks, context, strict=True):
         relative = _path(workspace, subtask)
         require_uncommitted(workspace, relative)
-        task = _task(loaded, subtask, tuple(features[each] for each in subtask.features), along)
+        task = _task(loaded, subtask, tuple(features[each] for each in subtask.features), statements)
+        task = task._replace(criteria=(*task.criteria, *criteria))
         text = render(workspace, task, request, (upstream,))
         text = with_write_metadata(format_text(text, relative, workspace.kinds), request.metadata, revision=1)
 
@@ -162,13 +162,13 @@ def _created(workspace: Workspace, loaded: Loaded, suggestion: Suggestion, reque
     return created
 
 
-def _task(loaded: Loaded, subtask: Subtask, features: tuple[Feature, ...], along: Carried) -> NewTask:
+def _task(loaded: Loaded, subtask: Subtask, features: tuple[Feature, ...], statements: list[str]) -> NewTask:
     state, static = loaded.state, read_static(loaded.state)
     return NewTask(
         id=subtask.id,
         title=f"{' '.join(state.title.split())}: {subtask.name}",
-        description=_description(loaded, len(features), along.statements),
-        criteria=(*(f"{each.id}: {each.description}" for each in features), *along.criteria),
+        description=_description(loaded, len(features), statements),
+        criteria=tuple(f"{each.id}: {each.description}" for each in features),
         scope_in=static.scope_in,
         scope_out=static.scope_out,
         standards=static.standards,
@@ -187,7 +187,7 @@ def _carried(feature: Feature) -> dict[str, Any]:
     return {key: value for key, value in feature.node.value().items() if key != "moved_to"}
 
 
-def _description(loaded: Loaded, count: int, statements: tuple[str, ...]) -> str:
+def _description(loaded: Loaded, count: int, statements: list[str]) -> str:
     """Return the description of a subtask: its task, what was said of it there, and what the whole is for."""
     state = loaded.state
     noun = "feature" if count == 1 else "features"
@@ -203,7 +203,7 @@ def _description(loaded: Loaded, count: int, statements: tuple[str, ...]) -> str
     return "\n\n".join((*paragraphs, "The whole is for this:", whole))
 
 
-def _listed(state: TaskState, statements: tuple[str, ...]) -> str:
+def _listed(state: TaskState, statements: list[str]) -> str:
     """Return statements as a list; of those that are too many the first, with the command that shows the others."""
     items = [escaping.item(" ".join(each.split()), what="what a session says") for each in statements]
     sizes = accumulate(map(size_in_bytes, items))

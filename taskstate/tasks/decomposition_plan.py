@@ -304,17 +304,9 @@ def _cut(order: Sequence[int], clusters: Sequence[int], pace: Pace, phases: Sequ
         at = -2 if len(pieces[-1]) < least else joint.index(min(joint))
         pieces[at:] = [pieces[at] + pieces[at + 1], *pieces[at:][2:]]
     if len(pieces) == 1 and count > 1:
-        middle = _middle(order, clusters, least)
-        pieces = [list(order[:middle]), list(order[middle:])]
+        half = -(-count // 2)
+        pieces = [list(order[:half]), list(order[half:])]
     return pieces
-
-
-def _middle(order: Sequence[int], clusters: Sequence[int], least: int) -> int:
-    """Return the position nearest to the middle at which the cluster changes, with enough features on either side."""
-    half = -(-len(order) // 2)
-    inner = range(max(least, 1), len(order) - max(least, 1) + 1)
-    boundaries = [at for at in inner if clusters[order[at - 1]] != clusters[order[at]]]
-    return min(boundaries, key=lambda at: abs(at - half), default=half)
 
 
 def _order(chunks: Sequence[Sequence[OpenFeature]]) -> list[list[int]]:

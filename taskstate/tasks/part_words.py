@@ -8,8 +8,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from itertools import groupby, pairwise
+from textwrap import shorten
 
-from taskstate.messages import first_of
+from taskstate.messages import first_of, one_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -23,11 +24,10 @@ _ENDING = re.compile(r"(?<=\w{3})(?:ings?|ies|ied|ed|es|e|y|(?<!s)s)\Z")
 _SENTENCE = re.compile(r"[.;:!?](?:\s|\Z)")
 _MARKS = "`'\"()[]<>,;:.!?*"
 _PLAIN = (
-    "a an and are as at be been both but by can could do does done each every few for from get gets has have how if in "
-    "into is it its made make makes may more most must need needs new no not of off old on once one only open or other "
-    "out over per same set sets shall should so some still than that the their them then there these they this those "
-    "to too two under until up use used uses using was well were what when where which while who will with within "
-    "without work works yet all also any after before again always never between"
+    "a all also an and any are as at be been but by can do does each for from get has have if in into is it its made "
+    "make makes more must need needs new no not of off on once one only open or other out over set so some still than "
+    "that the their them then there these they this to too two up use used uses was when where which while who will "
+    "with without work works yet after before again always never between"
 )
 _EMPTY = frozenset(_PLAIN.split())
 _GENERIC = frozenset(("", "f", "fr", "feat", "feature", "fid", "item", "part", "req", "step", "story", "task", "us"))
@@ -60,13 +60,9 @@ def _stem(word: str) -> str:
 
 def gist(text: str) -> str:
     """Return the first sentence of a text, shortened at a word."""
-    words = _SENTENCE.split(" ".join(text.split()))[0].split() or [""]
-    short = words[0]
-    for word in words[1:]:
-        if len(short) + 1 + len(word) > _LONGEST:
-            return f"{short}\u2026"
-        short += f" {word}"
-    return short
+    sentence = _SENTENCE.split(" ".join(text.split()))[0]
+    short = shorten(sentence, _LONGEST, placeholder="\u2026")
+    return one_line(sentence, _LONGEST) if short == "\u2026" else short
 
 
 def shared_words(prefixes: Sequence[str], texts: Sequence[str]) -> list[str]:
@@ -93,8 +89,8 @@ def names_of(parts: Sequence[Sequence[OpenFeature]], phases: Sequence[str]) -> l
 def _name_of(part: Sequence[OpenFeature], phases: Sequence[str]) -> str:
     """Return what the features of each group in a part have in common."""
     groups = ([*group] for _, group in groupby(part, key=lambda each: (each.phase, each.prefix)))
-    topics = dict.fromkeys(_capital(_topic(group, phases)) for group in groups)
-    return first_of([*topics], _NAMED, separator="; ", last="; ")
+    topics = dict.fromkeys(_topic(group, phases) for group in groups)
+    return first_of([each[:1].upper() + each[1:] for each in topics], _NAMED, separator="; ", last="; ")
 
 
 def _first(group: Sequence[OpenFeature]) -> str:
@@ -114,10 +110,6 @@ def _topic(part: Sequence[OpenFeature], phases: Sequence[str]) -> str:
     if not phrase and not phase:
         head, phrase = head or (prefix if len(prefix) > _SHORT else ""), _first(part)
     return phrase if _stem(head) in stems(phrase) else ": ".join(filter(None, (head, phrase)))
-
-
-def _capital(topic: str) -> str:
-    return topic[:1].upper() + topic[1:] if topic.split(" ", maxsplit=1)[0].isalpha() else topic
 
 
 def _phrase(texts: Sequence[str], without: Collection[str]) -> str:
