@@ -18,7 +18,7 @@ from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.json_edit import update_json
-from taskstate.syntax.spans import size_in_bytes
+from taskstate.syntax.spans import printable, size_in_bytes
 from taskstate.tasks.carried_words import carried
 from taskstate.tasks.checklist import FEATURE_KEYS
 from taskstate.tasks.create import NewTask, render
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
 
+_CITED = ("file", "section")  # keys without which a citation is none
 _SHA = 16  # hex digits of an output's hash that a Chain Input names
 _MAX_DESCRIPTION = 2 * KB  # of the parent's description, which every subtask repeats, and of what its log says
 
@@ -171,7 +172,7 @@ def _task(loaded: Loaded, subtask: Subtask, features: tuple[Feature, ...], state
         criteria=tuple(f"{each.id}: {each.description}" for each in features),
         scope_in=static.scope_in,
         scope_out=static.scope_out,
-        standards=static.standards,
+        standards=tuple(each for each in static.standards if all(isinstance(each.get(key), str) for key in _CITED)),
         commands=static.commands,
         paths=static.paths,
         depends_on=subtask.depends_on,
@@ -205,7 +206,7 @@ def _description(loaded: Loaded, count: int, statements: list[str]) -> str:
 
 def _listed(state: TaskState, statements: list[str]) -> str:
     """Return statements as a list; of those that are too many the first, with the command that shows the others."""
-    items = [escaping.item(" ".join(each.split()), what="what a session says") for each in statements]
+    items = [escaping.item(" ".join(printable(each).split())) for each in statements]
     sizes = accumulate(map(size_in_bytes, items))
     fitting = [item for item, size in zip(items, sizes, strict=True) if size <= _MAX_DESCRIPTION]
     more = [f"- {len(items) - len(fitting)} more: `taskstate session show {state.id} {state.last_session}`"]
