@@ -63,6 +63,7 @@ COMPOSED: dict[str, Callable[[Any], Iterable[str]]] = {
         *(module._HASH, module._COMMENT, module._ALIKE_IN_BODY, module._ALIKE_IN_FRONT_MATTER)
     ],
     "lsp.links: pattern": lambda _: [r"(?<![\w./-])a(?![\w/-])"],
+    "model.chain_quotes: pattern": lambda module: [pattern for pattern, _ in module._ENDS],
     "model.document_kinds: pattern": lambda _: _declared(SCHEMAS / "kinds"),
     "model.names: pattern": lambda module: [row[-1] for row in module._own_files()],
     "permanent.notify: f'(?m)^version:[ \\\\t]*{version}[ \\\\t]*\\\\r?$'": lambda _: [

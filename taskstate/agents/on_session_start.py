@@ -76,13 +76,15 @@ def _first_page(event: Event, found: AtHand | None) -> str:
     if found is None:
         shared = standing(workspace, "")
         return _NO_TASK + (f"\nShared context of all tasks: {shared.line}" if shared else "")
+    from taskstate.tasks.size_warning import suggestion
     from taskstate.turn.first_page import first_page
 
     loaded, why = found
     turn = blocks_of(loaded.document).delta.turn
     role = (turn and turn.role) or ""
     page = first_page(workspace, loaded, role, min(BUDGET, workspace.config.brief.budget))
-    return f"Task {loaded.state.id} is at hand: {why}. {_turn_words(loaded, turn)}\n\n{page}"
+    told = "".join(f"\n- {each}" for each in suggestion(workspace, loaded.state))
+    return f"Task {loaded.state.id} is at hand: {why}. {_turn_words(loaded, turn)}{told}\n\n{page}"
 
 
 def _turn_words(loaded: Loaded, turn: Turn | None) -> str:

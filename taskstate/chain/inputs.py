@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
 
-CURRENT, WAITING, EMPTY = "current", "waiting", "empty"
+CURRENT, WAITING, EMPTY, KEPT = "current", "waiting", "empty", "kept"
 MISSING, STALE, UNKNOWN, CIRCULAR, UNREADABLE = "missing", "stale", "unknown", "circular", "unreadable"
 WRONG = frozenset({MISSING, STALE, UNKNOWN, CIRCULAR, UNREADABLE, DROPPED, PERMANENT})
+_AS_BUILT = "is complete, and keeps the inputs on which it was built"
 _NO_WORK = "a permanent task hands nothing down: take it out of `depends_on`"
 
 
@@ -99,7 +100,10 @@ def _link(repository: RunCache, loaded: Loaded, task_id: str) -> Link:
     except TaskstateError as error:
         state = UNKNOWN if error.code == "not-found" else UNREADABLE
         return Link(task_id, state, "there is no such task" if state == UNKNOWN else error.message)
-    return _input_link(repository.workspace, loaded.document, upstream)
+    link = _input_link(repository.workspace, loaded.document, upstream)
+    if loaded.state.status == COMPLETE and link.state in {MISSING, STALE}:
+        return Link(link.id, KEPT, f"{link.detail}; task {own_id} {_AS_BUILT}")
+    return link
 
 
 def _input_link(workspace: Workspace, document: Document, upstream: Upstream) -> Link:
@@ -185,6 +189,8 @@ def pulling(
     def job(loaded: Loaded) -> Change[str]:
         from taskstate.chain import changed_outputs  # most tasks build on no other
 
+        if loaded.state.status == COMPLETE and upstream_ids(loaded.state):
+            return Change(loaded.document.text, notes=(f"task {loaded.state.id} {_AS_BUILT}",), result="")
         repository = RunCache(workspace)
         text, notes = loaded.document.text, list[str]()
         for each in _sources(loaded.state, source):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from taskstate.errors import TaskstateError
 from taskstate.model import chain
 from taskstate.model.names import id_key
-from taskstate.model.statuses import DROPPED
+from taskstate.model.statuses import CLOSED
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import timestamp, with_event, with_write_metadata
 from taskstate.storage import folders, journal
@@ -61,14 +61,16 @@ def unreadable(workspace: Workspace) -> tuple[str, ...]:
 def _changed(
     workspace: Workspace, path: str, upstream: Upstream, request: Request
 ) -> tuple[journal.Operation | None, tuple[str, ...]]:
-    """Return the change of one task, None where it was dropped or has the output already, and warnings.
+    """Return the change of one task, None where it is closed or has the output already, and warnings.
+
+    A complete task keeps the inputs on which it was built.
 
     Raises:
         TaskstateError: it cannot be read or changed safely; or the output contains what looks like a credential.
     """
     _require_no_link(workspace, path)
     loaded = workspace.load(workspace.root / path)
-    if loaded.state.status == DROPPED:
+    if loaded.state.status in CLOSED:
         return None, ()
     text = chain.with_input(loaded.document, upstream, timestamp(request.metadata.now), workspace.config)
     if text == loaded.document.text:

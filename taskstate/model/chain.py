@@ -151,7 +151,7 @@ def has_input(document: Document, task_id: str) -> bool:
 def is_current(document: Document, present: ChainInput, upstream: Upstream, config: Config) -> bool:
     """Return whether an input quotes the current output of the upstream task, and nobody has edited the quote."""
     quote = with_newlines(present.quote.of(document.text), "\n")
-    return present.is_of(upstream) and quote == chain_quotes.quote_of(upstream, config)
+    return present.is_of(upstream) and chain_quotes.is_quote_of(quote, upstream, config)
 
 
 def render_input(upstream: Upstream, now: str, config: Config) -> str:
@@ -167,7 +167,7 @@ def with_input(document: Document, upstream: Upstream, now: str, config: Config)
     """Return the text of a state file with the current output of an upstream task among its Chain Inputs.
 
     An input that is there is updated only if it is stale; lines that somebody added to its quote are kept below it. A
-    new one is added at the end of the section, or replaces a placeholder.
+    new one is added in the natural order of the ids, or replaces a placeholder.
 
     Raises:
         TaskstateError: as `render_input`; there are no Chain Inputs; or an unclosed fence or comment would contain it.
@@ -229,7 +229,7 @@ def _updated_input(document: Document, present: ChainInput, upstream: Upstream, 
 
 
 def _added(document: Document, section: Section, upstream: Upstream, rendered: RenderedInput) -> Edit:
-    """Return the edit that adds an input: below its own empty heading, in place of a placeholder, or at the end."""
+    """Return the edit that adds an input: below its own empty heading, in place of a placeholder, or in its order."""
     heading, comment, quote = rendered
     kind = document_kinds.kind_of(document)
     for named in named_inputs(document):
@@ -240,6 +240,10 @@ def _added(document: Document, section: Section, upstream: Upstream, rendered: R
     whole = f"{heading}\n\n{comment}\n\n{quote}"
     if _is_empty(kind, content.of(document.text)):
         return _block(document, content, whole)
+    after = (each.section for each in named_inputs(document) if names.id_key(each.id) > names.id_key(upstream.id))
+    following = next(after, None)
+    if following:
+        return Edit(following.span.start, following.span.start, with_newlines(f"{whole}\n\n", document.newline))
     return _block(document, Span(content.end, content.end), whole)
 
 

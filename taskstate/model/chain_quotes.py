@@ -1,12 +1,14 @@
 """Quotes a task's output in its downstream tasks, within a size budget, and tells added lines from the tool's own.
 
-An output that is too large is cut between its parts, and the parts that programs rely on (interfaces, configuration)
-are kept before prose. Pure.
+Of an output that is too large each part is cut to its share, and the parts that programs rely on (interfaces,
+configuration) get more than prose. Pure.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from itertools import accumulate
 
 from taskstate.model.derived_values import shown_kb
 from taskstate.model.task_state import KB, PART_LEVEL
@@ -17,6 +19,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from taskstate.model.config import Config
+    from taskstate.syntax.markdown_blocks import Block
 
 
 class Upstream(NamedTuple):
@@ -66,6 +69,11 @@ class ChainInput(NamedTuple):
 SHA = 16  # hex digits of an output's hash that a Chain Input records
 _COMMENT = 96  # bytes set aside for the comment, so that its length never decides where an output is cut
 _STRUCTURED = r"###[ \t]+(?:API Contract|Configuration Required)\b"
+MORE = "\u2026"  # behind what was cut
+_ENDS = (  # of what is cut, the best first, and the mark behind it: paragraphs and items, sentences, words, any place
+    (r"\n(?=[ \t]*\n|(?:[-*+]|[0-9]{1,9}[.)])[ \t])", f"\n\n{MORE}"),
+    *((end, f" {MORE}") for end in (r"(?<=[.!?])(?=\s)|(?<=[\u3002\uff01\uff1f])", r"(?<=\S)(?=\s)", r"(?=\S)")),
+)
 _CUT = r"> \*Cut to stay within [0-9]+ KB\. The whole output, .+\*"
 
 
@@ -100,7 +108,7 @@ def require_clean(task_id: str, title: str, output: str) -> None:
 
 
 def quote_of(upstream: Upstream, config: Config) -> str:
-    """Return the quoted output of a task, cut to whole parts where it exceeds `chain.max_input_kb`."""
+    """Return the quoted output of a task; where it exceeds `chain.max_input_kb`, each part is cut to its share."""
     kb = config.chain.max_input_kb
     room = kb * KB - size_in_bytes(_heading(upstream)) - _COMMENT
     whole = escaping.quote(upstream.output)
@@ -109,8 +117,22 @@ def quote_of(upstream: Upstream, config: Config) -> str:
     size = shown_kb(size_in_bytes(upstream.output))
     rest = f"*Cut to stay within {kb} KB. The whole output, {size}: `taskstate chain output {upstream.id}`*"
     return escaping.quote(
-        "\n\n".join((*_fitting(parts_of(upstream.output), room - size_in_bytes(escaping.quote(rest))), rest))
+        "\n\n".join((*_shares(parts_of(upstream.output), room - size_in_bytes(escaping.quote(rest))), rest))
     )
+
+
+def is_quote_of(quote: str, upstream: Upstream, config: Config) -> bool:
+    """Return whether a quote with LF line ends is that of an output, in the cut of today or in the older one."""
+    return quote == quote_of(upstream, config) or _is_older_cut(quote, upstream, config)
+
+
+def _is_older_cut(quote: str, upstream: Upstream, config: Config) -> bool:
+    """Return whether a quote is cut to whole parts of an output, in their order, as it was done formerly."""
+    above, _, last = quote.rpartition("\n")
+    if not re.fullmatch(_CUT, last) or f" {config.chain.max_input_kb} KB." not in last:
+        return False
+    whole = iter(parts_of(upstream.output))
+    return all(part in whole for part in parts_of(unquoted(above)))
 
 
 def parts_of(output: str) -> tuple[str, ...]:
@@ -132,26 +154,70 @@ def _heading(upstream: Upstream) -> str:
     return f"### From Task #{upstream.id}: {title}" if title else f"### From Task #{upstream.id}"
 
 
-def _fitting(parts: tuple[str, ...], room: int) -> tuple[str, ...]:
-    """Return the parts that fit into `room` bytes, in document order.
+def _shares(parts: tuple[str, ...], room: int) -> tuple[str, ...]:
+    """Return the parts, cut so that they fit into `room` bytes together, in document order.
 
-    The structured ones are chosen first, then the others from the first on, up to one that does not fit.
+    Half of the room is set aside for all alike. Of the other half the structured ones take what they need, then the
+    others from the first on.
     """
-    sizes = [size_in_bytes(escaping.quote(part)) + len(">\n\n") for part in parts]
-    structured = [number for number, part in enumerate(parts) if _is_structured(part)]
-    chosen = set[int]()
-    for number in structured:
-        if sizes[number] <= room:
-            chosen.add(number)
-            room -= sizes[number]
-    for number in range(len(parts)):
-        if number in structured:
-            continue
-        if sizes[number] > room:
-            break
-        chosen.add(number)
-        room -= sizes[number]
-    return tuple(part for number, part in enumerate(parts) if number in chosen)
+    reserved = _even([*map(_quoted_size, parts)], room // 2)
+    cut: dict[int, str] = {}
+    for number in sorted(range(len(parts)), key=lambda number: not _is_structured(parts[number])):
+        cut[number] = _cut(parts[number], room - sum(reserved) + reserved[number])
+        room -= _quoted_size(cut[number]) if cut[number] else 0
+        reserved[number] = 0
+    return tuple(cut[number] for number in range(len(parts)) if cut[number])
+
+
+def _even(sizes: list[int], room: int) -> list[int]:
+    """Return what each gets of `room` where all get the same, and none more than its size."""
+    shares = [0] * len(sizes)
+    for done, number in enumerate(sorted(range(len(sizes)), key=sizes.__getitem__)):
+        shares[number] = min(sizes[number], room // (len(sizes) - done))
+        room -= shares[number]
+    return shares
+
+
+def _quoted_size(text: str) -> int:
+    return size_in_bytes(escaping.quote(text)) + len(">\n\n")
+
+
+def _cut(part: str, room: int) -> str:
+    """Return a part with as many of its paragraphs and items as fit into `room` bytes, and a mark where it was cut.
+
+    Where not even one fits, it is cut after a sentence or a word; in code that comes next, after a line of it.
+    """
+    if _quoted_size(part) <= room:
+        return part
+    document = parse(part)
+    heading = next((each.body.start for each in document.sections[:1] if each.span.start == 0), 0)
+    start = heading + len(part[heading:]) - len(part[heading:].lstrip("\n"))
+    blocks = [block for block in document.blocks if block.span.start >= start]
+    for pattern, mark in _ENDS:
+        found = (match.start() for match in re.compile(pattern).finditer(part, start + 1))
+        ends = [end for end in found if not any(each.span.start < end < each.span.end for each in blocks)]
+        text = _longest(part, ends, mark, room)
+        if text:
+            return _longer_in_code(part, blocks, text, room)
+    heading_alone = f"{part[:start].rstrip()}\n\n{MORE}".lstrip()
+    return _longer_in_code(part, blocks, heading_alone if _quoted_size(heading_alone) <= room else "", room)
+
+
+def _longest(part: str, ends: list[int], mark: str, room: int) -> str:
+    """Return the longest beginning of a part that is cut at one of some places and fits with its mark; or none."""
+    at = bisect_right(ends, room, key=lambda end: _quoted_size(part[:end].rstrip() + mark))
+    return part[: ends[at - 1]].rstrip() + mark if at else ""
+
+
+def _longer_in_code(part: str, blocks: list[Block], text: str, room: int) -> str:
+    """Return the beginning of a part; where a code fence comes next, and is most of it, with lines of that fence."""
+    kept = len(text.removesuffix(MORE).rstrip())
+    fence = next((each for each in blocks if each.kind == "fence" and not part[kept : each.span.start].strip()), None)
+    if fence is None or _quoted_size(text) * 2 > room:
+        return text
+    *lines, closing = fence.span.of(part).rstrip("\n").split("\n")
+    ends = [fence.span.start + end for end in accumulate(len(line) + 1 for line in lines)][1:]
+    return _longest(part, ends, f"\n{closing}\n\n{MORE}", room) or text
 
 
 def _is_structured(part: str) -> bool:
@@ -176,13 +242,19 @@ def added_lines(quote: str, present: ChainInput, upstream: Upstream) -> str:
     elif cut_at and not present.is_of(upstream):
         added = lines[cut_at:]
     else:
-        expected = {line.rstrip() for line in escaping.quote(upstream.output).split("\n")}
-        added = [line for number, line in enumerate(lines) if line.rstrip() not in expected and number + 1 != cut_at]
+        expected = [line.rstrip() for line in escaping.quote(upstream.output).split("\n")]
+        own = {*expected, *(line for line in lines if line.endswith(MORE) and _is_cut(line, expected))}
+        added = [line for number, line in enumerate(lines) if line.rstrip() not in own and number + 1 != cut_at]
     if not any(line.strip("> \t") for line in added):
         return ""
     while not added[0].strip("> \t"):
         del added[0]
     return "\n".join(added)
+
+
+def _is_cut(line: str, expected: list[str]) -> bool:
+    """Return whether a line is the beginning of an expected one, with the mark that it was cut."""
+    return any(each.startswith(line.removesuffix(MORE).rstrip()) for each in expected)
 
 
 def _hashed_lines(lines: list[str], sha: str) -> int:

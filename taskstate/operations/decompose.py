@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from taskstate.operations.operation import TaskId
     from taskstate.tasks.decompose import Suggestion
 
-_COLUMNS = ("ID", "SESSIONS", "WORK", "AFTER", "FEATURES")
+_COLUMNS = ("ID", "NAME", "SESSIONS", "WORK", "AFTER", "FEATURES")
 
 
 class Decompose(NamedTuple):
@@ -23,20 +23,25 @@ class Decompose(NamedTuple):
 
     id: TaskId = TASK
     apply: bool = switch("create the subtasks, and move the open features there")
+    dismiss: bool = switch("say nothing of its size until it has ten sessions more")
 
 
 def decompose(call: Call, asked: Decompose) -> Result:
-    """Suggest subtasks for a task that has grown too long, or create them."""
+    """Suggest subtasks for a task that has grown too long, create them, or dismiss that until it has grown."""
     from taskstate.tasks import decompose as subtasks
 
     task = call.task_id(asked.id)
+    if asked.dismiss:
+        from taskstate.tasks.size_warning import dismiss
+
+        return changed(call, dismiss(call.workspace, task, call.request()), "dismissed")
     if asked.apply:
         outcome = subtasks.decompose(call.workspace, task, call.request())
         text = f"divided into {', '.join(each.id for each in outcome.result.subtasks)}"
         return changed(call, outcome, text, **_shape(outcome.result))
     if call.conditions.expect or call.dry_run:
         raise usage_error(
-            "without --apply nothing is written, so there is nothing to do dry or to expect a revision of",
+            "without --apply or --dismiss nothing is written, so there is nothing to do dry or to expect a revision of",
             help="add --apply, or leave that flag out",
         )
     suggestion = subtasks.suggest(call.workspace, task)
@@ -58,7 +63,7 @@ def _text(suggestion: Suggestion) -> str:
     rows = [_COLUMNS]
     for each in suggestion.subtasks:
         after = ", ".join(each.depends_on) or "-"
-        rows.append((each.id, str(each.sessions), each.work, after, ", ".join(each.features)))
+        rows.append((each.id, each.name, str(each.sessions), each.work, after, ", ".join(each.features)))
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     pace, count = suggestion.pace, sum(len(each.features) for each in suggestion.subtasks)
@@ -74,5 +79,6 @@ DECOMPOSE = Operation(
     decompose,
     Decompose,
     writes=True,
+    apart=(("--apply", "--dismiss"),),
 )
 OPERATIONS = (DECOMPOSE,)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from functools import partial, update_wrapper
 
 from taskstate.model.session_texts import DID, SESSION_TEXTS, agent_last
@@ -79,16 +78,16 @@ def add(call: Call, asked: Add, texts: Sequence[SessionText] = SESSION_TEXTS) ->
     """Append a session to the Progress Log."""
     from taskstate.tasks.sessions import JUST_NOW
     from taskstate.tasks.sessions import add as add_session
-    from taskstate.tasks.size_warning import warning
+    from taskstate.tasks.size_warning import suggestion
 
     task = call.task_id(asked.id)
     words = given_words(asked.words, asked.source, texts)
     if words is None:
         raise usage_error("session add: --did is missing", help="say what was done, the state, and the next step")
     outcome = add_session(call.workspace, task, words, call.request(), since=JUST_NOW)
-    result = changed(call, outcome, "session added")
-    size = call.workspace.config.size._replace(max_kb=sys.maxsize, max_tokens=0)  # the write has told of these
-    return result._replace(warning=warning(outcome.state, size))
+    # of a file that is too large the write has told
+    told = suggestion(call.workspace, outcome.state, added=1) if outcome.changed else ()
+    return changed(call, outcome, "session added")._replace(warning=told)
 
 
 def given_words(words: Mapping[str, Any], source: Source | None, texts: Sequence[SessionText]) -> NewSession | None:

@@ -31,7 +31,7 @@ def show(call: Call, asked: Show) -> Result:
         section = _section(loaded, asked.section)
         text = section.span.of(loaded.document.text).strip("\r\n")
         return Result({"path": loaded.relative, "section": section.title, "text": text}, text, is_verbatim=True)
-    told = warning(loaded.state, call.workspace.config.size)
+    told = warning(call.workspace, loaded.state)
     return Result(task_shape(loaded), overview(loaded), warning=told, is_verbatim=True)
 
 

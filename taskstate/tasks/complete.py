@@ -232,9 +232,9 @@ def _holders(workspace: Workspace, state: TaskState) -> tuple[str, ...]:
     notes = []
     for path in downstream_of(workspace, state.id):
         try:
-            holds = chain.has_input(workspace.load(workspace.root / path).document, state.id)
+            loaded = workspace.load(workspace.root / path)
         except TaskstateError:
             continue  # unreadable; `taskstate lint` reports it
-        if holds:
+        if loaded.state.status not in CLOSED and chain.has_input(loaded.document, state.id):
             notes.append(f"{path} holds what was handed down, and gets it anew when the task is complete again")
     return tuple(notes)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
+from itertools import accumulate
 
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import format_text
 from taskstate.model import chain, chain_quotes, document_kinds, names
 from taskstate.model.canonical_json import sha256
+from taskstate.model.static_context import read_static
 from taskstate.model.statuses import COMPLETE
 from taskstate.model.task_state import KB, read_state
 from taskstate.model.write_metadata import set_front_matter, with_write_metadata
@@ -17,7 +18,8 @@ from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
 from taskstate.syntax.json_edit import update_json
-from taskstate.syntax.spans import size_in_bytes
+from taskstate.syntax.spans import printable, size_in_bytes
+from taskstate.tasks.carried_words import carried
 from taskstate.tasks.checklist import FEATURE_KEYS
 from taskstate.tasks.create import NewTask, render
 from taskstate.tasks.decomposition_plan import Pace, Subtask, open_features, pace_of, subtasks_of
@@ -33,9 +35,9 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
 
+_CITED = ("file", "section")  # keys without which a citation is none
 _SHA = 16  # hex digits of an output's hash that a Chain Input names
-_TITLE_CHARACTERS = 40  # of a feature's description in a subtask's title
-_MAX_DESCRIPTION = 2 * KB  # of the parent's description, which every subtask repeats
+_MAX_DESCRIPTION = 2 * KB  # of the parent's description, which every subtask repeats, and of what its log says
 
 
 class Suggestion(NamedTuple):
@@ -70,7 +72,7 @@ def decompose(workspace: Workspace, task_id: str, request: Request) -> Outcome[S
         suggestion = _suggestion(workspace, loaded)
         created = tuple(_created(workspace, loaded, suggestion, request))
         notes = tuple(
-            f"task {each.id}: {', '.join(each.features)}; about {each.sessions} sessions"
+            f"task {each.id}, {each.name}: {', '.join(each.features)}; about {each.sessions} sessions"
             for each in suggestion.subtasks
         )
         return Change(text=_moved(loaded, suggestion), before=created, notes=notes, result=suggestion)
@@ -81,15 +83,18 @@ def decompose(workspace: Workspace, task_id: str, request: Request) -> Outcome[S
 def _suggestion(workspace: Workspace, loaded: Loaded) -> Suggestion:
     state = loaded.state
     _require_divisible(loaded)
-    # including excluded files
-    names_in_use = {path.name for path in workspace.own_files()}.union(files.names(workspace.tasks))
-    own_files = (names.own_file(name) for name in names_in_use)
-    subtasks = subtasks_of(state, taken={file.id for file in own_files if file and file.id})
+    subtasks = subtasks_of(state, taken=ids_in_use(workspace))
     for each in subtasks:
         if not names.is_id(each.id):
             message = f"the id {each.id} is too long for a subtask"
             raise TaskstateError(message, help="give the task a shorter id: `taskstate doctor renumber`", code="bad-id")
     return Suggestion(state.id, loaded.relative, loaded.token, pace_of(state), subtasks)
+
+
+def ids_in_use(workspace: Workspace) -> set[str]:
+    """Return the ids that a file of the repository bears, excluded files included."""
+    names_in_use = {path.name for path in workspace.own_files()}.union(files.names(workspace.tasks))
+    return {file.id for name in names_in_use if (file := names.own_file(name)) and file.id}
 
 
 def _require_divisible(loaded: Loaded) -> None:
@@ -144,10 +149,12 @@ def _created(workspace: Workspace, loaded: Loaded, suggestion: Suggestion, reque
     features = {each.id: each for each in open_features(loaded.state)}
     upstream = _chain_output(loaded)
     created: list[journal.Operation] = []
-    for subtask in suggestion.subtasks:
+    context = carried(loaded.state, suggestion.subtasks)
+    for subtask, (statements, criteria) in zip(suggestion.subtasks, context, strict=True):
         relative = _path(workspace, subtask)
         require_uncommitted(workspace, relative)
-        task = _task(loaded, subtask, tuple(features[each] for each in subtask.features))
+        task = _task(loaded, subtask, tuple(features[each] for each in subtask.features), statements)
+        task = task._replace(criteria=(*task.criteria, *criteria))
         text = render(workspace, task, request, (upstream,))
         text = with_write_metadata(format_text(text, relative, workspace.kinds), request.metadata, revision=1)
 
@@ -156,13 +163,18 @@ def _created(workspace: Workspace, loaded: Loaded, suggestion: Suggestion, reque
     return created
 
 
-def _task(loaded: Loaded, subtask: Subtask, features: tuple[Feature, ...]) -> NewTask:
-    state = loaded.state
+def _task(loaded: Loaded, subtask: Subtask, features: tuple[Feature, ...], statements: list[str]) -> NewTask:
+    state, static = loaded.state, read_static(loaded.state)
     return NewTask(
         id=subtask.id,
-        title=f"{' '.join(state.title.split())}: {_gist(features)}",
-        description=_description(loaded, len(features)),
+        title=f"{' '.join(state.title.split())}: {subtask.name}",
+        description=_description(loaded, len(features), statements),
         criteria=tuple(f"{each.id}: {each.description}" for each in features),
+        scope_in=static.scope_in,
+        scope_out=static.scope_out,
+        standards=tuple(each for each in static.standards if all(isinstance(each.get(key), str) for key in _CITED)),
+        commands=static.commands,
+        paths=static.paths,
         depends_on=subtask.depends_on,
         priority=state.text("priority") or "",
         area=state.text("area") or "",
@@ -171,36 +183,34 @@ def _task(loaded: Loaded, subtask: Subtask, features: tuple[Feature, ...]) -> Ne
     )
 
 
-def _gist(features: tuple[Feature, ...]) -> str:
-    """Return in a few words what some features are: the first sentence of the first, and how many more there are."""
-    first = features[0]
-    words = re.split(r"[.;:!?](?:\s|\Z)", " ".join((first.description or "").split()))[0].split() or [first.id]
-    gist = words[0]
-    for word in words[1:]:
-        if len(gist) + 1 + len(word) > _TITLE_CHARACTERS:
-            gist += "\u2026"
-            break
-        gist += f" {word}"
-    return f"{gist} and {len(features) - 1} more" if len(features) > 1 else gist
-
-
 def _carried(feature: Feature) -> dict[str, Any]:
     """Return a feature as stored in the parent's checklist: its evidence and notes move with it."""
     return {key: value for key, value in feature.node.value().items() if key != "moved_to"}
 
 
-def _description(loaded: Loaded, count: int) -> str:
-    """Return the description of a subtask: the task it is a part of, and what the whole is for."""
+def _description(loaded: Loaded, count: int, statements: list[str]) -> str:
+    """Return the description of a subtask: its task, what was said of it there, and what the whole is for."""
     state = loaded.state
     noun = "feature" if count == 1 else "features"
     title = " ".join(state.title.split())
-    introduction = f"A part of task {state.id}, {title}: the {count} {noun} of the checklist below."
+    paragraphs = [f"A part of task {state.id}, {title}: the {count} {noun} of the checklist below."]
+    if statements:
+        paragraphs += [f"Task {state.id} said after session {state.last_session}:", _listed(state, statements)]
     whole = (state.description or "").strip()
     if not whole or document_kinds.kind_of(state.document).is_placeholder(whole):
-        return introduction
+        return "\n\n".join(paragraphs)
     if size_in_bytes(whole) > _MAX_DESCRIPTION:
-        return f"{introduction} What the whole is for stands in `{loaded.relative}`."
-    return f"{introduction} The whole is for this:\n\n{whole}"
+        return "\n\n".join((*paragraphs, f"What the whole is for stands in `{loaded.relative}`."))
+    return "\n\n".join((*paragraphs, "The whole is for this:", whole))
+
+
+def _listed(state: TaskState, statements: list[str]) -> str:
+    """Return statements as a list; of those that are too many the first, with the command that shows the others."""
+    items = [escaping.item(" ".join(printable(each).split())) for each in statements]
+    sizes = accumulate(map(size_in_bytes, items))
+    fitting = [item for item, size in zip(items, sizes, strict=True) if size <= _MAX_DESCRIPTION]
+    more = [f"- {len(items) - len(fitting)} more: `taskstate session show {state.id} {state.last_session}`"]
+    return "\n".join(fitting + (more if len(fitting) < len(items) else []))
 
 
 def _chain_output(loaded: Loaded) -> chain_quotes.Upstream:

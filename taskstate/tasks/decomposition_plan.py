@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache
 from heapq import heapify, heappop, heappush
+from itertools import groupby, pairwise
 
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -17,10 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from taskstate.model.task_state import Feature, TaskState
+    from taskstate.tasks.part_words import OpenFeature
 
 LEAST, MOST = 3, 8  # sessions of a subtask: fewer are not worth a task, more would soon be too long again
 PHASES = ("design", "implementation", "tests", "documentation")
+ENOUGH = 4  # open features that are worth dividing
 
+_PARTS, _FEWEST = 5, 2  # the most subtasks, and the fewest features of one where there are enough
 _IMPLEMENTATION = 1
 _PHASE_WORDS = (  # words in a feature's id or at the beginning of its description that determine its phase
     frozenset(
@@ -71,23 +75,14 @@ class Pace(NamedTuple):
 ASSUMED = Pace(sessions=2, features=1, own=False)
 
 
-class OpenFeature(NamedTuple):
-    """An open feature as far as splitting needs it: its files, and the ids of the features that it waits for."""
-
-    id: str
-    phase: int = _IMPLEMENTATION
-    prefix: str = ""
-    files: frozenset[str] = frozenset()
-    waits: frozenset[str] = frozenset()
-
-
 class Subtask(NamedTuple):
-    """A suggested subtask: its id, the features it would take over, and its estimated sessions.
+    """A suggested subtask: its id and name, the features it would take over, and its estimated sessions.
 
     `work` names its phases; `depends_on` are the ids of the other subtasks that come first.
     """
 
     id: str
+    name: str
     features: tuple[str, ...]
     sessions: int
     work: str
@@ -145,18 +140,20 @@ def subtasks_of(state: TaskState, task_id: str = "", taken: Collection[str] = ()
 
 def read_open_features(state: TaskState) -> tuple[OpenFeature, ...]:
     """Return the open features of a task, with the files and prerequisites found in their texts and in sessions."""
+    from taskstate.tasks.part_words import OpenFeature, shared_words  # `list` shows the table above alone
+
     features = open_features(state)
     ids = {each.id for each in features}
     session_files = _files_in_sessions(state, ids)
     result = []
-    for each in features:
+    prefixes = shared_words([_prefix(each.id) for each in features], [each.description for each in features])
+    for each, prefix in zip(features, prefixes, strict=True):
         notes = each.node.get("notes")
         text = f"{each.description}\n{notes.text if notes and notes.text else ''}"
         touched = session_files.get(each.id, set()) | set(_paths(text))
         waits = frozenset(_waits(text, ids)) - {each.id}
-        result.append(
-            OpenFeature(each.id, _phase(each.id, each.description), _prefix(each.id), frozenset(touched), waits)
-        )
+        phase = _phase(each.id, each.description)
+        result.append(OpenFeature(each.id, phase, prefix, frozenset(touched), waits, each.description))
     return tuple(result)
 
 
@@ -164,15 +161,18 @@ def plan_subtasks(
     task_id: str, parts: Sequence[OpenFeature], pace: Pace = ASSUMED, taken: Collection[str] = ()
 ) -> tuple[Subtask, ...]:
     """Return the subtasks for open features: each feature is in exactly one, after those that it waits for."""
+    from taskstate.tasks.part_words import names_of
+
     clusters = _clusters(parts)
-    pieces = _cut(_ordered(parts, clusters), clusters, pace)
+    pieces = _cut(_ordered(parts, clusters), clusters, pace, [part.phase for part in parts])
     chunks = [[parts[number] for number in piece] for piece in pieces]
     prerequisites = _order(chunks)
     free_ids = _free_ids(task_id, {each.casefold() for each in taken})
-    ids = [next(free_ids) for _ in chunks]
+    ids, names = [next(free_ids) for _ in chunks], names_of(chunks, PHASES)
     return tuple(
         Subtask(
             id=ids[number],
+            name=names[number],
             features=tuple(part.id for part in chunk),
             sessions=min(max(pace.cost(len(chunk)), LEAST), MOST),
             work=" and ".join(PHASES[phase] for phase in sorted({part.phase for part in chunk})),
@@ -284,31 +284,29 @@ def _ordered(parts: Sequence[OpenFeature], clusters: Sequence[int]) -> list[int]
     return list(done)
 
 
-def _cut(order: Sequence[int], clusters: Sequence[int], pace: Pace) -> list[list[int]]:
-    """Return the order cut into subtasks; a single one is cut in two, since it would be the same task again."""
+def _cut(order: Sequence[int], clusters: Sequence[int], pace: Pace, phases: Sequence[int]) -> list[list[int]]:
+    """Return the order cut into at most five subtasks, each of two features or more where there are enough.
+
+    Clusters stay together where they can. A single subtask is cut in two, since it would be the same task again.
+    """
+    count = len(order)
+    fitting = pace.features * MOST // pace.sessions
+    most = max(fitting, -(-3 * count // (2 * _PARTS)), _FEWEST)  # half as much again as all would have on average
+    least = min(max(_FEWEST, pace.features * LEAST // pace.sessions, count // (2 * _PARTS)), count // 2)
     pieces: list[list[int]] = []
-    for number in order:
-        piece = pieces[-1] if pieces else []
-        full = pace.cost(len(piece) + 1) > MOST
-        cluster_ends = bool(piece) and clusters[piece[-1]] != clusters[number] and pace.cost(len(piece)) >= LEAST
-        if not piece or full or cluster_ends:
-            pieces.append([number])
-        else:
-            piece.append(number)
-    *others, last = pieces or [[]]
-    if len(others) > 1 and pace.cost(len(last)) < LEAST and pace.cost(len(others[-1]) + len(last)) <= MOST:
-        pieces = [*others[:-1], others[-1] + last]
-    if len(pieces) == 1 and len(order) > 1:
-        middle = _middle(order, clusters)
-        pieces = [list(order[:middle]), list(order[middle:])]
+    for _, cluster in groupby(order, key=lambda number: clusters[number]):
+        run = [*cluster]
+        size = -(-len(run) // -(-len(run) // most))
+        for piece in (run[at : at + size] for at in range(0, len(run), size)):
+            pieces += [(pieces.pop() if pieces and len(pieces[-1]) < least else []) + piece]
+    while len(pieces) > _PARTS or (len(pieces) > 1 and len(pieces[-1]) < least):
+        joint = [len(one + other) + _FEWEST * (phases[one[-1]] != phases[other[0]]) for one, other in pairwise(pieces)]
+        at = -2 if len(pieces[-1]) < least else joint.index(min(joint))
+        pieces[at:] = [pieces[at] + pieces[at + 1], *pieces[at:][2:]]
+    if len(pieces) == 1 and count > 1:
+        half = -(-count // 2)
+        pieces = [list(order[:half]), list(order[half:])]
     return pieces
-
-
-def _middle(order: Sequence[int], clusters: Sequence[int]) -> int:
-    """Return the position nearest to the middle at which the cluster changes."""
-    half = -(-len(order) // 2)
-    boundaries = [at for at in range(1, len(order)) if clusters[order[at - 1]] != clusters[order[at]]]
-    return min(boundaries, key=lambda at: abs(at - half), default=half)
 
 
 def _order(chunks: Sequence[Sequence[OpenFeature]]) -> list[list[int]]:

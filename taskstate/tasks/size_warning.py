@@ -1,42 +1,67 @@
-"""Says when a task has grown too long, and which commands make it shorter; every command that adds a session asks."""
+"""Says that a task has grown too long, for each command that shows or adds sessions, until it is dismissed."""
 
 from __future__ import annotations
 
-from taskstate.model.derived_values import exceeded, session_counts
-from taskstate.model.statuses import CLOSED
+from taskstate.errors import TaskstateError
+from taskstate.messages import counted
+from taskstate.model.derived_values import exceeded, session_counts, shown_kb
+from taskstate.model.write_metadata import timestamp
+from taskstate.tasks.task_size import DISMISSED, GROWTH, advice, is_too_long, told_again_at
 from taskstate.typed import TYPE_CHECKING
+from taskstate.writing.change import Change
 
 if TYPE_CHECKING:
-    from taskstate.model.config import Size
     from taskstate.model.task_state import TaskState
+    from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.writing.change import Outcome, Request
 
-_SESSIONS_BETWEEN_HINTS = 10
 
-
-def warning(state: TaskState, size: Size) -> tuple[str, ...]:
-    """Return warnings for a task with too many sessions or too large a file, with the commands to run; or none.
-
-    Of too many sessions the first one over the limit warns, and then every tenth: a hint that comes every time is not
-    read. `list` and the linter say it whenever they are asked.
-    """
+def warning(workspace: Workspace, state: TaskState) -> tuple[str, ...]:
+    """Return warnings for a task with too large a file or too many sessions, with the commands to run; or none."""
+    size = workspace.config.size
     over = exceeded(state.size, kb=size.max_kb, tokens=size.max_tokens)
-    too_many = _too_many_sessions(state, size.max_sessions)
-    lines = [too_many] if too_many else []
-    lines += [f"The file of task {state.id} is {over}."] if over else []
-    archivable = bool(over) and len(state.sessions) > size.keep_sessions
-    if archivable:
+    lines = [f"The file of task {state.id} is {over}."] if over else []
+    if over and len(state.sessions) > size.keep_sessions:
         lines.append(f"To archive older sessions: taskstate archive {state.id}")
-    if state.status in CLOSED or not (too_many or (over and not archivable)):
-        return tuple(lines)
-    from taskstate.tasks.decomposition_plan import open_features
-
-    if open_features(state):
-        return (*lines, f"To divide it into subtasks: taskstate decompose {state.id}")
-    return (*lines, "No feature is open: complete it, and put what is left into a task of its own.")
+    return (*lines, *suggestion(workspace, state))
 
 
-def _too_many_sessions(state: TaskState, most: int) -> str:
-    """Return the line on a task that has taken more than `most` sessions; empty where it is not due."""
-    total = session_counts(state).total
-    is_due = total > most and (total - most - 1) % _SESSIONS_BETWEEN_HINTS == 0 and state.status not in CLOSED
-    return f"Task {state.id} has taken {total} sessions; over {most} are too many." if is_due else ""
+def suggestion(workspace: Workspace, state: TaskState, *, added: int = 0) -> tuple[str, ...]:
+    """Return that a task is too long, its parts by name, and the choices; nothing where it is not, or was dismissed.
+
+    With `added` only where that many new sessions made it so, or ten more than it was: else it was said before.
+    """
+    size, total = workspace.config.size, session_counts(state).total
+    if not is_too_long(state, size):
+        return ()
+    tens = [max(number - size.max_sessions + GROWTH - 1, 0) // GROWTH for number in (total - added, total)]
+    if added and tens[0] == tens[1] and is_too_long(state, size, sessions=total - added):
+        return ()
+    from taskstate.tasks.decompose import ids_in_use
+
+    many = f" (over {size.max_sessions} are too many)" if total > size.max_sessions else ""
+    head = f"task {state.id} is too long: {counted(total, 'session')}{many}, {shown_kb(state.size)}"
+    return (head, *advice(state, ids_in_use(workspace)))
+
+
+def dismiss(workspace: Workspace, task_id: str, request: Request) -> Outcome:
+    """Record that nothing is to be said of a task that is too long until it has grown.
+
+    Raises:
+        TaskstateError: code "unchanged": it is not too long, or was dismissed already.
+    """
+    from taskstate.writing.event_log import add_event
+    from taskstate.writing.writer import change
+
+    def job(loaded: Loaded) -> Change:
+        state = loaded.state
+        total, again = session_counts(state).total, told_again_at(state)
+        if not is_too_long(state, workspace.config.size):
+            message = f"there is nothing to dismiss in task {state.id}, which has {counted(total, 'session')}"
+            help_ = f"it is dismissed until session {again}" if again > total else "it is not too long, or closed"
+            raise TaskstateError(message, help=help_, code="unchanged")
+        event = {"at": timestamp(request.metadata.now), "actor": request.metadata.actor, "event": DISMISSED}
+        text, before = add_event(workspace, loaded.document.text, {**event, "sessions": total})
+        return Change(text, before=before, notes=(f"dismissed until session {total + GROWTH}",))
+
+    return change(workspace, task_id, job, request)

@@ -13,6 +13,7 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.qa import trust
 from taskstate.snapshots import base as snapshot_base
 from taskstate.tasks import sessions
+from taskstate.tasks.size_warning import suggestion
 from taskstate.turn import ownership
 from taskstate.turn.checks import Checks, Gate, checks_of, failing_output, gate
 from taskstate.turn.ending import ABANDON, DONE_ENDING, PAUSE, Ending, end, given_steps
@@ -103,7 +104,8 @@ def _ended(call: TurnRequest, turn: Turn, asked: FinishRequest, outcome: Outcome
     problems = lint_lines(workspace, ended, call.request.metadata.now)
     done = _done_lines(ended, role, asked, checks, held)
     ended = ended._replace(warnings=(*checks.accepted.warnings, *ended.warnings))
-    lines = (*outcome.notes, *ended.notes, *done, *checks.notes, *next_lines(workspace, ended.loaded))
+    told = suggestion(workspace, ended.state, added=sum(each.number > turn.session for each in ended.state.sessions))
+    lines = (*outcome.notes, *ended.notes, *done, *checks.notes, *next_lines(workspace, ended.loaded), *told)
     return Finished(ended, role, done=not problems, problems=problems, lines=lines)
 
 

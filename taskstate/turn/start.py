@@ -21,6 +21,7 @@ from taskstate.roles.role_rules import RoleChange
 from taskstate.snapshots import base as snapshot_base
 from taskstate.storage import files
 from taskstate.syntax.edits import apply
+from taskstate.tasks.size_warning import suggestion
 from taskstate.turn.baseline import take_baseline
 from taskstate.turn.first_page import first_page
 from taskstate.turn.obstacles import Obstacles
@@ -112,6 +113,7 @@ def start(call: TurnRequest, asked: StartRequest) -> Started:
     if is_real:
         loaded, baseline = take_baseline(call, outcome.loaded, where, asked.log)
         text = first_page(call.workspace, loaded, plan.role, asked.budget)
+        baseline += () if plan.resumed else suggestion(call.workspace, loaded.state)
     if is_real and plan.steps and chain_inputs.upstream_ids(outcome.loaded.state):
         chain_inputs.remember_told(call.workspace, outcome.loaded)
     if is_real and asked.take_over:

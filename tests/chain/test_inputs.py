@@ -8,6 +8,7 @@ import pytest
 
 from taskstate.chain import inputs as chain_inputs
 from taskstate.chain.inputs import Link
+from taskstate.lint.runner import check_files
 from tests.support.chained import Chained
 from tests.support.place import refusal, tree
 from tests.support.steps import FEW, LEAST, MANY, steps
@@ -200,7 +201,7 @@ def test_one_source_alone_is_pulled(place: Chained) -> None:
     pull(place, source="101")
     assert place.inputs() == [("101", 1)]
     pull(place)
-    assert place.inputs() == [("101", 1), ("100", 1)]
+    assert place.inputs() == [("100", 1), ("101", 1)]
     error = refusal(lambda: pull(place, source="9"))
     assert (error.code, "it depends on 100, 101" in str(error)) == ("no-dependency", True)
 
@@ -230,6 +231,26 @@ def test_dry_run_pulls_nothing(place: Chained) -> None:
     result = chain_inputs.pull(place.workspace, "102", place.request(dry_run=True))
     assert result.notes == ("would pull the output of task 101, revision 4",)
     assert tree(place.root) == before
+
+
+def test_complete_task_keeps_its_inputs(place: Chained) -> None:
+    """What a complete task was built on is not rewritten, missed or called wrong; reopened, it takes what is new."""
+    place.finish()
+    place.complete()
+    place.write("102", "status: created", "status: complete")
+    place.write("101", "issued", "revoked")
+    built = place.read("102")
+    assert states(place) == [("101", "kept")]
+    assert not links(place)[0].is_wrong
+    assert pull(place).notes == ("task 102 is complete, and keeps the inputs on which it was built",)
+    found = [each.diagnostic.code for each in check_files([place.file("102")], place.checking()).findings]
+    assert not {"TS903", "TS904"}.intersection(found)
+    place.write("101", "status: complete", "status: in_progress")
+    place.complete()
+    assert place.read("102") == built
+    place.write("102", "status: complete", "status: in_progress")
+    assert pull(place).changed
+    assert states(place) == [("101", "current")]
 
 
 # Outputs

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from taskstate.errors import TaskstateError
@@ -10,6 +12,7 @@ from taskstate.model.algorithms import DependencyGraph
 from taskstate.model.canonical_json import sha256
 from taskstate.model.chain_quotes import Upstream
 from taskstate.model.config import Chain, Config
+from taskstate.syntax import escaping
 from taskstate.syntax.document import parse, parse_head
 
 NOW = "2025-02-03T11:30:00Z"
@@ -144,17 +147,78 @@ def test_input_is_as_the_format_says() -> None:
     )
 
 
-def test_large_output_is_cut_at_the_end_of_a_part() -> None:
-    """As many whole parts as there is room for, and then where the rest is."""
+def test_large_output_is_cut_part_by_part() -> None:
+    """Of each part there is as much as there is room for, with a mark where it is cut, and then where the rest is."""
     big = "### Summary\n\nDone.\n\n### B\n\n" + "word " * 300 + "\n\n### Notes\n\nShort."
     text = pulled("\n\nNone.\n\n", upstream(big), kb=1)
-    assert "> Done.\n>\n> *Cut to stay within 1 KB. The whole output, 2 KB: `taskstate chain output 101`*\n\n" in text
-    assert "word" not in text
-    assert "Short" not in text
-    only = pulled("\n\nNone.\n\n", upstream("### Summary\n\n" + "word " * 300), kb=1)
-    assert "word" not in only
-    assert "chain output 101" in only
-    assert len(text.encode()) < 1100
+    assert "> Done.\n>\n> ### B\n>\n> word word" in text
+    assert "> word word" in text
+    assert " word …\n>\n> ### Notes\n>\n> Short.\n>\n> *Cut to stay within 1 KB. The whole output, 2 KB: `task" in text
+    assert 900 < len(text.encode()) < 1100
+
+
+PARAGRAPHS = "\n\n".join(f"Paragraph {number} says something. It has two sentences." for number in range(30))
+ITEMS = "\n".join(f"- `src/module_{number}.py`" for number in range(60))
+CODE = "```python\n" + "\n".join(f"def call_{number}() -> None: ..." for number in range(60)) + "\n```"
+
+
+@pytest.mark.parametrize(
+    ("part", "ending"),
+    [
+        (PARAGRAPHS, r"It has two sentences\.\n\n…"),
+        (ITEMS, r"\n- `src/module_\d+\.py`\n\n…"),
+        ("Files:\n\n" + ITEMS, r"\n- `src/module_\d+\.py`\n\n…"),
+        (PARAGRAPHS.replace("\n\n", " "), r"(?:something|sentences)\. …"),
+        ("wordy " * 400, r"wordy …"),
+        (CODE, r"call_\d+\(\) -> None: \.\.\.\n```\n\n…"),
+        ("Types:\n\n" + CODE, r"call_\d+\(\) -> None: \.\.\.\n```\n\n…"),
+        ("x" * 2000, r"xxx …"),
+        ("<!--\n" + "hidden\n\n" * 300 + "-->", r"### Summary\n\n…"),
+        ("言葉です。" * 300, r"言葉です。 …"),
+    ],
+)
+def test_part_is_cut_where_something_ends(part: str, ending: str) -> None:
+    """A part ends with a paragraph, an item or a line of code; too long a paragraph, with a sentence or word."""
+    up = upstream(f"### Summary\n\n{part.strip()}")
+    quote = chain_quotes.unquoted(chain_quotes.quote_of(up, Config(chain=Chain(max_input_kb=1))))
+    text = quote.rpartition("\n\n")[0]
+    assert re.search(rf"{ending}\Z", text), text[-90:]
+    assert all(block.closed for block in parse(text).blocks)
+
+
+def test_input_in_the_older_cut_is_current() -> None:
+    """A quote of whole parts that fitted is not rewritten for its form alone; one that was edited is stale."""
+    parts = ("### API Contract\n\nGET /users", "### Notes\n\nShort.")
+    up = upstream(f"{parts[0]}\n\n### B\n\n{'word ' * 300}\n\n{parts[1]}")
+    cut = "*Cut to stay within 1 KB. The whole output, 2 KB: `taskstate chain output 101`*"
+    config = Config(chain=Chain(max_input_kb=1))
+    heading, comment, _ = chain_quotes.render_chain_input(up, NOW, config)
+
+    def current(text: str, kb: int = 1) -> bool:
+        document = parse(f"{HEAD}## 2. Chain Inputs\n\n{heading}\n\n{comment}\n\n{escaping.quote(text)}\n")
+        (found,) = chain.inputs_of(document)
+        return chain.is_current(document, found, up, Config(chain=Chain(max_input_kb=kb)))
+
+    older = "\n\n".join((*parts, cut))
+    assert current(older)
+    assert current(cut)
+    assert not current(older, kb=2)
+    assert not current(older.replace("GET", "PUT"))
+    assert not current("\n\n".join((*reversed(parts), cut)))
+    assert not current("\n\n".join(parts))
+
+
+def test_inputs_stand_in_natural_order() -> None:
+    """Whenever a task is complete, its output stands before that of a later id; what is there is not moved."""
+    text = "\n\nNone.\n\n"
+    for task_id in ("10", "101", "9", "100a"):
+        text = pulled(text, upstream(id=task_id))
+    headings = [line for line in text.split("\n") if line.startswith("###")]
+    assert headings == [f"### From Task #{each}: JWT Service" for each in ("9", "10", "100a", "101")]
+    by_hand = "\n\nMine.\n\n### From Task #300: By hand\n\nIt is so.\n\n"
+    after = pulled(by_hand, upstream(id="20"))
+    assert after.startswith("\n\nMine.\n\n### From Task #20: JWT Service\n\n<!--")
+    assert after.endswith("> Done.\n\n### From Task #300: By hand\n\nIt is so.\n\n")
 
 
 @pytest.mark.parametrize(("field", "code"), [("output", "control-characters"), ("title", "control-characters")])
@@ -299,14 +363,15 @@ def test_lines_below_a_cut_quote_stay() -> None:
     )
 
 
-def test_structured_parts_are_kept_first() -> None:
-    """Where an output is too large, what programs are written against is not what is cut."""
+def test_structured_parts_are_kept_whole() -> None:
+    """Where an output is too large, what programs are written against is not what is cut, and stays in its place."""
     contract, code = "### API Contract\n\nGET /users", "### Notes\n\n```ini\na = 1\n```"
     big = f"### Summary\n\n{'word ' * 300}\n\n{contract}\n\n### B\n\nShort.\n\n{code}"
     text = pulled("\n\nNone.\n\n", upstream(big), kb=1)
-    assert "> ### API Contract\n>\n> GET /users\n>\n> ### Notes\n>\n> ```ini\n> a = 1\n> ```\n>\n> *Cut" in text
+    assert "word …\n>\n> ### API Contract\n>\n> GET /users\n>\n> ### B\n>\n> Short.\n>\n> ### Notes" in text
+    assert "\n> ```ini\n> a = 1\n> ```\n>\n> *Cut" in text
     first = f"### Summary\n\nDone.\n\n### B\n\n{'word ' * 300}\n\n{contract}"
-    assert "> Done.\n>\n> ### API Contract" in pulled("\n\nNone.\n\n", upstream(first), kb=1)
+    assert "word …\n>\n> ### API Contract\n>\n> GET /users\n>\n> *Cut" in pulled("\n\nNone.\n\n", upstream(first), kb=1)
 
 
 def test_file_without_inputs_is_refused() -> None:

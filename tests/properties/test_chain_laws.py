@@ -130,6 +130,34 @@ def test_lines_written_into_a_quote_are_kept(first: str, second: str, at: int, k
     assert pulled(after, upstream(second), LATER, kb=kb) == after
 
 
+paragraphs = st.text(st.sampled_from("ab .`-#\u3002"), min_size=1, max_size=400).filter(str.strip)
+parts = st.lists(st.lists(paragraphs, min_size=1, max_size=6).map("\n\n".join), min_size=1, max_size=8)
+
+
+@given(parts, st.sampled_from([1, 2]))
+def test_each_part_of_a_cut_output_has_its_share(texts: list[str], kb: int) -> None:
+    """A quote keeps within its limit and in order, invents no line, and leaves no part out that has room."""
+    up = upstream("\n\n".join(f"### P{number}\n\n{text}" for number, text in enumerate(texts)))
+    quote = chain_quotes.quote_of(up, Config(chain=Chain(max_input_kb=kb)))
+    assert len(quote.encode()) <= kb * 1024
+    whole = iter(up.output.split("\n"))
+    lines = [line for line in chain_quotes.unquoted(quote).split("\n") if not line.startswith("*Cut to stay")]
+    for line in (each.removesuffix(chain_quotes.MORE).rstrip() for each in lines):
+        assert not line or any(each.startswith(line) for each in whole)
+    assert all(f"### P{number}" in lines for number in range(len(texts)))
+
+
+@given(parts, st.lists(st.text("xyz", min_size=1), min_size=1, max_size=3))
+def test_lines_below_a_cut_quote_are_kept_once(texts: list[str], own: list[str]) -> None:
+    """What somebody wrote below a quote that is cut is there once when it is pulled again, and nothing else."""
+    up = upstream("\n\n".join(f"### P{number}\n\n{text}" for number, text in enumerate(texts)))
+    text = pulled(STATE.format("None."), up, kb=1)
+    (before,) = chain.inputs_of(parse(text))
+    added = "".join(f"\n> {each}" for each in own)
+    after = pulled(text[: before.quote.end] + added + text[before.quote.end :], up, kb=1)
+    assert after == text[: before.quote.end] + "\n" + added + text[before.quote.end :]
+
+
 @given(st.lists(outside, min_size=2, max_size=4), st.permutations(range(4)))
 def test_inputs_leave_one_another_alone(outputs: list[str], order: list[int]) -> None:
     """Each input is brought up to date for itself, in any order."""

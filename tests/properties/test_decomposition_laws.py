@@ -17,7 +17,8 @@ from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from taskstate.syntax.json_edit import json_text
 from taskstate.tasks.decompose import decompose
-from taskstate.tasks.decomposition_plan import ASSUMED, LEAST, MOST, PHASES, OpenFeature, Pace, plan_subtasks
+from taskstate.tasks.decomposition_plan import ASSUMED, ENOUGH, LEAST, MOST, PHASES, Pace, plan_subtasks
+from taskstate.tasks.part_words import OpenFeature
 from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def test_every_feature_goes_into_exactly_one_subtask(task_id: str, parts: list[O
     assert all(part.features and is_id(part.id) and LEAST <= part.sessions <= MOST for part in found)
     assert len({part.id for part in found}) == len(found)
     assert len(found) > 1 or len(parts) < 2
-    assert all(len(part.features) == 1 or pace.cost(len(part.features)) <= MOST for part in found)
+    assert len(found) <= 5
+    assert all(len(part.features) > 1 and part.name.strip() for part in found) or len(parts) < ENOUGH
 
 
 @given(parts, paces)

@@ -6,6 +6,7 @@ import pytest
 
 from taskstate.lint.runner import check_files
 from taskstate.model import chain, chain_quotes
+from taskstate.model.static_context import read_static
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.syntax.document import parse
 from taskstate.tasks.decompose import decompose, suggest
@@ -48,16 +49,19 @@ def test_subtasks_are_created(place: Place) -> None:
     place.text = place.text.replace('"verifies it"', '"verifies it", "notes": "by RS256"')
     outcome = decompose(place.workspace, TASK, place.request())
     suggestion = outcome.result
-    assert outcome.notes == ("task 101a: jwt-2, jwt-3; about 4 sessions", "task 101b: ui-1; about 3 sessions")
+    assert outcome.notes == (
+        "task 101a, Verifies it and 1 more: jwt-2, jwt-3; about 4 sessions",
+        "task 101b, Shows *a* form: ui-1; about 3 sessions",
+    )
     assert [part.id for part in suggestion.subtasks] == ["101a", "101b"]
     state = at(place, "101a")
     assert (state.title, state.status, state.text("parent")) == (
-        "JWT Service: verifies it and 1 more",
+        "JWT Service: Verifies it and 1 more",
         "created",
         "101",
     )
     assert (state.text("priority"), state.text("area"), state.depends_on) == ("P1", "web", ())
-    assert [each.text for each in state.criteria] == ["jwt-2: verifies it", "jwt-3: rotates keys"]
+    assert [each.text for each in state.criteria] == ["jwt-2: verifies it", "jwt-3: rotates keys", "Tokens verify"]
     assert state.description
     assert "Issue tokens." in state.description
     assert state.checklist
@@ -102,6 +106,36 @@ def test_output_so_far_is_handed_down(place: Place) -> None:
     (pulled,) = chain.inputs_of(document)
     text = chain_quotes.unquoted(pulled.quote.of(document.text))
     assert text.startswith("### Summary\n\nTokens are made.\n\n### Features")
+
+
+def test_static_context_and_words_of_the_log_go_along(place: Place) -> None:
+    """Scope, standards, commands and paths are the parent's; in what is said, no character does harm."""
+    standards = '```json\n[{"file": "a.md", "section": "A", "requirement": "Be short."}, {"file": 7}]\n```'
+    scope = "### Scope\n\n**In:**\n\n- tokens\n\n**Out:**\n\n- forms\n\n### Acceptance"
+    commands = '### Validation\n\n```json\n{"commands": ["make"]}\n```'
+    more = f"### Standards\n\n{standards}\n\n{commands}\n\n### Repository Paths\n\n- `src/`\n\n## 2. Chain"
+    place.text = place.text.replace("### Acceptance", scope).replace("## 2. Chain", more)
+    place.add(state="# Keys rotate\n\n```\nby hand\n```", issues=("Keys: - a", "None"), next=("The form",))
+    place.text = place.text.replace("Keys: - a", "Keys: \x1b[31m- a")
+    decompose(place.workspace, TASK, place.request())
+    static_part = read_static(at(place, "101a"))
+    assert (static_part.scope_in, static_part.scope_out) == (("tokens",), ("forms",))
+    assert (static_part.commands, static_part.paths) == (("make",), ("src/",))
+    assert [each["file"] for each in static_part.standards] == ["a.md"]
+    assert "Keys rotate" in static_part.description
+    assert "- Issue of session 1: Keys: " in static_part.description
+    assert "Next: The form" not in static_part.description
+    assert "Next: The form" in read_static(at(place, "101b")).description
+
+
+def test_many_statements_are_named(place: Place) -> None:
+    """Of a log that says very much the first statements go along, and the command that shows the others."""
+    place.add(next=tuple(f"Step {number} " + "of many words " * 10 for number in range(40)))
+    decompose(place.workspace, TASK, place.request())
+    description = at(place, "101a").description or ""
+    assert "- Next: Step 0 of" in description
+    assert "more: `taskstate session show 101 1`" in description
+    assert len(description) < 3_000
 
 
 def test_nothing_brought_about_is_no_input(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -9,7 +10,6 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.json_edit import json_text
 from taskstate.tasks.decomposition_plan import (
     ASSUMED,
-    OpenFeature,
     Pace,
     Subtask,
     guidance,
@@ -20,6 +20,9 @@ from taskstate.tasks.decomposition_plan import (
     sizings,
     subtasks_of,
 )
+
+if TYPE_CHECKING:
+    from taskstate.tasks.part_words import OpenFeature
 
 SLOW = Pace(sessions=20, features=2, own=True)
 QUICK = Pace(sessions=2, features=4, own=True)
@@ -52,18 +55,26 @@ def groups(parts: tuple[Subtask, ...]) -> list[str]:
         ("", ASSUMED, []),
         ("a", ASSUMED, ["a"]),
         ("a b", ASSUMED, ["a", "b"]),
-        ("a b c d e", ASSUMED, ["a b c d", "e"]),
-        ("a b c", SLOW, ["a", "b", "c"]),
+        ("a b c d e", ASSUMED, ["a b c", "d e"]),
+        ("a b c", SLOW, ["a b", "c"]),
+        ("a b c d", SLOW, ["a b", "c d"]),
+        ("a b c d e f g h i j k l m n o p", SLOW, ["a b c d", "e f g h", "i j k l", "m n o p"]),
         ("a b c", QUICK, ["a b", "c"]),
         ("jwt-1 ui-1 jwt-2 ui-2", ASSUMED, ["jwt-1 jwt-2", "ui-1 ui-2"]),
         ("jwt-1 ui-1", ASSUMED, ["jwt-1", "ui-1"]),
-        ("jwt-1 jwt-2 jwt-3 ui-1", QUICK, ["jwt-1 jwt-2 jwt-3", "ui-1"]),
+        ("jwt-1 jwt-2 jwt-3 ui-1", QUICK, ["jwt-1 jwt-2", "jwt-3 ui-1"]),
+        (
+            "a-1 a-2 b-1 b-2 c-1 c-2 d-1 d-2 e-1 e-2 e-3 f-1 f-2",
+            SLOW,
+            ["a-1 a-2 b-1 b-2", "c-1 c-2", "d-1 d-2", "e-1 e-2 e-3", "f-1 f-2"],
+        ),
+        ("xa-1 xb-1 xc-1 xd-1", ASSUMED, ["xa-1 xb-1", "xc-1 xd-1"]),
         ("x-1 x-2 x-3 x-4 y-1 y-2 z-1", ASSUMED, ["x-1 x-2 x-3 x-4", "y-1 y-2 z-1"]),
         ("login-form login-page api-get api-put", ASSUMED, ["login-form login-page", "api-get api-put"]),
     ],
 )
 def test_features_are_grouped_by_prefix_and_pace(ids: str, pace: Pace, expected: list[str]) -> None:
-    """A prefix stays together, a subtask is of 3 to 8 sessions, and one alone would be the old task."""
+    """A prefix stays together, a subtask has two features or more, there are at most five, and not one alone."""
     assert groups(plan_subtasks("101", told(*ids.split()), pace)) == expected
 
 
@@ -122,14 +133,14 @@ def test_what_a_feature_says_precedes_the_phases() -> None:
     parts = read_open_features(state(*features))
     assert [sorted(part.waits) for part in parts] == [["api", "jwt-1"], [], ["ui-1"], ["jwt-1"], []]
     result = plan_subtasks("101", parts, SLOW)
-    assert groups(result) == ["jwt-1", "api", "ui-1", "a", "test-1"]
-    assert [part.depends_on for part in result] == [(), ("101a",), ("101b",), (), ("101c",)]
+    assert groups(result) == ["jwt-1 api", "ui-1 a test-1"]
+    assert [part.depends_on for part in result] == [(), ("101a",)]
 
 
 def test_circle_of_features_is_cut() -> None:
     """Features that wait for each other still come in some order."""
     parts = read_open_features(state(("x-1", "after x-2"), ("x-2", "after x-1"), ("x-3", "after x-3")))
-    assert [part.depends_on for part in plan_subtasks("101", parts, SLOW)] == [(), (), ("101b",)]
+    assert [part.depends_on for part in plan_subtasks("101", parts, SLOW)] == [(), ("101a",)]
 
 
 @pytest.mark.parametrize(

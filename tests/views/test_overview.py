@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.model.config import Size
-from taskstate.tasks.size_warning import warning
+from taskstate.tasks.size_warning import suggestion, warning
 from taskstate.views.overview import overview, task_shape
 from tests.support.place import TASK, Place
 
@@ -101,7 +100,8 @@ def test_overview_of_a_damaged_task_says_so(place: Place) -> None:
 
 def warned(place: Place, **size: int) -> tuple[str, ...]:
     """Return the warning about task 101 with these limits."""
-    return warning(place.state, Size(**size))
+    place.configure("[size]\n" + "".join(f"{key.replace('_', '-')} = {value}\n" for key, value in size.items()))
+    return warning(place.workspace, place.state)
 
 
 def test_no_warning_within_the_limits(place: Place) -> None:
@@ -111,30 +111,36 @@ def test_no_warning_within_the_limits(place: Place) -> None:
 
 
 def test_too_many_sessions_are_warned_of(place: Place) -> None:
-    """The warning names the command to run; without an open feature there is none."""
+    """The warning says how many, what is open, and the commands to run; a complete task gets none."""
     place.fill(1, 2)
-    text = "Task 101 has taken 2 sessions; over 1 are too many."
-    assert warned(place, max_sessions=1) == (text, "To divide it into subtasks: taskstate decompose 101")
+    text = "task 101 is too long: 2 sessions (over 1 are too many), 2 KB"
+    assert warned(place, max_sessions=1) == (
+        text,
+        "too few features are open to decompose it: jwt-1",
+        "complete: `taskstate complete 101`",
+        "continue: `taskstate start 101`",
+        "dismiss until session 12: `taskstate decompose 101 --dismiss`",
+    )
     place.prove()
-    left = "No feature is open: complete it, and put what is left into a task of its own."
-    assert warned(place, max_sessions=1) == (text, left)
+    assert warned(place, max_sessions=1)[:2] == (text, "no feature is open")
     place.text = place.text.replace("status: created", "status: complete")
     assert warned(place, max_sessions=1) == ()
 
 
-@pytest.mark.parametrize(("sessions", "is_warned"), [(3, True), (4, False), (12, False), (13, True), (14, False)])
-def test_too_many_sessions_are_warned_of_every_tenth_time(place: Place, sessions: int, *, is_warned: bool) -> None:
-    """The first session over the limit warns and then every tenth, so that the hint is read when it comes."""
+@pytest.mark.parametrize(("sessions", "is_said"), [(2, False), (3, True), (4, False), (12, False), (13, True)])
+def test_too_many_sessions_are_told_every_tenth_time(place: Place, sessions: int, *, is_said: bool) -> None:
+    """Of sessions that are added, the first one over the limit is told and then every tenth, so that it is read."""
     place.fill(*range(1, sessions + 1))
-    assert bool(warned(place, max_sessions=2)) is is_warned
+    place.configure("[size]\nmax-sessions = 2\n")
+    assert bool(suggestion(place.workspace, place.state, added=1)) is is_said
 
 
 def test_file_over_the_limit_is_warned_of(place: Place) -> None:
-    """What archiving can fix names that command too, in a complete task alone."""
+    """What archiving can fix names that command; where it cannot, the task is too long, unless it is complete."""
     place.fill(1, 2)
-    large, divide = "The file of task 101 is 2 KB, and the limit is 1 KB.", "taskstate decompose 101"
+    large = "The file of task 101 is 2 KB, and the limit is 1 KB."
     keep = {"max_kb": 1, "keep_sessions": 1}
-    assert warned(place, max_kb=1) == (large, f"To divide it into subtasks: {divide}")
+    assert warned(place, max_kb=1)[:2] == (large, "task 101 is too long: 2 sessions, 2 KB")
     archive = "To archive older sessions: taskstate archive 101"
     assert warned(place, **keep) == (large, archive)
     place.text = place.text.replace("status: created", "status: complete")

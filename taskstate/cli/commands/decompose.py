@@ -21,7 +21,8 @@ def run(call: CommandLineCall, asked: Decompose) -> Result:
     result = decompose(call, asked)
     output = call.output
     # Nobody is asked where a program reads or answers.
-    if asked.apply or call.as_data or output.is_quiet or not (is_terminal(sys.stdin) and is_terminal(sys.stdout)):
+    is_heard = is_terminal(sys.stdin) and is_terminal(sys.stdout) and not output.is_quiet
+    if asked.apply or asked.dismiss or call.as_data or not is_heard:
         return result
     output.show(result, call)
     sys.stdout.write("Create them now? [y/N] ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from taskstate.model.chain import INPUTS
+from taskstate.model.statuses import COMPLETE
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,8 +22,13 @@ def completed_upstream(facts: Facts, task_id: str) -> Upstream | None:
     return upstreams[0] if upstreams and len(upstreams) == 1 and upstreams[0].output else None
 
 
-def inputs_are_readable(facts: Facts) -> bool:
-    """Return whether the section Chain Inputs exists exactly once and can be read."""
+def takes_inputs(facts: Facts) -> bool:
+    """Return whether the section Chain Inputs exists exactly once, can be read, and is still to be filled.
+
+    A complete task keeps the inputs on which it was built.
+    """
+    if facts.values.get("status") == COMPLETE:
+        return False
     spec = facts.kind.section(INPUTS)
     section = facts.outline.section(spec) if spec else None
     if section is None or any(placed.spec is spec for placed in facts.outline.repeated):

@@ -23,9 +23,9 @@ def test_subtasks_are_suggested_as_a_table(cli: Cli, place: Place) -> None:
     assert cli.ok("decompose", "101") == (
         "task 101: 2 open features, at 2 sessions for 1 feature (assumed: none passes yet)\n"
         "\n"
-        "ID    SESSIONS  WORK            AFTER  FEATURES\n"
-        "101a  3         implementation  -      jwt-1\n"
-        "101b  3         tests           101a   test-1\n"
+        "ID    NAME         SESSIONS  WORK            AFTER  FEATURES\n"
+        "101a  Makes a JWT  3         implementation  -      jwt-1\n"
+        "101b  Verifies     3         tests           101a   test-1\n"
         "\n"
         "`taskstate decompose 101 --apply` creates them\n"
     )
@@ -41,7 +41,16 @@ def test_suggestion_in_json(cli: Cli, place: Place) -> None:
         "changed": False,
         "id": "101",
         "pace": {"sessions": 2, "features": 1, "own": False},
-        "subtasks": [{"id": "101a", "features": ["jwt-1"], "sessions": 3, "work": "implementation", "depends_on": []}],
+        "subtasks": [
+            {
+                "id": "101a",
+                "name": "Makes a JWT",
+                "features": ["jwt-1"],
+                "sessions": 3,
+                "work": "implementation",
+                "depends_on": [],
+            }
+        ],
     }
 
 
@@ -58,8 +67,8 @@ def test_subtasks_are_created(cli: Cli) -> None:
     cli.ok("feature", "add", "101", "test-1", "verifies")
     assert cli.ok("decompose", "101", "--apply") == (
         ".taskstate/tasks/task-101-state.md: divided into 101a, 101b\n"
-        "  task 101a: jwt-1; about 3 sessions\n"
-        "  task 101b: test-1; about 3 sessions\n"
+        "  task 101a, Makes a JWT: jwt-1; about 3 sessions\n"
+        "  task 101b, Verifies: test-1; about 3 sessions\n"
     )
     assert cli.ok("lint") == "No findings in 3 files.\n"
     assert cli.ok("fmt", "--check") == "3 files already in form\n"
@@ -71,7 +80,7 @@ def test_subtasks_in_json(cli: Cli) -> None:
     """A program gets the new revision and what was created."""
     data = cli.json("decompose", "101", "--apply")
     assert (data["changed"], data["revision"][:2], [each["id"] for each in data["subtasks"]]) == (True, "2-", ["101a"])
-    assert data["notes"] == ["task 101a: jwt-1; about 3 sessions"]
+    assert data["notes"] == ["task 101a, Makes a JWT: jwt-1; about 3 sessions"]
 
 
 def test_conditions_need_a_change(cli: Cli) -> None:
@@ -96,8 +105,13 @@ def test_warning_in_a_pipe_is_plain(cli: Cli, place: Place) -> None:
     """Over the limit, `session add` and `show` say on standard error what to run; quiet says nothing."""
     place.configure(MANY)
     place.fill(1, 2)
+    place.prove()
     warning = (
-        "Task 101 has taken 3 sessions; over 2 are too many.\nTo divide it into subtasks: taskstate decompose 101\n"
+        "task 101 is too long: 3 sessions (over 2 are too many), 2 KB\n"
+        "no feature is open\n"
+        "complete: `taskstate complete 101`\n"
+        "continue: `taskstate start 101`\n"
+        "dismiss until session 13: `taskstate decompose 101 --dismiss`\n"
     )
     add = ("session", "add", "101", "--did", "x", "--state", "s", "--next", "n")
     assert cli("show", "101").err == ""
@@ -110,13 +124,17 @@ def test_warning_in_a_terminal_is_a_box(place: Place) -> None:
     """Somebody at a terminal sees the warning in a frame."""
     place.configure(MANY)
     place.fill(1, 2, 3)
+    place.prove()
     status, shown = seen((sys.executable, "-m", "taskstate", "show", "101"), cwd=place.root)
     assert status == 0
     assert shown.endswith(
-        "╭─────────────────────────────────────────────────────╮\n"
-        "│ Task 101 has taken 3 sessions; over 2 are too many. │\n"
-        "│ To divide it into subtasks: taskstate decompose 101 │\n"
-        "╰─────────────────────────────────────────────────────╯\n"
+        "╭───────────────────────────────────────────────────────────────╮\n"
+        "│ task 101 is too long: 3 sessions (over 2 are too many), 2 KB  │\n"
+        "│ no feature is open                                            │\n"
+        "│ complete: `taskstate complete 101`                            │\n"
+        "│ continue: `taskstate start 101`                               │\n"
+        "│ dismiss until session 13: `taskstate decompose 101 --dismiss` │\n"
+        "╰───────────────────────────────────────────────────────────────╯\n"
     )
 
 

@@ -4,7 +4,8 @@
 
 `depends_on` names a task with status `complete` and a Chain Output, and the section Chain Inputs of this file has
 nothing from it. Text under a heading `### From Task #100: …` counts, also if it was written by hand; an empty section
-or a placeholder does not. The finding is at the id in `depends_on`.
+or a placeholder does not. A complete task keeps the inputs on which it was built, and is not looked at. The finding is
+at the id in `depends_on`.
 
 ## Why
 
@@ -42,13 +43,13 @@ and everything else in the section stays as it is.
 
 ## Configuration
 
-`[tool.taskstate.chain]`: `max-input-kb = 3`. A larger output is cut at the end of one of its subsections.
+`[tool.taskstate.chain]`: `max-input-kb = 3`. Of a larger output each part is cut to its share.
 """
 
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
-from taskstate.lint.facts.upstreams import completed_upstream, inputs_are_readable, is_own_task
+from taskstate.lint.facts.upstreams import completed_upstream, is_own_task, takes_inputs
 from taskstate.model.chain import has_input
 from taskstate.typed import TYPE_CHECKING
 
@@ -70,7 +71,7 @@ RULE = Rule(
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each item of `depends_on` whose output is available and was not pulled."""
     for dependency in facts.dependencies:
-        if not inputs_are_readable(facts) or is_own_task(facts, dependency.id) or has_input(document, dependency.id):
+        if not takes_inputs(facts) or is_own_task(facts, dependency.id) or has_input(document, dependency.id):
             continue
         upstream = completed_upstream(facts, dependency.id)
         if upstream:

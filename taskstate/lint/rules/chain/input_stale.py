@@ -5,7 +5,8 @@
 A Chain Input records the SHA-256 of the output that it was made from, and the upstream task's Chain Output differs now;
 or the quote below that comment was changed or removed. Only the content of the output counts: a new revision of the
 upstream file with the same output is not reported. While the upstream task is not `complete`, for example after it was
-reopened, nothing is reported. The finding is at the comment that the tool has written above the quote.
+reopened, nothing is reported, and neither is it in a task that is complete itself: it keeps what it was built on. The
+finding is at the comment that the tool has written above the quote.
 
 ## Why
 
@@ -36,7 +37,7 @@ the new output. Then check whether the work done so far still fits.
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
-from taskstate.lint.facts.upstreams import completed_upstream, inputs_are_readable, is_own_task
+from taskstate.lint.facts.upstreams import completed_upstream, is_own_task, takes_inputs
 from taskstate.model.chain import is_current
 from taskstate.typed import TYPE_CHECKING
 
@@ -58,7 +59,7 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each Chain Input that differs from the present output."""
-    if not inputs_are_readable(facts):
+    if not takes_inputs(facts):
         return
     for pulled in facts.chain_inputs:
         upstream = None if is_own_task(facts, pulled.id) else completed_upstream(facts, pulled.id)

@@ -3,7 +3,7 @@
 ## What
 
 The Progress Log and the archive together have more than `max-sessions` (20) sessions, and the task is neither
-complete nor dropped. The help suggests subtasks for its open features.
+complete nor dropped, nor dismissed until it has grown by ten. The help suggests subtasks for its open features.
 
 ## Why
 
@@ -26,7 +26,8 @@ there. A moved feature stays in the list with the id of its subtask, and no long
 {"id": "jwt-7", "description": "rotates keys", "passes": false, "tested_at": null, "moved_to": "101a"}
 ```
 
-Then complete this task with what it has achieved.
+Then complete this task with what it has achieved. `taskstate decompose 101 --dismiss` leaves it as it is: nothing is
+said of its sessions until there are ten more.
 
 ## Configuration
 
@@ -36,9 +37,7 @@ Then complete this task with what it has achieved.
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
-from taskstate.lint.facts.wording import cut
-from taskstate.messages import first_of
-from taskstate.model.statuses import CLOSED
+from taskstate.tasks.task_size import advice, is_too_long
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
-    from taskstate.tasks.decomposition_plan import Subtask
 
 RULE = Rule(
     code="TS503",
@@ -55,31 +53,15 @@ RULE = Rule(
     summary="over 20 sessions: consider a decomposition, with the one suggested",
 )
 
-_MAX_SUBTASKS, _MAX_FEATURES = 4, 3  # subtasks that the help lists, and features of each
-
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield at most one finding, at the first line; none where the sessions cannot be counted."""
-    total, most = facts.too_many_sessions, facts.config.size.max_sessions
-    if facts.values.get("status") in {None, *CLOSED} or not facts.sessions_known:
+    total, size = facts.too_many_sessions, facts.config.size
+    if facts.values.get("status") is None or not facts.sessions_known:
         return
-    if total:
+    if total and is_too_long(facts.state, size):
         yield RULE.at(
             facts.first_line,
-            f"the task has taken {total} sessions, and more than {most} are too many for one task",
-            help=_help(facts),
+            f"the task has taken {total} sessions, and more than {size.max_sessions} are too many for one task",
+            help="; ".join(advice(facts.state._replace(id=facts.shown_id))),
         )
-
-
-def _help(facts: Facts) -> str:
-    from taskstate.tasks.decomposition_plan import subtasks_of
-
-    parts = subtasks_of(facts.state, facts.shown_id)
-    if not parts:
-        return "no feature is open: complete it, and put what is left into a task of its own"
-    named = first_of([*map(_described, parts)], _MAX_SUBTASKS, separator="; ", last="; and ")
-    return f"`taskstate decompose {facts.shown_id}` suggests subtasks: {named}"
-
-
-def _described(part: Subtask) -> str:
-    return f"{part.id} takes {first_of([*map(cut, part.features)], _MAX_FEATURES)} (about {part.sessions} sessions)"
