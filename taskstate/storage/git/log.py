@@ -12,6 +12,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from pathlib import Path
 
+_FULL = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"  # which needs no look-up
 _TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 
 
@@ -35,11 +36,12 @@ def log(root: Path, *, since: str = "", after: str = "", digits: int = 10) -> tu
     newest = git.head(root)
     if newest is None:
         return ()
-    commits = f"{git.resolve_commit(root, since)}..{newest}" if since else newest
+    first = since if re.fullmatch(_FULL, since) else since and git.resolve_commit(root, since)
+    commits = f"{first}..{newest}" if first else newest
     times = (f"--since={after}",) if re.fullmatch(_TIME, after) else ()
     form = ("--encoding=UTF-8", "--format=%H%n%h%n%s%n%B", f"--abbrev={digits}")
     # --no-show-signature: `log.showSignature` in the user's configuration would put gpg's output into the entries.
-    output = git.run(["log", "-z", "--no-show-signature", *form, *times, commits], root)
+    output = git.run(["log", "-z", "--no-show-signature", *form, *times, commits, "--"], root)
     entries = (entry.decode("utf-8", "replace").split("\n", 3) for entry in output.split(b"\0") if entry)
     return tuple(Commit(*entry) for entry in entries)
 
