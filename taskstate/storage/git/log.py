@@ -10,6 +10,7 @@ from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 _FULL = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"  # which needs no look-up
@@ -139,3 +140,17 @@ def paths_touched_by_commits(root: Path, since: str) -> tuple[str, ...]:
     names = (os.fsdecode(name) for name in output.split(b"\0") if name)
     touched = (name.removeprefix(prefix) for name in names if name.startswith(prefix))
     return tuple(sorted({*differing, *touched}))
+
+
+def paths_ever(root: Path, folders: Sequence[str]) -> frozenset[str]:
+    """Return the paths, from the top, of all files that any reference, stash or worktree ever had in these folders.
+
+    Raises:
+        GitFailed: git fails.
+    """
+    if git.toplevel(root) is None:
+        return frozenset()
+    form = ("--format=", "--name-only", "--no-renames", "--diff-filter=A", "-z", "--no-ext-diff", "--no-show-signature")
+    places = [f":(literal){each}" for each in folders]
+    output = git.run(["-c", "diff.relative=false", "log", "--all", "--full-history", *form, "--", *places], root)
+    return frozenset(os.fsdecode(name.lstrip(b"\n")) for name in output.split(b"\0") if name)
