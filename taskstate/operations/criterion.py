@@ -16,7 +16,7 @@ class Add(NamedTuple):
     """The arguments of `criterion add`."""
 
     id: TaskId = TASK
-    texts: tuple[Text, ...] = positional("TEXT", "what has to hold", flag="text", is_required=True)
+    criteria: tuple[Text, ...] = positional("TEXT", "what has to hold", is_required=True)
 
 
 class Criterion(NamedTuple):
@@ -30,8 +30,8 @@ def add(call: Call, asked: Add) -> Result:
     """Add acceptance criteria, not met yet; a sealed context is sealed anew in the same write."""
     from taskstate.tasks.edit import add_criteria
 
-    outcome = add_criteria(call.workspace, call.task_id(asked.id), asked.texts, call.request())
-    return changed(call, outcome, f"{len(asked.texts)} criteria added" if asked.texts[1:] else "criterion added")
+    outcome = add_criteria(call.workspace, call.task_id(asked.id), asked.criteria, call.request())
+    return changed(call, outcome, f"{len(asked.criteria)} criteria added" if asked.criteria[1:] else "criterion added")
 
 
 def check(call: Call, asked: Criterion) -> Result:

@@ -15,6 +15,7 @@ from taskstate.model.names import id_key
 from taskstate.model.static_context import CRITERIA, DESCRIPTION, SEALED_VALUES, SECTION, is_sealed, read_static
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, IN_PROGRESS
 from taskstate.model.task_state import read_state
+from taskstate.model.tool_blocks import UNBLOCKED
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.storage.replaced_texts import words_gone
 from taskstate.syntax import escaping
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     Step = Callable[[Loaded], Change]
 
 _NAMED = 5  # tasks in a note
-UNBLOCKED = "unblocked"  # the event; that of a task that is blocked has the status as its name
 
 
 class Edited(NamedTuple):
