@@ -119,7 +119,8 @@ def _form(kind: Kind) -> str:
 
 def _cure(line: Section, expected_line: str, facts: Facts) -> str:
     """Return how the title line and the front matter come to agree: by a command where one may change the task."""
-    match = re.fullmatch(_form(facts.kind), line.title, re.IGNORECASE)
+    form = _form(facts.kind)
+    match = re.fullmatch(form, line.title, re.IGNORECASE)
     title = (match[1] if match else line.title).strip()
     is_plain = title.isprintable() and "`" not in title and cut(title) == title != ""
     if facts.kind.name != TASK or facts.values.get("status") in CLOSED or not is_plain:
@@ -131,5 +132,6 @@ def _cure(line: Section, expected_line: str, facts: Facts) -> str:
 
 def _is_derived(title: str, expected_line: str, kind: Kind) -> bool:
     """Return whether a title line has the form of its kind, or at least no words that a rewrite would lose."""
+    form = _form(kind)
     lost = set(re.compile(_WORD).findall(title.casefold())) - set(re.compile(_WORD).findall(expected_line.casefold()))
-    return bool(re.fullmatch(_form(kind), title, re.IGNORECASE)) or not lost
+    return bool(re.fullmatch(form, title, re.IGNORECASE)) or not lost
