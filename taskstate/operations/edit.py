@@ -34,16 +34,8 @@ def edit(call: Call, asked: Edit) -> Result:
     from taskstate.tasks.edit import edit as run
 
     upstream = tuple(map(call.task_id, asked.depends_on)) if asked.depends_on or asked.no_depends_on else None
-    wanted = Edited(
-        title=asked.title,
-        description=asked.description,
-        priority=asked.priority,
-        area=asked.area,
-        depends_on=upstream,
-        blocked=asked.blocked,
-        unblocked=asked.unblocked,
-        note=asked.note,
-    )
+    given = {key: value for key, value in asked._asdict().items() if key in Edited._fields}
+    wanted = Edited(**given | {"depends_on": upstream})
     if wanted._replace(note="") == Edited():
         raise usage_error("edit: nothing to change is given", help="say what, such as --title TITLE")
     return changed(call, run(call.workspace, call.task_id(asked.id), wanted, call.request()), "edited")

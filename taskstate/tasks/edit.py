@@ -7,12 +7,10 @@ the same write, and one that does not hold is refused first, so that nobody's ed
 from __future__ import annotations
 
 from taskstate.errors import TaskstateError
-from taskstate.messages import first_of
 from taskstate.model.algorithms import DependencyGraph
-from taskstate.model.chain import inputs_of
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.names import id_key
-from taskstate.model.static_context import CRITERIA, DESCRIPTION, SEALED_VALUES, SECTION, is_sealed, read_static
+from taskstate.model.static_context import CRITERIA, SEALED_VALUES, SECTION, is_sealed, read_static
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, IN_PROGRESS
 from taskstate.model.task_state import read_state
 from taskstate.model.tool_blocks import UNBLOCKED
@@ -34,13 +32,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from taskstate.model.task_state import TaskState
-    from taskstate.syntax.document import Document
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
 
     Step = Callable[[Loaded], Change]
-
-_NAMED = 5  # tasks in a note
 
 
 class Edited(NamedTuple):
@@ -130,53 +125,41 @@ def _resealed(workspace: Workspace, loaded: Loaded, changed: Change, asked: Edit
     require_exportable(workspace, loaded)
     now = loaded.with_text(changed.text)
     sealed = with_rebuilt(workspace, now, CaptureRequest(note=asked.note), request, before=loaded)
-    other = _other_part(now.state, loaded.with_text(sealed.text).state)
-    if other:
+    if _sealed_of(now.state) != _sealed_of(loaded.with_text(sealed.text).state):
         source = blocks_of(loaded.document).context.task_file
-        message = f"task {loaded.state.id}: the {other} comes from {source}, which says otherwise"
+        message = f"task {loaded.state.id}: this comes from {source}, which says otherwise"
         help_ = f'change it there; then `taskstate context rebuild {loaded.state.id} --note "WHY"`'
         raise TaskstateError(message, help=help_, code="invalid-input")
     replaced = (*changed.replaced, *sealed.replaced)
     return Change(sealed.text, notes=sealed.notes, artifacts=sealed.artifacts, replaced=replaced)
 
 
-def _other_part(wanted: TaskState, sealed: TaskState) -> str:
-    """Return the name of a part that did not come out of a capture as it was wanted; empty where all did."""
-    parts = {key: (wanted.text(key), sealed.text(key)) for key in SEALED_VALUES}
-    before, after = read_static(wanted), read_static(sealed)
-    parts["description"] = (before.description, after.description)
-    if before.criteria != after.criteria:
-        return "list of criteria"
-    return next((name for name, (one, other) in parts.items() if one != other), "")
+def _sealed_of(state: TaskState) -> tuple[object, ...]:
+    """Return what this module changes of the sealed parts."""
+    static = read_static(state)
+    return (*map(state.text, SEALED_VALUES), static.description, static.criteria)
 
 
 def _with_values(loaded: Loaded, values: Mapping[str, str], description: str) -> Change:
-    """Return the change that sets values of the front matter, the title line with them, and the description."""
+    """Return the change that sets values of the front matter, the title line with them, and the description.
+
+    A title line in somebody's own words is kept, and so is what the description said.
+    """
+    from taskstate.context.capture_plan import with_captured_values
     from taskstate.context.static_context_edits import changed_parts, with_parts
 
-    document, state = loaded.document, loaded.state
-    for key, value in values.items():
-        if state.text(key) != value:
-            document = document.with_text(_set(loaded.with_text(document.text), key, value))
-    text, gone = _with_title_line(document, state) if "title" in values else (document.text, "")
-    replaced = words_gone(loaded.relative, gone, text, "edit")
-    static = read_static(state)
-    if description and static.description.split() != description.split():
-        bodies = changed_parts(static, static._replace(description=description))
-        text = with_parts(document.with_text(text), {DESCRIPTION: bodies[DESCRIPTION]})
-        replaced += words_gone(loaded.relative, static.description, description, "edit")
-    return Change(text, replaced=replaced)
-
-
-def _with_title_line(document: Document, before: TaskState) -> tuple[str, str]:
-    """Return the text with the title line of its title, and the line that gave way if somebody had worded it."""
-    state, spec = read_state(document), kind_of(document)
+    static, gone = read_static(loaded.state), ""
+    document = with_captured_values(loaded.document, {"title": loaded.state.title, **values})
     line = next((each for each in document.sections if each.level == 1), None)
-    if line is None:
-        return document.text, ""
-    old, new = (spec.title_line(task_id=state.id, title=each.title) for each in (before, state))
-    text = apply(document.text, [Edit(*line.heading, new)]) if f"# {line.title}" != new else document.text
-    return text, "" if f"# {line.title}" in {old, new} else line.heading.of(document.text)
+    new = kind_of(document).title_line(task_id=loaded.state.id, title=values.get("title", ""))
+    if line and "title" in values and f"# {line.title}" != new:
+        gone = line.heading.of(document.text)
+        document = document.with_text(apply(document.text, [Edit(*line.heading, new)]))
+    text = document.text
+    if description and static.description.split() != description.split():
+        gone += f"\n{static.description}"
+        text = with_parts(document, changed_parts(static, static._replace(description=description)))
+    return Change(text, replaced=words_gone(loaded.relative, gone.strip(), f"{new} {description}", "edit"))
 
 
 def _with_criteria(loaded: Loaded, texts: tuple[str, ...]) -> str:
@@ -234,11 +217,8 @@ def _dependency_steps(workspace: Workspace, loaded: Loaded, ids: tuple[str, ...]
         if path:
             message = f"the tasks would wait for each other in a circle: {' → '.join((state.id, *path))}"
             raise TaskstateError(message, help=f"leave {each} out", code="usage")
-    kept = {each.casefold() for each in found}
-    left = [each.id for each in inputs_of(loaded.document) if each.id.casefold() not in kept]
-    notes = (f"what {first_of(left, _NAMED)} handed down stays under Chain Inputs",) if left else ()
     if found or state.depends_on:
-        yield lambda now: Change(_set(now, "depends_on", found), notes=notes)
+        yield lambda now: Change(_set(now, "depends_on", found))
     if found:
         yield inputs.pulling(workspace, request, once=True)
 
