@@ -110,7 +110,7 @@ def test_dry_run_prints_the_diff(cli: Cli, place: Place) -> None:
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        ((), "required: ID"),
+        ((), "--title is missing"),
         (("7",), "--title is missing"),
         (("7", "--title", ""), "--title is missing"),
         (("7", "--title", "a\nb"), "the title has several lines"),
