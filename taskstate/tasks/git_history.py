@@ -49,7 +49,7 @@ _LISTED = re.compile(r"`([0-9a-fA-F]{4,64})`[ \t]+-[ \t][^\r\n]*")
 _NAMED = re.compile(r"`([0-9a-fA-F]{4,64})`")
 _LINE = r"(?im)^tasks?:[ \t]*(.+)$"
 _TRAILER = r"(?m)^[A-Za-z0-9-]+:[ \t].*$"
-_BETWEEN = r"(?i)[ \t]*[,;&+][ \t]*|[ \t]+and[ \t]+"
+_BETWEEN = r"(?i)[ \t]?[,;&+][ \t]?|[ \t]and[ \t]"
 _WORDS = (
     r"(?i)(?<!\w)(?<!\w[._-])tasks?(?:(?P<dash>-)|[ \t]*:[ \t]*|[ \t]+)"
     rf"(?P<ids>(?:#|task-)?{ID_PATTERN}(?:(?:{_BETWEEN[4:]})(?:#|task-)?{ID_PATTERN})*+)(?!\w)"
