@@ -209,7 +209,7 @@ class Repository(NamedTuple):
     # Single steps
 
     def create(self, task: NewTask) -> Outcome:
-        """Create a task.
+        """Create a task, without an id at the next number.
 
         Raises:
             TaskstateError: the id is taken, an upstream task is unknown, or a text cannot be embedded.
@@ -217,7 +217,7 @@ class Repository(NamedTuple):
         from taskstate.model.names import parse_task_id
         from taskstate.tasks.create import create
 
-        return create(self._set_up(), task._replace(id=parse_task_id(task.id)), self._request())
+        return create(self._set_up(), task._replace(id=task.id and parse_task_id(task.id)), self._request())
 
     def add_session(self, task_id: str, session: NewSession) -> Outcome:
         """Append a session to the Progress Log; older ones are archived where the file would become too large.
@@ -344,7 +344,7 @@ class Repository(NamedTuple):
         from taskstate.model.names import parse_task_id
         from taskstate.permanent.create import create_permanent
 
-        return create_permanent(self._set_up(), task._replace(id=parse_task_id(task.id)), self._request())
+        return create_permanent(self._set_up(), task._replace(id=task.id and parse_task_id(task.id)), self._request())
 
     def update_permanent(self, asked: Update) -> Outcome[Updated]:
         """Consolidate a section of the permanent task with new content, as a new version if anything changes.

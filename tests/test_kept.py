@@ -60,6 +60,7 @@ WRITTEN = {
         "evidence-add:0 chain-output-set:0 chain-output-set-2:0 git-history-sync:0 context-rebuild:0 qa-record:0 "
         "qa-baseline:0"
     ),
+    "what a task says of itself": "criterion-add:0 edit-task:0 edit-task-2:0 session-add:0 criterion-add:0 edit-task:0",
     "turns and roles": (
         "context-init:0 start:0 finish:0 start:0 finish-2:0 qa-record-2:0 role-set:0 snapshot-take:0 role-set-2:0 "
         "role-reopen:0 role-block:0 role-unblock:0 handoff-new:0 handoff-accept:0 snapshot-resolve:0"

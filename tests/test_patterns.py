@@ -96,9 +96,6 @@ COMPOSED: dict[str, Callable[[Any], Iterable[str]]] = {
     "syntax.markdown_fast_scanner: opening": lambda module: [opening for opening, _ in module._HTML],
     "syntax.markdown_fast_scanner: end_of": lambda module: [end for _, end in module._HTML],
     "syntax.yaml_line_faults: each.pattern": lambda module: [each.pattern for each in module._SHAPES],
-    "tasks.git_history: f'(?i)(?<!\\\\w)(?:#|(?<!\\\\w[._-])TASK-){re.escape(task_id)}{id_end}'": lambda _: [
-        r"(?i)(?<!\w)(?:#|(?<!\w[._-])TASK-)12(?![A-Za-z0-9])"
-    ],
     "tasks.renumber: f'(<!-- taskstate: input ){re.escape(renaming.old)}(?= )'": lambda _: [
         r"(<!-- taskstate: input )12(?= )"
     ],

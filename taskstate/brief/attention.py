@@ -63,6 +63,7 @@ def attention(
         return (Attention(DROPPED, f"nobody works on it: {again}"),)
     blocks = blocks_of(loaded.document)
     makers: dict[str, Callable[[], str]] = {
+        BLOCKED: lambda: _blocked(loaded, blocks),
         FINDINGS: lambda: _findings(loaded, blocks),
         DRIFT: lambda: _drift(workspace, loaded, blocks),
         STALE: lambda: _stale(workspace, loaded),
@@ -90,6 +91,13 @@ def shared_context(loaded: Loaded, standing: Standings, reader: str = "", *, beh
 def open_findings(blocks: ToolBlocks) -> tuple[str, ...]:
     """Return the findings that wait for an answer, each with the role that it blocks."""
     return tuple(f"{role.name}: {finding}" for role in blocks.roles.values() for finding in role.open_findings)
+
+
+def _blocked(loaded: Loaded, blocks: ToolBlocks) -> str:
+    if loaded.state.status != BLOCKED:
+        return ""
+    again = f"`taskstate edit {loaded.state.id} --unblocked` when nothing stops it"
+    return f"{blocks.why_blocked}: {again}" if blocks.why_blocked else again
 
 
 def _findings(loaded: Loaded, blocks: ToolBlocks) -> str:

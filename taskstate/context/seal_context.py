@@ -111,19 +111,24 @@ def rebuild(workspace: Workspace, task_id: str, capture_request: CaptureRequest,
 
 
 def with_rebuilt(
-    workspace: Workspace, loaded: Loaded, capture_request: CaptureRequest, request: Request
+    workspace: Workspace,
+    loaded: Loaded,
+    capture_request: CaptureRequest,
+    request: Request,
+    *,
+    before: Loaded | None = None,
 ) -> Change[_SealPlan]:
     """Return the change that captures the static part of a task again, and seals it; as `rebuild`, without writing.
 
     A criterion that was sealed in other words is unchecked. A note is kept in an event; the caller moves the oldest
-    events to the archive.
+    events to the archive. `before` is the file as it was sealed, where the caller has it.
     """
     note = escaping.one_line(capture_request.note, what="--note") if capture_request.note else ""
     if not is_sealed(loaded.document.front_matter.node):  # what keeps it from being sealed comes before that it is not
         plan_capture(workspace, loaded, capture_request, rebuild=False)
     require_sealed(loaded)
     sealing = _plan(workspace, loaded, capture_request, request, rebuild=True)
-    reworded = sealed_criteria.reworded(workspace, loaded, sealing.text)
+    reworded = sealed_criteria.reworded(workspace, before or loaded, sealing.text)
     if reworded.gone and not note:
         message = f"task {loaded.state.id}: a criterion that was sealed changes: {reworded.gone[0]}"
         help_ = f'say why: `taskstate context rebuild {loaded.state.id} --note "WHY"`'

@@ -14,6 +14,7 @@ from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.storage import files, folders
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.workspace.free_ids import next_number
 from taskstate.workspace.workspace import require_set_up
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def cures_for(diagnostic: Diagnostic, workspace: Workspace, path: Path) -> Itera
     if code in _NEARLY_TOO_LARGE:
         yield Cure("Archive older sessions now, although the limit is not reached", _ARCHIVE, (_FORCE,))
     elif code in _ID_TAKEN:
-        free = _free_id(workspace)
+        free = next_number(workspace).id
         yield Cure(f"Renumber this task to {free}", _RENUMBER, (free,))
     elif restores := re.search(_RESTORES, diagnostic.help):
         numbers, revision = restores[1].split(), shlex.split(restores[2])[0]
@@ -68,12 +69,6 @@ def cures_for(diagnostic: Diagnostic, workspace: Workspace, path: Path) -> Itera
         yield Cure(f"Restore session{plural} {', '.join(numbers)} as committed", _RESTORE_SESSION, (revision, *numbers))
     elif code in _GONE:
         yield Cure("Bring back what is gone or damaged", _BRING_BACK)
-
-
-def _free_id(workspace: Workspace) -> str:
-    """Return the number behind the highest one among the ids of the tasks."""
-    ids = (names.own_id(path.name) for path in workspace.state_files())
-    return str(1 + max((int(each) for each in ids if each.isascii() and each.isdigit()), default=0))
 
 
 def require_in_reach(checker: Checker, path: Path, opened: tuple[Path, ...]) -> None:

@@ -49,8 +49,8 @@ _MARKDOWN = "text/markdown"
 OUTPUT = {"type": "object", "properties": {"data": {}}}
 INSTRUCTIONS = (
     "taskstate keeps one Markdown state file per task. Per turn: `start`, work, `finish`; "
-    "`search` with do=next says which task. Errors carry code, message and cure: do what the cure says. status 1: "
-    "something was found. Long answers: ask for page 2. Only a person trusts commands, on a terminal."
+    "`search` with do=next says which task. Errors name a cure: do it. status 1: "
+    "something was found. Long answers: ask for page 2. Only a person trusts commands."
 )
 
 

@@ -52,18 +52,18 @@ class Tool(NamedTuple):
 TOOLS = (
     Tool(
         "start",
-        "Begin a turn on a task; returns what to read first.",
+        "Begin a turn; returns what to read first.",
         {"": Offered("start", without="budget qa_log")},
     ),
     Tool(
         "finish",
-        "End the turn: records the session (did, state, next), runs the trusted checks.",
+        "End the turn: session (did, state, next) and trusted checks.",
         {"": Offered("finish", without="from qa_log")},
     ),
     Tool("brief", "Read the briefing of a task.", {"": Offered("brief")}, reads=True),
     Tool(
         "session",
-        "Add (did, state, next), list or show sessions of work.",
+        "Add (did, state, next), list or show sessions.",
         {
             "add": Offered("session add", without="from"),
             "list": Offered("session list"),
@@ -72,16 +72,18 @@ TOOLS = (
     ),
     Tool(
         "feature",
-        "Add a feature (text); record that it passes or fails.",
+        "Features: add (text), pass, fail; add criteria; edit: blocked (why).",
         {
             "add": Offered("feature add"),
             "pass": Offered("feature pass", without="run timeout"),  # only a person says what is run
             "fail": Offered("feature fail"),
+            "criterion": Offered("criterion add"),
+            "edit": Offered("edit", only="id blocked unblocked"),  # what a task is a person decides
         },
     ),
     Tool(
         "phase",
-        "Phases: add (name), set an objective's status, extend (text), tried (approach, result).",
+        "Phases: add (name), set an objective, extend (text), tried (approach, result).",
         {
             "show": Offered("phase show"),
             "add": Offered("phase add", without="objective"),
@@ -103,7 +105,7 @@ TOOLS = (
     ),
     Tool(
         "chain",
-        "Output of a task: read, set a part (from: its text); inputs from upstream tasks: pull, status.",
+        "Output of a task: read, set a part (from: text); inputs from upstream: pull, status.",
         {
             "output": Offered("chain output", without="code"),
             "set": Offered("chain output set"),
@@ -113,7 +115,7 @@ TOOLS = (
     ),
     Tool(
         "role",
-        "Roles of a task: show, set, block (finding), unblock, reopen (note).",
+        "Roles: show, set, block (finding), unblock, reopen (note).",
         {
             "show": Offered("role show"),
             "set": Offered("role set", without="qa_log session_id"),
@@ -124,8 +126,7 @@ TOOLS = (
     ),
     Tool(
         "permanent",
-        "The context that all agents share: status, changes since a version, ack, recover, "
-        "update a section (from: text), decide.",
+        "Context of all agents: status, changes, ack, recover, update a section (from: text), decide.",
         {
             "status": Offered("permanent status", without="id"),
             "notify": Offered("permanent notify", without="id lost"),
@@ -137,7 +138,7 @@ TOOLS = (
     ),
     Tool(
         "lint",
-        "Check the state files; fix applies safe fixes.",
+        "Check state files; fix applies safe fixes.",
         {"": Offered("lint", only="paths fix", is_paged=True)},
         idempotent=True,
     ),

@@ -17,12 +17,14 @@ from taskstate.model.loose_values import number_of as _number
 from taskstate.model.loose_values import text_of as _text
 from taskstate.model.loose_values import texts_of as _texts
 from taskstate.model.role_findings import Finding, number_in_event, read_findings
-from taskstate.model.statuses import DROPPED, OF_ROLES, PENDING
+from taskstate.model.statuses import BLOCKED, DROPPED, OF_ROLES, PENDING
+from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+UNBLOCKED = "unblocked"  # an event; that of a task that is blocked has the status as its name
 REOPENED = "reopened"  # the event of `taskstate reopen`; that of `taskstate drop` is named like the status
 
 
@@ -148,6 +150,12 @@ class ToolBlocks(NamedTuple):
         """Whether an event says that the task was dropped, and none that it was reopened since."""
         events = (each.event for each in reversed(self.audit.events))
         return next((each for each in events if each in {DROPPED, REOPENED}), None) == DROPPED
+
+    @property
+    def why_blocked(self) -> str:
+        """Why the task was blocked last, empty where no command did that."""
+        notes = (_map(each.entry).get("note") for each in reversed(self.audit.events) if each.event == BLOCKED)
+        return one_line(str(next(notes, "") or ""))
 
     def role(self, name: str) -> Role:
         """Return the role of that name; one that the file does not mention is pending."""

@@ -1,4 +1,4 @@
-"""`criterion`: checks and unchecks acceptance criteria."""
+"""`criterion`: adds, checks and unchecks acceptance criteria."""
 
 from __future__ import annotations
 
@@ -8,8 +8,15 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from taskstate.operations.call import Call
-    from taskstate.operations.operation import TaskId
+    from taskstate.operations.operation import TaskId, Text
     from taskstate.operations.result import Result
+
+
+class Add(NamedTuple):
+    """The arguments of `criterion add`."""
+
+    id: TaskId = TASK
+    criteria: tuple[Text, ...] = positional("TEXT", "what has to hold", is_required=True)
 
 
 class Criterion(NamedTuple):
@@ -17,6 +24,14 @@ class Criterion(NamedTuple):
 
     id: TaskId = TASK
     number: int = positional("N", "number of the criterion, counted from 1")
+
+
+def add(call: Call, asked: Add) -> Result:
+    """Add acceptance criteria, not met yet; a sealed context is sealed anew in the same write."""
+    from taskstate.tasks.edit import add_criteria
+
+    outcome = add_criteria(call.workspace, call.task_id(asked.id), asked.criteria, call.request())
+    return changed(call, outcome, f"{len(asked.criteria)} criteria added" if asked.criteria[1:] else "criterion added")
 
 
 def check(call: Call, asked: Criterion) -> Result:
@@ -37,6 +52,7 @@ def _set(call: Call, asked: Criterion, *, checked: bool) -> Result:
 
 
 OPERATIONS = (
+    Operation("criterion add", "add criteria", add, Add, writes=True),
     Operation("criterion check", "check a criterion", check, Criterion, writes=True),
     Operation("criterion uncheck", "uncheck a criterion", uncheck, Criterion, writes=True),
 )

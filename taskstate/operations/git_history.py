@@ -20,7 +20,10 @@ class Sync(NamedTuple):
 
 
 def sync(call: Call, asked: Sync) -> Result:
-    """Add the commits that name the task, by a line `Task: ID`, by #ID or TASK-ID."""
+    """Add the commits that name the task in their subject or a trailer, by `Task: ID`, TASK-ID or `task ID`.
+
+    `start` and `finish` do so, too, and add what was committed in the turn.
+    """
     from taskstate.tasks import git_history
 
     outcome = git_history.sync(call.workspace, call.task_id(asked.id), call.request(), since=asked.since)
@@ -30,7 +33,7 @@ def sync(call: Call, asked: Sync) -> Result:
 OPERATIONS = (
     Operation(
         "git-history sync",
-        "add the commits that name the task, by a line `Task: ID`, by #ID or TASK-ID",
+        "add the commits that name the task, by `Task: ID`, TASK-ID or `task ID`",
         sync,
         Sync,
         writes=True,

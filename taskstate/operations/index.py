@@ -29,6 +29,7 @@ def _own(module: str, summary: str) -> Command:
 
 COMMANDS: Mapping[str, Command] = {
     "new": _own("new", "create a task"),
+    "edit": _own("edit", "change title, description, priority, area or dependencies; block a task"),
     "show": _own("show", "show a task, or one section of it"),
     "start": _own("start", "begin a turn on a task: all that stands before work, then the brief"),
     "finish": _own("finish", "end a turn: session, checks, snapshot, and what comes next"),
@@ -41,7 +42,7 @@ COMMANDS: Mapping[str, Command] = {
     "feature": _own("feature", "add features to the checklist, and record whether they pass"),
     "phase": _own("phase", "manage the phases of a task and their objectives"),
     "handoff": _own("handoff", "hand a phase over to another agent; show and accept handoffs"),
-    "criterion": _own("criterion", "check and uncheck acceptance criteria"),
+    "criterion": _own("criterion", "add, check and uncheck acceptance criteria"),
     "role": _own("role", "show the roles of a task; begin, block, finish and reopen them"),
     "snapshot": _own("snapshot", "take snapshots of the working tree; compare and restore them, accept drift"),
     "purge": _own("purge", "delete the artifacts of a task and its snapshot data"),

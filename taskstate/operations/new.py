@@ -28,7 +28,7 @@ _ORDINARY = (
 class New(NamedTuple):
     """The arguments of `new`."""
 
-    id: TaskId = TASK
+    id: TaskId | None = TASK._replace(help=f"{TASK.help} (default: the next number)")
     title: str = option("T", "title, in one line (required unless the task file has one)")
     source: Source | None = option(
         "TASK.yaml", "task file to take missing values from; - reads standard input", flag="from"
@@ -70,7 +70,8 @@ def new(call: Call, asked: New) -> Result:
     if asked.source and asked.source.name == STANDARD_INPUT:
         note = "the task file came from standard input, so it is not recorded: section 1 is the source"
         outcome = outcome._replace(notes=(*outcome.notes, note))
-    return changed(call, outcome, f"created\n  {guidance(call.workspace.config.size.max_sessions)}", id=task.id)
+    said = f"created\n  {guidance(call.workspace.config.size.max_sessions)}"
+    return changed(call, outcome, said, id=outcome.state.id)
 
 
 def _permanent(call: Call, asked: New) -> Result:
@@ -82,9 +83,9 @@ def _permanent(call: Call, asked: New) -> Result:
         raise usage_error(f"--{ordinary} is for tasks, not for the permanent one", help="leave it out")
     if not asked.title:
         raise usage_error("new: --title is missing", help="say what you build, such as --title 'Login platform'")
-    task = NewPermanent(call.task_id(asked.id), asked.title, asked.description, asked.another)
+    task = NewPermanent(_id(call, asked), asked.title, asked.description, asked.another)
     outcome = create_permanent(call.workspace, task, call.request())
-    return changed(call, outcome, "created, PT-v1", id=task.id, version=1)
+    return changed(call, outcome, "created, PT-v1", id=outcome.state.id, version=1)
 
 
 def _task(call: Call, asked: New) -> NewTask:
@@ -93,7 +94,7 @@ def _task(call: Call, asked: New) -> NewTask:
     from taskstate.tasks.create import STANDARD_INPUT, NewTask, with_task_file
 
     task = NewTask(
-        id=call.task_id(asked.id),
+        id=_id(call, asked),
         title=asked.title,
         description=asked.description,
         criteria=asked.criteria,
@@ -118,6 +119,10 @@ def _task(call: Call, asked: New) -> NewTask:
             f"{asked.source.name} lies outside the repository", help="put the task file into it", code="path-escapes"
         )
     return with_task_file(task, path.relative_to(root).as_posix(), files.read(path))
+
+
+def _id(call: Call, asked: New) -> str:
+    return call.task_id(asked.id) if asked.id is not None else ""
 
 
 def _feature(text: str) -> tuple[str, str]:

@@ -81,7 +81,7 @@ class Import(NamedTuple):
     """The arguments of `permanent import`."""
 
     file: Source = positional("FILE", "the document; - reads standard input")
-    id: TaskId = option("ID", "id (default: the first free of 1, 2, …)")
+    id: TaskId = option("ID", "id (default: the next number)")
 
 
 def _named(call: Call, value: str | None) -> str:

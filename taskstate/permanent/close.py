@@ -75,7 +75,7 @@ def _closed(workspace: Workspace, loaded: Loaded, request: Request, note: str) -
     )
     text = with_event(text, {"at": at, "actor": actor, "event": EVENT, "note": note or shown_version(version)})
     item = document_item(f"{shown_version(version)}, closed {at} by {' '.join(actor.split())}", loaded.document.text)
-    archived = append_to_archive(workspace, state, DOCUMENT, item)
+    archived = append_to_archive(workspace, state, (DOCUMENT, item))
     what = f"its full text is in {workspace.config.root}/{workspace.archive_path(state.id)}"
     return Change(text=text, before=(archived,), notes=(what,), result=version)
 

@@ -19,6 +19,7 @@ from taskstate.syntax.yaml_emitter import yaml_block
 from taskstate.tasks.create import require_free
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.version import FORMAT
+from taskstate.workspace.free_ids import free_id
 from taskstate.workspace.templates import completed, fill
 from taskstate.writing.writer import create_file
 
@@ -30,7 +31,7 @@ _TEMPLATE = "permanent-state.md.j2"
 
 
 class NewPermanent(NamedTuple):
-    """A permanent task to create; `another` allows a second active one."""
+    """A permanent task to create, without an `id` at the next number; `another` allows a second active one."""
 
     id: str
     title: str
@@ -45,18 +46,21 @@ def create_permanent(workspace: Workspace, task: NewPermanent, request: Request)
         TaskstateError: the id is taken, there is an active one already (code "exists"), or code "writer".
     """
     require_writer(workspace, request)
-    require_free(workspace, task.id)
     present = search(workspace)
     if present and not task.another:
         message = f"there is a permanent task already: {present.id}"
         help_ = "change it with `taskstate permanent update`, or give `--another` if you really need two"
         raise TaskstateError(message, help=help_, code="exists")
-    relative = workspace.relative(workspace.tasks / f"task-{task.id}-state.md")
-    text = format_text(render(workspace, task, request), relative, workspace.kinds)
-    state = read_state(parse(text, workspace.kinds))
-    seal = permanent.version_seal(state, 1)
-    text = apply(text, set_front_matter(state.document, "version_seal", seal))
-    return create_file(workspace, relative, text, request)
+    with free_id(workspace, task.id, dry_run=request.dry_run) as free:
+        task = task._replace(id=free.id)
+        require_free(workspace, task.id)
+        relative = workspace.relative(workspace.tasks / f"task-{task.id}-state.md")
+        text = format_text(render(workspace, task, request), relative, workspace.kinds)
+        state = read_state(parse(text, workspace.kinds))
+        seal = permanent.version_seal(state, 1)
+        text = apply(text, set_front_matter(state.document, "version_seal", seal))
+        outcome = create_file(workspace, relative, text, request)
+    return outcome._replace(notes=(*outcome.notes, *free.notes))
 
 
 def render(workspace: Workspace, task: NewPermanent, request: Request) -> str:

@@ -74,7 +74,7 @@ def require(workspace: Workspace, task_id: str = "") -> Found:
     found = find(workspace) or search(workspace)
     if not found:
         _require_all_readable(workspace)
-        help_ = f'`taskstate new {first_free_id(workspace)} --kind permanent --title "WHAT WE BUILD"` creates one'
+        help_ = '`taskstate new --kind permanent --title "WHAT WE BUILD"` creates one'
         raise TaskstateError("there is no active permanent task", help=help_, code="no-permanent")
     if loaded:
         require_permanent(loaded)
@@ -95,13 +95,6 @@ def _require_all_readable(workspace: Workspace) -> None:
         except TaskstateError as error:
             message = f"there is no active permanent task that can be read: {error.message}"
             raise TaskstateError(message, help=error.help, code=damage.CODE) from error
-
-
-def first_free_id(workspace: Workspace) -> str:
-    """Return the first of 1, 2, … that is no task's id."""
-    taken = {(own.id or "").casefold() for path in workspace.state_files() if (own := names.own_file(path.name))}
-    numbers = (str(number) for number in range(1, len(taken) + 2))
-    return min((each for each in numbers if each not in taken), key=names.id_key)
 
 
 def require_permanent(loaded: Loaded) -> None:

@@ -29,7 +29,7 @@ from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import set_front_matter, timestamp
 from taskstate.permanent.consolidate import require_embeddable
 from taskstate.permanent.create import NewPermanent, render
-from taskstate.permanent.find import find, first_free_id
+from taskstate.permanent.find import find
 from taskstate.permanent.update import require_writer
 from taskstate.permanent.versions import actor_in_log
 from taskstate.syntax import escaping
@@ -38,6 +38,7 @@ from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.tasks.create import require_free
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.workspace.free_ids import next_number
 from taskstate.writing.writer import create_file
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def import_document(
         message = f"there is a permanent task already: {present.id}"
         help_ = f"nothing is to be done if it is this one; else `taskstate permanent close {present.id}` makes room"
         raise TaskstateError(message, help=help_, code="exists")
-    task_id = task_id or first_free_id(workspace)
+    task_id = task_id or next_number(workspace).id
     require_free(workspace, task_id)
     source = _read(name, escaping.clean(text.removeprefix("\ufeff"), what=name))
     parts = tuple(_parts(source))

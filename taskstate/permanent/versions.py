@@ -112,7 +112,7 @@ def _logged(workspace: Workspace, loaded: Loaded, new: list[LoggedVersion]) -> t
     path = workspace.archive_path(shorter.state.id)
     text = apply(shorter.document.text, set_front_matter(shorter.document, "archive_path", path))
     lines = [each.line for each in reversed(oldest)]
-    return text, (append_to_archive(workspace, shorter.state, CHANGE_LOG, lines),)
+    return text, (append_to_archive(workspace, shorter.state, (CHANGE_LOG, lines)),)
 
 
 def _with_lines(loaded: Loaded, lines: list[str]) -> str:

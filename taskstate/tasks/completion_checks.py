@@ -127,7 +127,7 @@ def _form_gaps(state: TaskState) -> Iterator[Gap]:
 
 def _status_gaps(state: TaskState) -> Iterator[Gap]:
     if state.status == BLOCKED:
-        yield Gap("status", "the task is blocked: set its status back to in_progress when nothing stops it")
+        yield Gap("status", f"the task is blocked: `taskstate edit {state.id} --unblocked` when nothing stops it")
 
 
 def _placeholders(state: TaskState) -> Iterator[Gap]:

@@ -17,6 +17,7 @@ from taskstate.syntax.yaml_emitter import yaml_block
 from taskstate.tasks.checklist import new_feature
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.version import FORMAT
+from taskstate.workspace.free_ids import free_id
 from taskstate.workspace.templates import completed, fill
 from taskstate.writing.preconditions import require_whole, require_work
 from taskstate.writing.writer import create_file
@@ -37,9 +38,12 @@ _GIVEN = ("title", "description", "criteria", "features", *FACTS, "priority", "a
 
 
 class NewTask(NamedTuple):
-    """A task to create; empty fields become placeholders or are left out. `notes` and `warnings` are told with it."""
+    """A task to create; empty fields become placeholders or are left out. `notes` and `warnings` are told with it.
 
-    id: str
+    Without an `id` it gets the next number.
+    """
+
+    id: str = ""
     title: str = ""
     description: str = ""
     criteria: tuple[str, ...] = ()
@@ -70,19 +74,20 @@ def create(workspace: Workspace, task: NewTask, request: Request) -> Outcome:
     Raises:
         TaskstateError: the id is taken, an upstream task is unknown, a path leads out, or a text cannot be embedded.
     """
-    require_free(workspace, task.id)
     for path in task.paths:
         require_inside(path.removeprefix("!"))
-    upstreams = tuple(_upstream(workspace, upstream) for upstream in sorted(task.depends_on, key=names.id_key))
-    relative = workspace.relative(workspace.tasks / f"task-{task.id}-state.md")
-    text = format_text(
-        render(workspace, task, request, upstreams), relative, workspace.kinds
-    )  # given texts may not be canonical
-    outcome = create_file(workspace, relative, text, request)
+    upstreams = tuple(upstream(workspace, each) for each in sorted(task.depends_on, key=names.id_key))
+    with free_id(workspace, task.id, dry_run=request.dry_run) as free:
+        task = task._replace(id=free.id, notes=(*free.notes, *task.notes))
+        require_free(workspace, task.id)
+        relative = workspace.relative(workspace.tasks / f"task-{task.id}-state.md")
+        # Given texts may not be canonical.
+        text = format_text(render(workspace, task, request, upstreams), relative, workspace.kinds)
+        outcome = create_file(workspace, relative, text, request)
     return outcome._replace(notes=(*outcome.notes, *task.notes), warnings=(*outcome.warnings, *task.warnings))
 
 
-def _upstream(workspace: Workspace, task_id: str) -> Upstream:
+def upstream(workspace: Workspace, task_id: str) -> Upstream:
     """Return an upstream task as its dependents see it.
 
     Raises:

@@ -1,46 +1,59 @@
-"""Fills the Git History of a task with the commits that name it; the newest stay, older ones go into the archive.
+"""Fills the Git History of a task with its commits; the newest stay, older ones go into the archive.
 
-A commit names task 101 by a line `Task: 101`, or by the word `#101` or `TASK-101`. Items that somebody added to the
-section by hand stay, and no commit is listed twice, in the state file or the archive.
+A commit names task 101 by `Task: 101`, `TASK-101` or `task 101` in its subject or a trailer; those made in a turn count
+without. `#101` alone is a pull request's number. Items that somebody added to the section by hand stay, and no commit
+is listed twice, in the state file or the archive.
 """
 
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 from taskstate.archive.verify import archive_text
-from taskstate.errors import TaskstateError
+from taskstate.errors import GitFailed, TaskstateError
+from taskstate.messages import counted
 from taskstate.model.archive_format import rolled_items
 from taskstate.model.document_kinds import kind_of
-from taskstate.model.names import parse_task_id
+from taskstate.model.names import ID_PATTERN, parse_task_id
 from taskstate.model.task_state import read_state
-from taskstate.model.write_metadata import set_front_matter
+from taskstate.model.write_metadata import blocks_of
 from taskstate.secrets.mask import masked
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
+from taskstate.storage.git import movement
+from taskstate.storage.git.log import Commit
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.writing.change import Change
-from taskstate.writing.event_log import append_to_archive
+from taskstate.writing.event_log import with_oldest_moved
 from taskstate.writing.preconditions import require_work
 from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from taskstate.model.task_state import TaskState
-    from taskstate.storage.git.log import Commit
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
+
+    Step = Callable[[Loaded], Change]
 
 MAX_LISTED = 20  # commits that stay in the state file
 _TITLE, _BEFORE = "Git History", "Chain Output"
 _ID = 10  # minimum number of digits of a commit id
 _LISTED = re.compile(r"`([0-9a-fA-F]{4,64})`[ \t]+-[ \t][^\r\n]*")
 _NAMED = re.compile(r"`([0-9a-fA-F]{4,64})`")
-_TRAILER = re.compile(r"^tasks?:[ \t]*(.+)$", re.IGNORECASE | re.MULTILINE)
+_LINE = r"(?im)^tasks?:[ \t]*(.+)$"
+_TRAILER = r"(?m)^[A-Za-z0-9-]+:[ \t].*$"
+_BETWEEN = r"(?i)[ \t]?[,;&+][ \t]?|[ \t]and[ \t]"
+_WORDS = (
+    r"(?i)(?<!\w)(?<!\w[._-])tasks?(?:(?P<dash>-)|[ \t]*:[ \t]*|[ \t]+)"
+    rf"(?P<ids>(?:#|task-)?{ID_PATTERN}(?:(?:{_BETWEEN[4:]})(?:#|task-)?{ID_PATTERN})*+)(?!\w)"
+)
 
 
 class _Line(NamedTuple):
@@ -66,28 +79,70 @@ def sync(workspace: Workspace, task_id: str, request: Request, *, since: str = "
         require_work(state, f"section {_TITLE}")
         created = "" if since else state.text("created_at") or ""
         commits = git_log.log(workspace.root, since=since, after=created, digits=_ID)
-        archive = archive_text(workspace, state.id) or ""
-        return _plan(workspace, state, commits_naming(commits, state.id), rolled_items(archive, _TITLE))
+        listed, count = _with_commits(workspace, state, commits_of(commits, state.id))
+        change = _with_older_moved(workspace, listed, commits)
+        if change.text == loaded.document.text:
+            return change._replace(notes=("no commit that is not listed names the task",))
+        return change._replace(notes=(f"{counted(count, 'commit')} listed", *change.notes))
 
     return change(workspace, task_id, job, request)
 
 
-def commits_naming(commits: Iterable[Commit], task_id: str) -> list[Commit]:
-    """Return those of `commits` whose messages name the task."""
-    id_end = r"(?!\w|[._-]\w)"
-    word = re.compile(rf"(?i)(?<!\w)(?:#|(?<!\w[._-])TASK-){re.escape(task_id)}{id_end}")
+def listing(workspace: Workspace, loaded: Loaded) -> Step:
+    """Return the step that lists the commits of a task since the base of its work, also those made in its open turn.
+
+    Git is asked now, and not under the lock. Where it has no such base, as in a shallow clone, nothing is listed.
+    """
+    delta, commits, made = blocks_of(loaded.document).delta, tuple[Commit, ...](), frozenset[str]()
+    if delta.base_commit and delta.base_commit != git.head(workspace.root):
+        with suppress(GitFailed):
+            commits = git_log.log(workspace.root, since=delta.base_commit, digits=_ID)
+    if delta.turn and commits:
+        made = movement.made_here(workspace.root, delta.turn.started_at or "", delta.turn.head or "")
+    found = commits_of(commits, loaded.state.id, made)
+
+    def step(now: Loaded) -> Change:
+        has_place = now.state.section(_TITLE) or now.state.section(_BEFORE)
+        return Change(_with_commits(workspace, now.state, found if has_place else ())[0].document.text)
+
+    return step
+
+
+def moving_older(workspace: Workspace) -> Step:
+    """Return the step that moves the oldest commits and events to the archive, for the end of a change."""
+    return lambda now: _with_older_moved(workspace, now.state)._replace(notes=())
+
+
+def commits_of(commits: Iterable[Commit], task_id: str, made: Collection[str] = ()) -> list[Commit]:
+    """Return those of `commits` that name the task, and those `made` in its turn that are no other task's by a line."""
     key = task_id.casefold()
-    return [each for each in commits if word.search(each.message) or key in _trailers(each.message)]
+    found = []
+    for each in commits:
+        named = _by_line(each.message)
+        if key in named or key in _by_words(each) or (each.id in made and not named):
+            found.append(each)
+    return found
 
 
-def _trailers(message: str) -> set[str]:
+def _by_line(message: str) -> set[str]:
     """Return the ids, in lower case, of lines such as `Task: 101, 102`."""
-    return {
-        task.casefold()
-        for line in _TRAILER.findall(message)
-        for each in re.split(r"[\s,;]+", line)
-        if (task := _id(each))
-    }
+    return _ids(each for line in compiled(_LINE).findall(message) for each in re.split(r"[\s,;]+", line))
+
+
+def _by_words(commit: Commit) -> set[str]:
+    """Return the ids, in lower case, that the subject or a trailer names, as in `Slugs for tasks 101 and 102`."""
+    *above, last = re.split(r"\n[ \t]*\n", commit.message.strip())
+    trailers = compiled(_TRAILER).findall(last) if above else ()
+    found = (match for text in (commit.subject, *trailers) for match in compiled(_WORDS).finditer(text))
+    # `task list` names none, but `TASK-list` does.
+    ids = (
+        each for match in found for each in re.split(_BETWEEN, match["ids"]) if match["dash"] or re.search(r"\d", each)
+    )
+    return _ids(ids)
+
+
+def _ids(texts: Iterable[str]) -> set[str]:
+    return {task.casefold() for each in texts if (task := _id(each))}
 
 
 def _id(text: str) -> str:
@@ -97,25 +152,32 @@ def _id(text: str) -> str:
         return ""
 
 
-def _plan(workspace: Workspace, state: TaskState, commits: Sequence[Commit], archived: Sequence[str]) -> Change:
-    before, state = state, _with_section(state)
-    lines, listed_ids = _listed(state)
-    listed_ids += [sha for item in archived for sha in _NAMED.findall(item)[:1]]
-    new = [commit for commit in commits if not any(commit.id.startswith(sha.lower()) for sha in listed_ids)]
-    items = [_item(commit) for commit in new]
-    newest_first = sorted(lines, key=lambda line: (_rank(line.sha, commits), line.span.start))
-    removed = newest_first[max(MAX_LISTED - len(items), 0) :]
-    text = _changed(state, items[:MAX_LISTED], removed)
-    archived_items = [*items[MAX_LISTED:], *(line.text for line in removed)]
-    if not items and not archived_items:
-        return Change(text=before.document.text, notes=("no commit that is not listed names the task",))
-    note = f"{len(items)} commit{'' if len(items) == 1 else 's'} listed"
-    if not archived_items:
-        return Change(text=text, notes=(note,))
-    operation, path = append_to_archive(workspace, state, _TITLE, archived_items), workspace.archive_path(state.id)
-    text = apply(text, set_front_matter(state.document.with_text(text), "archive_path", path))
-    notes = (note, f"{len(archived_items)} of the older ones went into {path}")
-    return Change(text=text, before=(operation,), notes=notes)
+def _with_commits(workspace: Workspace, state: TaskState, commits: Sequence[Commit]) -> tuple[TaskState, int]:
+    """Return the state with those of `commits` at the top of the list that are not listed, and how many they are."""
+    if not commits:
+        return state, 0
+    archived = rolled_items(archive_text(workspace, state.id) or "", _TITLE)
+    ids = [*_listed(state)[1], *(sha for item in archived for sha in _NAMED.findall(item)[:1])]
+    new = [commit for commit in commits if not any(commit.id.startswith(sha.lower()) for sha in ids)]
+    if not new:
+        return state, 0
+    state = _with_section(state)
+    section = state.section(_TITLE)
+    listed = "".join(_item(commit) + state.document.newline for commit in new)
+    text = apply(state.document.text, (_insertion(state, section.body, listed),)) if section else state.document.text
+    return read_state(state.document.with_text(text), state.id), len(new)
+
+
+def _with_older_moved(workspace: Workspace, state: TaskState, commits: Sequence[Commit] = ()) -> Change:
+    """Return the change that moves all but the newest commits and events to the archive."""
+    lines = sorted(_listed(state)[0], key=lambda line: (_rank(line.sha, commits), line.span.start))
+    older = lines[MAX_LISTED:]
+    text = apply(state.document.text, [Edit(*line.span, "") for line in older])
+    rolled = (_TITLE, [line.text for line in older])
+    text, before = with_oldest_moved(workspace, state.document.with_text(text), rolled)
+    where = workspace.archive_path(state.id)
+    notes = (f"{len(older)} of the older ones went into {where}",) if older else ()
+    return Change(text=text, before=before, notes=notes)
 
 
 def _rank(sha: str, commits: Sequence[Commit]) -> int:
@@ -161,15 +223,6 @@ def _line_end(text: str, at: int) -> int:
     """Return the end of the line that contains `at`, its line end included."""
     match = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)").match(text, at)
     return match.end() if match else at
-
-
-def _changed(state: TaskState, items: list[str], removed: list[_Line]) -> str:
-    """Return the state file with `items` at the top of the list, without the `removed` lines."""
-    text, nl, section = state.document.text, state.document.newline, state.section(_TITLE)
-    edits = [Edit(line.span.start, line.span.end, "") for line in removed]
-    if items and section:
-        edits.append(_insertion(state, section.body, "".join(item + nl for item in items)))
-    return apply(text, edits) if edits else text
 
 
 def _insertion(state: TaskState, body: Span, listed: str) -> Edit:

@@ -222,7 +222,7 @@ def _why_not(task: IndexedTask, by_id: Mapping[str, IndexedTask]) -> str:
     found = {each: other.status for each, other in there.items() if other.kind != PERMANENT}
     dropped = [each for each, status in found.items() if status == DROPPED]
     incomplete = [each for each, status in found.items() if status not in CLOSED]
-    reasons = ["it is blocked"] if task.status == BLOCKED else []
+    reasons = [f"it is blocked{task.blocked and f' ({task.blocked})'}"] if task.status == BLOCKED else []
     if missing:
         verb = "is" if len(missing) == 1 else "are"
         reasons.append(f"it depends on {first_of(missing, _SHOWN)}, which {verb} not there")

@@ -11,11 +11,12 @@ from taskstate.roles.findings import Writing
 from taskstate.roles.role_rules import RoleChange, role_in_task
 from taskstate.snapshots import packs
 from taskstate.syntax.edits import apply
+from taskstate.tasks import git_history
 from taskstate.turn.ownership import is_own, with_taken_over
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import open_turns
 from taskstate.writing.change import Change, Outcome
-from taskstate.writing.joined_changes import joined, moving_oldest
+from taskstate.writing.joined_changes import joined
 from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
@@ -97,13 +98,14 @@ def end(call: TurnRequest, ending: Ending) -> Outcome:
     """
     workspace, task_id, request, _ = call
     role, asked, known = ending.turn.role or "", ending.asked, ending.loaded
+    listing = git_history.listing(workspace, known)
 
     def job(loaded: Loaded) -> Change:
         turn = blocks_of(loaded.document).delta.turn
         if turn is None or turn.started_at != ending.turn.started_at:
             message = f"task {task_id}: somebody else ended this turn meanwhile"
             raise TaskstateError(message, help=f"`taskstate start {task_id}` begins another", code="turn-changed")
-        steps = given_steps(call, role, asked, ending.checks)
+        steps = [listing, *given_steps(call, role, asked, ending.checks)]
         steps += [*([ending.handing] if ending.handing else []), *_ending_steps(workspace, role, ending, request)]
         return joined(loaded, [*steps, _last_step(workspace, request, is_complete=asked.complete)])
 
@@ -125,9 +127,9 @@ def end(call: TurnRequest, ending: Ending) -> Outcome:
 
 
 def _last_step(workspace: Workspace, request: Request, *, is_complete: bool) -> Step:
-    """Return the step that moves the oldest events to the archive, which completing does itself."""
+    """Return the step that moves the oldest events and commits to the archive; completing moves events itself."""
     if not is_complete:
-        return moving_oldest(workspace)
+        return git_history.moving_older(workspace)
     from taskstate.tasks.complete import completing
 
     return completing(workspace, request)

@@ -21,6 +21,7 @@ from taskstate.roles.role_rules import RoleChange
 from taskstate.snapshots import base as snapshot_base
 from taskstate.storage import files
 from taskstate.syntax.edits import apply
+from taskstate.tasks import git_history
 from taskstate.tasks.size_warning import suggestion
 from taskstate.turn.baseline import take_baseline
 from taskstate.turn.first_page import first_page
@@ -42,7 +43,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import open_turns
 from taskstate.writing import notices, preconditions
 from taskstate.writing.change import Change, Outcome
-from taskstate.writing.joined_changes import joined, moving_oldest
+from taskstate.writing.joined_changes import joined
 from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def _write(workspace: Workspace, plan: _Plan, request: Request) -> Outcome:
     def job(current: Loaded) -> Change:
         if current.digest != loaded.digest:
             raise TaskstateError(f"{loaded.relative} was changed meanwhile", help="run this again", code="stale-plan")
-        return joined(current, (*plan.steps, moving_oldest(workspace)))
+        return joined(current, (*plan.steps, git_history.moving_older(workspace)))
 
     outcome = change(workspace, loaded.state.id, job, request._replace(known=loaded))
     turn = open_turns.of_document(outcome.state.document, loaded.state.id)
@@ -200,6 +201,7 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
         with obstacles.collected():
             steps.append(_role_step(workspace, loaded, role, request))
     obstacles.raise_all(loaded.state.id, shown=drifted.shown() if drifted.drift else ())
+    steps.append(git_history.listing(workspace, loaded))
     steps.append(lambda current: _opened(current, _Opening(role, asked, seen), request))
     return _Plan(loaded, role, seen, tuple(steps), (*notes, *analysis, *begun_notes(workspace, loaded, role, seen)))
 

@@ -8,6 +8,8 @@ from taskstate.model.criteria import malformed_criteria, shown_criteria
 from taskstate.model.derived_values import session_counts
 from taskstate.model.document_kinds import built_in
 from taskstate.model.permanent import PERMANENT, confirmed, edited_sections, shown_version, version_of
+from taskstate.model.statuses import BLOCKED
+from taskstate.model.write_metadata import blocks_of
 from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace.open_turns import of_document
 
@@ -73,6 +75,8 @@ def overview(loaded: Loaded) -> str:
         f"  {loaded.relative}, {state.size_kb} KB, revision {loaded.token}",
         f"  status {state.status or 'unknown'}, {counted(counts.total, 'session')}{archived}",
     ]
+    why = blocks_of(state.document).why_blocked if state.status == BLOCKED else ""
+    lines += [f"  blocked: {why}"] if why else []
     lines += [f"  cannot be read: {problem.message}" for problem in state.problems]
     lines += _checks(state)
     turn = of_document(state.document, state.id)

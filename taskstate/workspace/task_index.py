@@ -16,7 +16,7 @@ from pathlib import Path
 from taskstate.errors import TaskstateError
 from taskstate.messages import decoded
 from taskstate.model.document_kinds import PERMANENT
-from taskstate.model.statuses import CLOSED
+from taskstate.model.statuses import BLOCKED, CLOSED
 from taskstate.storage import files, folders
 from taskstate.storage.cache import Cache
 from taskstate.storage.file_sources import mark_of, settled_before
@@ -51,6 +51,7 @@ class _IndexedTask(NamedTuple):
     upstream: str
     problem: str
     turn: str = ""
+    blocked: str = ""
 
 
 class IndexedTask(_IndexedTask):
@@ -58,7 +59,7 @@ class IndexedTask(_IndexedTask):
 
     `mark` identifies the state of the file (`file_sources.mark_of`), and is empty in the cache where the file could
     change without getting another one; `upstream` has the ids of its dependencies, separated by blanks, and `turn` the
-    values of its open turn as JSON.
+    values of its open turn as JSON. `blocked` says why it is blocked, if it is.
     """
 
     @property
@@ -214,19 +215,20 @@ def _read(workspace: Workspace, relative: str, mark: str) -> IndexedTask:
 
 def _entry(workspace: Workspace, relative: str, mark: str, data: bytes | None, problem: str = "") -> IndexedTask:
     """Make an entry of a file's front matter; each value becomes one line without tabs."""
-    values = [""] * (len(IndexedTask._fields) - 4)
+    values = [""] * (len(IndexedTask._fields) - 4)  # all but mark, path, id and problem
     try:
         values = values if data is None else _values(workspace, decoded(data, relative), relative)
     except TaskstateError as error:
         problem = error.message
-    *front, turn = values
-    lines = (" ".join(each.split()) for each in (*front, problem, turn))
+    *front, turn, blocked = values
+    lines = (" ".join(each.split()) for each in (*front, problem, turn, blocked))
     return IndexedTask._make((mark, relative, id_in(relative), *lines))
 
 
 def _values(workspace: Workspace, text: str, relative: str) -> list[str]:
-    """Return the fields of an entry from `title` to `upstream`, and `turn`."""
+    """Return the fields of an entry from `title` to `upstream`, `turn`, and `blocked`."""
     from taskstate.model.task_state import read_state
+    from taskstate.model.write_metadata import blocks_of
     from taskstate.syntax.document import parse_head
 
     document = parse_head(text, workspace.kinds)
@@ -237,4 +239,6 @@ def _values(workspace: Workspace, text: str, relative: str) -> list[str]:
     state = read_state(document)
     single = (state.title, state.status, *(state.text(key) or "" for key in ("priority", "area")), state.kind)
     turn = open_turns.of_document(document, state.id)
-    return [*single, state.text("parent") or "", " ".join(state.depends_on), json.dumps(turn) if turn else ""]
+    why = blocks_of(document).why_blocked if state.status == BLOCKED else ""
+    front = (*single, state.text("parent") or "", " ".join(state.depends_on))
+    return [*front, json.dumps(turn) if turn else "", why]

@@ -27,26 +27,30 @@ def add_event(workspace: Workspace, text: str, event: Mapping[str, object]) -> t
     return with_oldest_moved(workspace, parse(with_event(text, event), workspace.kinds))
 
 
-def with_oldest_moved(workspace: Workspace, document: Document) -> tuple[str, journal.Plan]:
+def with_oldest_moved(
+    workspace: Workspace, document: Document, *older: tuple[str, Sequence[str]]
+) -> tuple[str, journal.Plan]:
     """Return a state file's text with the newest events alone, and the operation that moves the others to the archive.
 
-    A change that adds several events calls it once, at the end: a plan touches the archive file once.
+    `older` are other lists that go there, each with its title. A change that adds several events calls it once, at the
+    end: a plan touches the archive file once.
     """
     events = [each.entry for each in write_metadata.blocks_of(document).audit.events]
-    oldest = events[:-EVENTS_KEPT]
-    if not oldest:
+    oldest = [f"- {event_line(each)}" for each in events[:-EVENTS_KEPT]]
+    lists = [each for each in (*older, (_ARCHIVE_HEADING, oldest)) if each[1]]
+    if not lists:
         return document.text, ()
-    shorter = write_metadata.with_events(document.text, events[-EVENTS_KEPT:])
+    shorter = write_metadata.with_events(document.text, events[-EVENTS_KEPT:]) if oldest else document.text
     state = read_state(document.with_text(shorter))
     shorter = apply(shorter, set_front_matter(state.document, "archive_path", workspace.archive_path(state.id)))
-    lines = [f"- {event_line(each)}" for each in oldest]
-    return shorter, (append_to_archive(workspace, state, _ARCHIVE_HEADING, lines),)
+    return shorter, (append_to_archive(workspace, state, *lists),)
 
 
-def append_to_archive(workspace: Workspace, state: TaskState, title: str, items: Sequence[str]) -> journal.Operation:
-    """Return the operation that appends a heading and list items to a task's archive file, or creates that file."""
+def append_to_archive(workspace: Workspace, state: TaskState, *lists: tuple[str, Sequence[str]]) -> journal.Operation:
+    """Return the operation that appends lists, each with its title, to a task's archive file, or creates that file."""
     path, nl = workspace.state_root / workspace.archive_path(state.id), state.document.newline
     name, size = workspace.relative(path), files.size(path)
     head = "" if size else f"# Task #{state.id} Archive - Full Session History{nl}"
-    data = f"{head}{nl}## {title}{nl}{nl}{''.join(item + nl for item in items)}".encode()
+    parts = (f"{nl}## {title}{nl}{nl}{''.join(item + nl for item in items)}" for title, items in lists)
+    data = f"{head}{''.join(parts)}".encode()
     return journal.Create(name, data) if size is None else journal.Append(name, size, data)

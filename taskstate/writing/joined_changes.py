@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from taskstate.typed import TYPE_CHECKING
 from taskstate.writing.change import Change
-from taskstate.writing.event_log import with_oldest_moved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.workspace.workspace import Loaded
 
     Step = Callable[[Loaded], Change]
 
@@ -35,8 +34,3 @@ def joined(loaded: Loaded, steps: Iterable[Step]) -> Change:
             must_write=whole.must_write or change.must_write,
         )
     return whole
-
-
-def moving_oldest(workspace: Workspace) -> Step:
-    """Return the step that moves the oldest events to the archive, for the end of a change."""
-    return lambda now: Change(*with_oldest_moved(workspace, now.document))

@@ -70,6 +70,7 @@ JOBS = {
     "session add": Job(_adding(1), _adding(2)[0], 8),
     "feature pass": Job((), ("feature", "pass", "101", "jwt-1", "--evidence", "seen"), 8),
     "criterion check": Job(_adding(1), ("criterion", "check", "101", "1"), 8),
+    "edit": Job((), ("edit", "101", "--title", "Tokens", "--description", "Other words."), 8),
     "first archive": Job(_adding(1, 2, 3), ("archive", "101", "--force", "--keep", "1"), 20),
     "next archive": Job(
         (*_adding(1, 2, 3), ("archive", "101", "--force", "--keep", "2")),

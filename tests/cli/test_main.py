@@ -48,6 +48,7 @@ ONCE_EACH: dict[str, tuple[str, ...]] = {
     "feature": ("feature", "add", "101", "jwt-2", "verifies a JWT"),
     "phase": ("phase", "add", "101", "1", "--name", "Tokens", "--objective", "Issue them"),
     "handoff": ("handoff", "new", "101", "--action=Go on.", "--file=taskstate.toml", "--location=top", "--goal=done"),
+    "edit": ("edit", "101", "--area", "web"),
     "criterion": ("criterion", "check", "101", "1"),
     "role": ("role", "set", "101", "implementer", "--status", "in_progress"),
     "snapshot": ("snapshot", "take", "101", "--role", "implementer"),

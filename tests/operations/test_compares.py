@@ -43,6 +43,8 @@ TOUCHING_NOTHING = {
     "feature pass": (TASK, "jwt-1", "--evidence", "seen"),
     "feature fail": (TASK, "jwt-1", "--evidence", "slow"),
     "phase add": (TASK, "1", "--name", "One", "--objective", "o"),
+    "criterion add": (TASK, "It is fast"),
+    "edit": (TASK, "--title", "Other", "--priority", "P1"),
     "criterion check": (TASK, "1"),
     "criterion uncheck": (TASK, "1"),
     "evidence add": (TASK, "--type", "log", "--path", "a.txt"),

@@ -128,6 +128,8 @@ REST: tuple[tuple[str, ...], ...] = (
     ("role", "set", "101", "implementer", "--status=done"),
     ("role", "reopen", "101", "implementer", f"--note={TOKEN}"),
     ("git-history", "sync", "101"),
+    ("criterion", "add", "101", f"It holds {TOKEN}", "--force-secrets"),
+    ("edit", "101", f"--title={TOKEN}", "--force-secrets"),
     ("criterion", "check", "101", "1"),
     ("criterion", "uncheck", "101", "1"),
     ("finish", "101", "--pause", *_WORDS),

@@ -58,7 +58,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
     return Cli(place, monkeypatch, capfd)
 
 
-def state(cli: Cli, task_id: str = "1") -> TaskState:
+def state(cli: Cli, task_id: str = "102") -> TaskState:
     """Return the state of a task."""
     return read_state(parse(cli.place.workspace.locate(task_id).read_bytes().decode()))
 
@@ -103,17 +103,17 @@ def test_windows_line_ends_and_a_byte_order_mark_change_nothing(cli: Cli) -> Non
 def test_again_changes_nothing(cli: Cli) -> None:
     """A second import is refused and says that the task exists; a dry run writes nothing."""
     assert "+version: 3" in cli.ok("permanent", "import", "gc.md", "--dry-run")
-    assert "no task 1" in cli.refused("show", "1")
+    assert "no task 102" in cli.refused("show", "102")
     cli.ok("permanent", "import", "gc.md")
     assert "there is a permanent task already: 1" in cli.refused("permanent", "import", "gc.md")
 
 
-def test_the_id_is_the_first_that_is_free(cli: Cli) -> None:
-    """Without --id it is the lowest number that no task has; a taken one is refused."""
+def test_the_id_is_the_next_number(cli: Cli) -> None:
+    """Without --id it is the number behind the highest; a taken one is refused."""
     cli.ok("new", "1", "--title", "An ordinary task")
     assert "exists already" in cli.refused("permanent", "import", "gc.md", "--id", "101")
     cli.ok("permanent", "import", "gc.md")
-    assert state(cli, "2").kind == "permanent"
+    assert state(cli, "102").kind == "permanent"
 
 
 @pytest.mark.parametrize(

@@ -123,4 +123,4 @@ def test_a_long_document_is_read_in_pieces(shared: SharedContext) -> None:
 def test_without_a_permanent_task(shared: SharedContext) -> None:
     """The error says how to create one."""
     shared.path.unlink()
-    assert "taskstate new 1 --kind permanent" in shared.cli.refused("permanent", "recover")
+    assert "taskstate new --kind permanent" in shared.cli.refused("permanent", "recover")

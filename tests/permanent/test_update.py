@@ -188,16 +188,16 @@ def test_a_task_of_another_kind_and_none_at_all(shared: SharedContext) -> None:
     shared.path.unlink()
     for given in ((), (TASK,)):
         refused = shared.cli.refused("permanent", "status", *given)
-        assert "there is no active permanent task: `taskstate new 1 --kind permanent" in refused
+        assert "there is no active permanent task: `taskstate new --kind permanent" in refused
 
 
-def test_the_advice_names_an_id_that_is_free(shared: SharedContext) -> None:
+def test_the_advice_works_as_printed(shared: SharedContext) -> None:
     """Where there is no permanent task, the command that is named creates one, though the first ids are taken."""
     shared.path.unlink()
     for number in ("1", "2"):
         shared.cli.ok("new", number, "--title", "T")
     advice = shared.cli.refused("permanent", "status").split("`")[1]
-    assert shared.cli.ok(*shlex.split(advice)[1:]).startswith(".taskstate/tasks/task-3-state.md: created, PT-v1")
+    assert shared.cli.ok(*shlex.split(advice)[1:]).startswith(".taskstate/tasks/task-102-state.md: created, PT-v1")
 
 
 def test_a_second_permanent_task_must_be_asked_for(shared: SharedContext) -> None:

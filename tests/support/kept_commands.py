@@ -195,6 +195,7 @@ def write_steps() -> dict[str, tuple[Write, str]]:
     """Return the writes by the name of their step, each with the operation that it plays."""
     found = {}
     for operation, rows in WRITES.items():
+        step = "edit-task" if operation == "edit" else operation.replace(" ", "-")  # `edit` is the step of an editor
         for number, row in enumerate(rows):
-            found[f"{operation.replace(' ', '-')}{f'-{number + 1}' if number else ''}"] = (row, operation)
+            found[f"{step}{f'-{number + 1}' if number else ''}"] = (row, operation)
     return found

@@ -97,6 +97,11 @@ WRITES: Mapping[str, tuple[Write, ...]] = {
         ),
     ),
     "handoff accept": (Write("handoff accept {id} --agent {token}", weight=1),),
+    "criterion add": (Write("criterion add {id} 'It holds {token}'", ("It holds {token}",), bound=True),),
+    "edit": (
+        Write("edit {id} --area {token}", ("area: {token}",), place="area", weight=1, bound=True),
+        Write("edit {id} --blocked {token}", ("note: {token}",), ends=_OF_STATUS, weight=1, bound=True),
+    ),
     "criterion check": (Write("criterion check {id} {k}", (), ("criterion {k}", r"\[x\] .*"), weight=3),),
     "criterion uncheck": (Write("criterion uncheck {id} {k}", (), ("criterion {k}", r"\[ \] .*"), weight=1),),
     "role set": (

@@ -401,9 +401,9 @@ def test_a_last_turn_that_did_not_complete(turns: Turns) -> None:
     turns.cli.ok("chain", "output", "set", TASK, "Configuration Required", "--from", "-", stdin="None.\n")
     told = turns.cli("lint").out
     assert "TS406" in told
-    record, complete = re.findall(r"`taskstate (.*?)`", told[told.index("TS406") :])
+    record, complete, block = re.findall(r"`taskstate (.*?)`", told[told.index("TS406") :])
     text = turns.place.text
-    for command in (record, complete):
+    for command in (record, block, complete):
         turns.place.text = text
         turns.cli.ok(*command.split())
         assert "TS406" not in turns.cli("lint").out

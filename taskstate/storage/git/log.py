@@ -10,8 +10,10 @@ from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+_FULL = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"  # which needs no look-up
 _TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 
 
@@ -35,11 +37,12 @@ def log(root: Path, *, since: str = "", after: str = "", digits: int = 10) -> tu
     newest = git.head(root)
     if newest is None:
         return ()
-    commits = f"{git.resolve_commit(root, since)}..{newest}" if since else newest
+    first = since if re.fullmatch(_FULL, since) else since and git.resolve_commit(root, since)
+    commits = f"{first}..{newest}" if first else newest
     times = (f"--since={after}",) if re.fullmatch(_TIME, after) else ()
     form = ("--encoding=UTF-8", "--format=%H%n%h%n%s%n%B", f"--abbrev={digits}")
     # --no-show-signature: `log.showSignature` in the user's configuration would put gpg's output into the entries.
-    output = git.run(["log", "-z", "--no-show-signature", *form, *times, commits], root)
+    output = git.run(["log", "-z", "--no-show-signature", *form, *times, commits, "--"], root)
     entries = (entry.decode("utf-8", "replace").split("\n", 3) for entry in output.split(b"\0") if entry)
     return tuple(Commit(*entry) for entry in entries)
 
@@ -137,3 +140,17 @@ def paths_touched_by_commits(root: Path, since: str) -> tuple[str, ...]:
     names = (os.fsdecode(name) for name in output.split(b"\0") if name)
     touched = (name.removeprefix(prefix) for name in names if name.startswith(prefix))
     return tuple(sorted({*differing, *touched}))
+
+
+def paths_ever(root: Path, folders: Sequence[str]) -> frozenset[str]:
+    """Return the paths, from the top, of all files that any reference, stash or worktree ever had in these folders.
+
+    Raises:
+        GitFailed: git fails.
+    """
+    if git.toplevel(root) is None:
+        return frozenset()
+    form = ("--format=", "--name-only", "--no-renames", "--diff-filter=A", "-z", "--no-ext-diff", "--no-show-signature")
+    places = [f":(literal){each}" for each in folders]
+    output = git.run(["-c", "diff.relative=false", "log", "--all", "--full-history", *form, "--", *places], root)
+    return frozenset(os.fsdecode(name.lstrip(b"\n")) for name in output.split(b"\0") if name)

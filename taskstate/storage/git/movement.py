@@ -8,6 +8,7 @@ from datetime import datetime
 
 from taskstate.errors import GitFailed
 from taskstate.storage.git import client as git
+from taskstate.storage.git.discovery import small_file
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -129,11 +130,31 @@ def was_reset(root: Path, since: str) -> bool:
     return any(found and int(found[1]) >= begun for found in resets)
 
 
-def made_here(root: Path) -> frozenset[str]:
-    """Return the ids of the commits that were made in this working tree, as far as its reflog goes."""
+def made_here(root: Path, since: str = "", head: str = "") -> frozenset[str]:
+    """Return the ids of the commits that were made in this working tree, as far as its reflog goes.
+
+    With `since`, a timestamp, those made after that moment, at which HEAD was `head`.
+    """
     try:
-        output = git.run(["log", "--walk-reflogs", "--format=%H%x00%gs", "--no-show-signature", "HEAD", "--"], root)
-    except GitFailed:
+        begun = datetime.fromisoformat(since).timestamp() if since else 0
+        entries = [each for each in _reflog(root) if each[1] >= begun]
+    except (GitFailed, OSError, ValueError):
         return frozenset()
-    entries = (line.partition("\0") for line in output.decode("utf-8", "replace").split("\n"))
+    # A timestamp has whole seconds: of the same one are entries before and after it.
+    before = [at for at, (name, when, _) in enumerate(entries, start=1) if when == begun and name == head]
+    entries = entries[max(before, default=0) :]
     return frozenset(name for name, _, words in entries if _MADE_HERE.match(words))
+
+
+def _reflog(root: Path) -> Iterator[tuple[str, int, str]]:
+    """Yield the entries of HEAD's reflog, the oldest first: where HEAD then was, the time, and what was done."""
+    at = git.folders(root)
+    log = small_file(at.git_dir / "logs" / "HEAD") if at else None
+    if log is not None:
+        found = re.compile(rb"^[0-9a-f]+ ([0-9a-f]+) .*> (\d+) [+-]\d+\t(.*)$", re.MULTILINE).findall(log)
+        yield from ((name.decode(), int(when), words.decode("utf-8", "replace")) for name, when, words in found)
+        return
+    form = ("--walk-reflogs", "--date=unix", "--format=%H%x00%gd%x00%gs", "--no-show-signature")  # another store of it
+    lines = git.run(["log", *form, "HEAD", "--"], root).decode("utf-8", "replace").splitlines()
+    for name, when, words in (line.split("\0") for line in reversed(lines)):
+        yield name, int(when[len("HEAD@{") : -1]), words

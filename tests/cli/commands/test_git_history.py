@@ -41,9 +41,9 @@ def test_dry_run_and_what_is_refused(cli: Cli, place: Place) -> None:
     """A dry run shows the list; outside of git and for a revision that is none the command is refused."""
     assert "is in no git repository" in cli.refused("git-history", "sync", "101")
     call(place, "init", "--quiet")
-    commit(place, "#101 begin")
+    commit(place, "Task 101: begin")
     first = place.text
-    commit(place, "#101 go on")
+    commit(place, "Task 101: go on")
     shown = cli.ok("git-history", "sync", "101", "--since", "HEAD~1", "--dry-run")
     assert "go on" in shown
     assert "begin" not in shown

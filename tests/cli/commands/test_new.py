@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import contextlib
+import json
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -8,11 +11,14 @@ import pytest
 from taskstate.model.static_context import read_static
 from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
+from tests.cli.conftest import Cli
+from tests.support.git_place import GitPlace
 from tests.support.place import tree
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from taskstate.model.task_state import TaskState
-    from tests.cli.conftest import Cli
     from tests.support.place import Place
 
 FILE = "title: From file\ndescription: D\npriority: P2\narea: web\nacceptance_criteria: [A, B]\n"
@@ -104,7 +110,7 @@ def test_dry_run_prints_the_diff(cli: Cli, place: Place) -> None:
 @pytest.mark.parametrize(
     ("arguments", "what"),
     [
-        ((), "required: ID"),
+        ((), "--title is missing"),
         (("7",), "--title is missing"),
         (("7", "--title", ""), "--title is missing"),
         (("7", "--title", "a\nb"), "the title has several lines"),
@@ -213,3 +219,75 @@ def test_a_committed_task_does_not_become_a_part(cli: Cli, place: Place) -> None
     cli.ok("new", "101a", "--title", "T")
     sh(place, *COMMITTED, f"rm {part}")
     assert f"{part} is committed" in cli.refused("decompose", "101", "--apply")
+
+
+# What is done before, and then the ids that tasks get without one of their own: `{other}` is a linked worktree.
+NUMBERS = {
+    "behind the highest, not in a gap": ("new 7 --title T", "102"),
+    "behind a subtask and a word": ("new 200a --title T;new auth-9 --title T", "102"),
+    "not that of a dropped task": ("new 300 --title T;drop 300 --note why", "301"),
+    "not that of one that is gone": ("new 300 --title T;rm 300", "301"),
+    "not that of one that was let go": ("new 300 --title T;rm 300;doctor --let-go 300", "301"),
+    "not that of one on a branch": ("git checkout -q -b b;new 300 --title T;commit;git checkout -q main", "301"),
+    "not that of one in history": ("new 300 --title T;commit;rm 300;commit", "301"),
+    "not that of one in another worktree": ("git worktree add -q {other};in {other} new 300 --title T", "301"),
+    "not that of a worktree that is gone": (
+        "git worktree add -q {other};in {other} new 300 --title T;git worktree remove --force {other}",
+        "301",
+    ),
+    "not that of an archive alone": ("archive 300", "301"),
+    "also in a worktree of its own": ("git worktree add -q {other};cd {other};new 300 --title T", "301"),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_without_an_id_the_next_number_is_taken(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It is the one behind the highest that was ever given, as far as this clone can see; a note says which that is."""
+    place = GitPlace(tmp_path / "repository")
+    monkeypatch.chdir(place.root)
+    cli, other = Cli(place, monkeypatch, capfd), tmp_path / "other"
+    steps, number = NUMBERS[name]
+    for step in steps.format(other=other).split(";"):
+        first, *words = step.split()
+        if first == "git":
+            place.git(*words)
+        elif first == "commit":
+            place.commit("all")
+        elif first == "rm":
+            place.workspace.locate(words[0]).unlink()
+        elif step == "archive 300":
+            place.write(".taskstate/archives/task-300-archive.md", "# Task #300 Archive - Full Session History\n")
+        elif first == "cd":
+            monkeypatch.chdir(words[0])
+        elif first == "in":
+            with contextlib.chdir(words[0]):
+                cli.ok(*words[1:])
+        else:
+            cli(first, *words)
+    said = cli.json("new", "--title", "Next")
+    assert (said["id"], said["path"]) == (number, f".taskstate/tasks/task-{number}-state.md")
+    assert f"number {number} is the next: {int(number) - 1} is the highest number" in said["notes"][0]
+    assert cli.json("new", "--title", "Over next")["id"] == str(int(number) + 1)
+
+
+def test_the_first_number_is_one(cli: Cli, place: Place) -> None:
+    """Where no id is a number the note names the ids that are taken; the permanent task gets a number, too."""
+    place.path.unlink()
+    cli.ok("new", "auth-2", "--title", "T")
+    assert cli.json("new", "--title", "T")["notes"][0] == "number 1 is the next: other ids are auth-2"
+    assert cli.json("new", "--kind", "permanent", "--title", "P", "--description", "d")["id"] == "2"
+    assert (place.root / ".taskstate/tasks/task-2-state.md").exists()
+
+
+def test_two_at_once_get_two_numbers(tmp_path: Path) -> None:
+    """Several commands that run at the same time take a number each, also in two worktrees."""
+    place = GitPlace(tmp_path / "repository")
+    other = tmp_path / "other"
+    place.git("worktree", "add", "-q", str(other))
+    command = [sys.executable, "-m", "taskstate", "new", "--title", "T", "--format", "json"]
+    roots = [place.root, other] * 3
+    running = [subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE) for root in roots]
+    ids = [json.loads(each.communicate()[0])["data"]["id"] for each in running]
+    assert sorted(ids) == ["102", "103", "104", "105", "106", "107"]

@@ -5,7 +5,8 @@
 Since the compared revision (HEAD, or `--against REV`) the status went back to `created`, or a task
 that was `complete` or `dropped` is so no more without `taskstate reopen` having recorded it, or it is `dropped` without
 `taskstate drop` having recorded that. A task goes from `created` to `in_progress`, from there to `blocked` and back any
-number of times, and to `complete`; it can be `dropped` at any time before that. There may be several steps between two
+number of times (`taskstate edit` blocks a task, and gives it back the status that it had), and to `complete`; it can be
+`dropped` at any time before that. There may be several steps between two
 revisions, so `created` may have become `complete`. During a merge the change must be valid from both sides.
 
 ## Why
@@ -34,8 +35,8 @@ from __future__ import annotations
 from collections import Counter
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
-from taskstate.model.statuses import CLOSED, CREATED, DROPPED
-from taskstate.model.tool_blocks import REOPENED
+from taskstate.model.statuses import BLOCKED, CLOSED, CREATED, DROPPED
+from taskstate.model.tool_blocks import REOPENED, UNBLOCKED
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -59,6 +60,9 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         return
     past = [then for then in facts.past or () if not then.newer and then.kind.name == facts.kind.name]
     before = {_status(then) for then in past if not _is_reopened(facts, then)} - {CREATED, now}
+    blocked = [then for then in past if _status(then) == BLOCKED]
+    if now == CREATED and all(_has_since(UNBLOCKED, facts, then) for then in blocked):
+        before -= {BLOCKED}
     closed = next((status for status in CLOSED if status in before), "")
     if closed:
         yield RULE.at(

@@ -25,18 +25,22 @@ title: JWT service
 
 ## Instead
 
-The front matter is authoritative. `--fix` adds or rewrites the line; to rename a task, change `title` there. A heading
-that is no title line but has words of its own is replaced by `--unsafe-fixes` only, and nothing is fixed where `title`
-has control characters (TS006). Give another heading of level 1 the level that it has in its section.
+The front matter is authoritative. `--fix` adds or rewrites the line; to rename a task, `taskstate edit 101 --title T`
+writes both. A heading that is no title line but has words of its own is replaced by `--unsafe-fixes` only, and nothing
+is fixed where `title` has control characters (TS006). Give another heading of level 1 the level that it has in its
+section.
 """
 
 from __future__ import annotations
 
 import re
+from shlex import quote
 
 from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
 from taskstate.lint.facts.outline import body_start, headings, insertion_edit, verified_edits
 from taskstate.lint.facts.wording import cut, shown
+from taskstate.model.document_kinds import TASK
+from taskstate.model.statuses import CLOSED
 from taskstate.syntax.edits import Edit
 from taskstate.syntax.spans import CONTROLS, Span
 from taskstate.typed import TYPE_CHECKING
@@ -67,7 +71,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     expected_line, line = titles.expected, titles.line
     wrong = _missing(document, expected_line) if line is None else None
     if line and titles.is_wrong:
-        wrong = _wrong(line, expected_line, facts.kind)
+        wrong = _wrong(line, expected_line, facts)
     if wrong:
         yield wrong._replace(fix=None, help=facts.outline.doubt) if facts.outline.doubt else wrong
     for other in titles.others:
@@ -97,19 +101,37 @@ def _missing(document: Document, expected_line: str) -> Diagnostic:
     )
 
 
-def _wrong(line: Section, expected_line: str, kind: Kind) -> Diagnostic:
+def _wrong(line: Section, expected_line: str, facts: Facts) -> Diagnostic:
     return RULE.at(
         line.heading,
         f"the title line is {shown(line.title)}, which does not agree with the front matter",
-        help=f"write `{cut(expected_line)}`, or change `task_id` or `title` in the front matter",
+        help=_cure(line, expected_line, facts),
         fix=None
         if re.search(CONTROLS, expected_line)
-        else Fix(edits=(Edit(*line.heading, expected_line),), safe=_is_derived(line.title, expected_line, kind)),
+        else Fix(edits=(Edit(*line.heading, expected_line),), safe=_is_derived(line.title, expected_line, facts.kind)),
+    )
+
+
+def _form(kind: Kind) -> str:
+    """Return the pattern of the title line of a kind; its group is the title."""
+    return re.escape(kind.title.removeprefix("# ")).replace(r"\{task_id\}", ".*?").replace(r"\{title\}", "(.*)")
+
+
+def _cure(line: Section, expected_line: str, facts: Facts) -> str:
+    """Return how the title line and the front matter come to agree: by a command where one may change the task."""
+    form = _form(facts.kind)
+    match = re.fullmatch(form, line.title, re.IGNORECASE)
+    title = (match[1] if match else line.title).strip()
+    is_plain = title.isprintable() and "`" not in title and cut(title) == title != ""
+    if facts.kind.name != TASK or facts.values.get("status") in CLOSED or not is_plain:
+        return f"write `{cut(expected_line)}`, or change `task_id` or `title` in the front matter"
+    return (
+        f"`taskstate edit {facts.shown_id} --title {quote(title)}` takes these words, `--fix` those of the front matter"
     )
 
 
 def _is_derived(title: str, expected_line: str, kind: Kind) -> bool:
     """Return whether a title line has the form of its kind, or at least no words that a rewrite would lose."""
-    form = re.escape(kind.title.removeprefix("# ")).replace(r"\{task_id\}", ".*?").replace(r"\{title\}", ".*")
+    form = _form(kind)
     lost = set(re.compile(_WORD).findall(title.casefold())) - set(re.compile(_WORD).findall(expected_line.casefold()))
     return bool(re.fullmatch(form, title, re.IGNORECASE)) or not lost

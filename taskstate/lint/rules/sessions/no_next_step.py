@@ -34,7 +34,7 @@ $ taskstate session add 101 --did "Looked again" --state "As before" --next "Che
 $ taskstate complete 101
 ```
 
-`status: blocked` says that the work waits for somebody.
+`taskstate edit 101 --blocked "WHY"` says that the work waits for somebody.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ RULE = Rule(
 
 _HELP = (
     "record what comes next: `taskstate session add {0} --did T --state T --next T`; "
-    "if nothing is left to do: `taskstate complete {0}`; if it waits for somebody, write `status: blocked`"
+    "if nothing is left to do: `taskstate complete {0}`; if it waits for somebody: `taskstate edit {0} --blocked WHY`"
 )
 
 
