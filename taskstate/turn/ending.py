@@ -12,6 +12,7 @@ from taskstate.roles.role_rules import RoleChange, role_in_task
 from taskstate.snapshots import packs
 from taskstate.syntax.edits import apply
 from taskstate.turn.ownership import is_own, with_taken_over
+from taskstate.turn.situation import beginning
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import open_turns
 from taskstate.writing.change import Change, Outcome
@@ -91,7 +92,7 @@ def end(call: TurnRequest, ending: Ending) -> Outcome:
         turn = blocks_of(loaded.document).delta.turn
         if turn is None or turn.started_at != ending.turn.started_at:
             message = f"task {task_id}: somebody else ended this turn meanwhile"
-            raise TaskstateError(message, help=f"`taskstate start {task_id}` begins another", code="turn-changed")
+            raise TaskstateError(message, help=f"{beginning(loaded.state)} begins another", code="turn-changed")
         steps = given_steps(call, role, asked, ending.checks)
         steps += _ending_steps(workspace, role, ending, request)
         return joined(loaded, [*steps, _last_step(workspace, request, is_complete=asked.complete)])

@@ -181,7 +181,7 @@ def test_a_turn_of_a_task_that_ended_meanwhile(turns: Turns, end: tuple[str, ...
     turns.start("implementer")
     turns.cli.ok(*end)
     error = turns.fails("Built it.", status=2).err
-    assert "reopen" in error or "session add" in error
+    assert 'no turn is open: `taskstate reopen 101 --note "WHY"` and then `taskstate start 101` begins one' in error
     kept = any(b"Built it." in path.read_bytes() for path in turns.place.workspace.state_root.rglob("*.json"))
     assert kept or "Built it." in turns.place.text
     assert turns.role("implementer") != "done"
