@@ -74,7 +74,7 @@ def plan_capture(
     values = {key: state.text(key) or "" for key in (*SEALED_VALUES, *FACTS)}
     config, shorten = workspace.config, capture_request.shorten
     inputs = CaptureInput(
-        values, current, task_file, config, sources.config_name, sources.cite, rebuild, shorten, earlier
+        values, current, task_file, config, sources.config_name, sources.cite, rebuild, shorten, earlier, state.id
     )
     notes = _require_fences(loaded, inputs)
     captured = capture(inputs)

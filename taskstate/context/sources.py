@@ -48,6 +48,7 @@ class CaptureInput(NamedTuple):
     rebuild: bool = False
     shorten: bool = False
     earlier_task_file: TaskFile | None = None
+    task_id: str = ""
 
     @property
     def task_file_versions(self) -> tuple[TaskFile, ...]:

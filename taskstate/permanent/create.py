@@ -49,7 +49,8 @@ def create_permanent(workspace: Workspace, task: NewPermanent, request: Request)
     present = search(workspace)
     if present and not task.another:
         message = f"there is a permanent task already: {present.id}"
-        help_ = "change it with `taskstate permanent update`, or give `--another` if you really need two"
+        update = "`taskstate permanent update --section S --from FILE`"
+        help_ = f"change it with {update}, or give `--another` if you really need two"
         raise TaskstateError(message, help=help_, code="exists")
     relative = workspace.relative(workspace.tasks / f"task-{task.id}-state.md")
     text = format_text(render(workspace, task, request), relative, workspace.kinds)

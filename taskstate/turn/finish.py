@@ -114,7 +114,8 @@ def _readable(workspace: Workspace, asked: FinishRequest, call: TurnRequest) -> 
         loaded = workspace.load(workspace.locate(call.task_id))
         notices.require_undamaged(workspace, loaded)
         preconditions.require_whole(loaded)
-        preconditions.require_work(loaded.state, "turns", "`taskstate permanent update` records what changed in it")
+        help_ = "`taskstate permanent update --section S --from FILE` records what changed in it"
+        preconditions.require_work(loaded.state, "turns", help_)
     except TaskstateError as error:
         if asked.words is None or error.code not in sessions.KEPT_REFUSALS or call.request.dry_run:
             raise

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from taskstate.chain import inputs as chain_inputs
 from taskstate.errors import TaskstateError
+from taskstate.messages import quoted
 from taskstate.model import delta_block, roles
 from taskstate.model.delta_block import Turn
 from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS
@@ -212,12 +213,8 @@ def _given(call: TurnRequest, asked: StartRequest, role: str) -> str:
         "--accept-stale": asked.accept_stale,
         "--accept-drift": asked.accept_drift,
     }
-    given = [word for flag, why in accepted.items() if why for word in (flag, why)]
-    if not given:
-        return " ".join(words)
-    import shlex
-
-    return shlex.join([*words, *given])
+    words += [word for flag, why in accepted.items() if why for word in (flag, why)]
+    return " ".join(map(quoted, words))
 
 
 def _missing_analysis(workspace: Workspace, loaded: Loaded, obstacles: Obstacles) -> tuple[str, ...]:
