@@ -44,6 +44,7 @@ def test_a_cure_that_does_not_work_is_told(tmp_path: Path) -> None:
 def test_what_a_person_fills_in_is_not_run() -> None:
     """A text in quotes is as good as another; a file, a role or a number is not."""
     assert cures.is_literal('taskstate reopen 101 --note "WHY"')
+    assert cures.is_literal("taskstate session restore 101 2 --from HEAD")
     assert not cures.is_literal("taskstate finish 101 --qa-log LOG")
 
 

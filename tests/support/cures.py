@@ -29,7 +29,7 @@ MET = ROOT / ".cache" / "cures-met"
 ALL = os.environ.get("CURES") == "all"
 _EVERY = 40  # one of so many messages is in the sample
 _COMMAND = re.compile(r"`(taskstate [^`\n]+)`")
-_BLANK = re.compile(r"(?<![\w\"'/-])[A-Z]+\b|…|<|\|")  # what a person fills in: FILE, ROLE
+_BLANK = re.compile(r"(?<![\w\"'/-])(?!HEAD\b)[A-Z]+\b|…|<|\|")  # what a person fills in: FILE, ROLE
 # The cure runs the commands of the repository, which nobody has allowed in the copy.
 _ASKS_FOR_LEAVE = " has the baseline of "
 _AFTER = re.compile(r"^` [a-z ]*\bthen\b")
@@ -118,10 +118,11 @@ def fault(said: Said, cwd: Path, stdin: bytes) -> str:
             at = copy / cwd.relative_to(root)
             return subprocess.run(command, cwd=at, input=stdin, capture_output=True, check=False, timeout=120)
 
-        cure = shlex.split(said.cure)[1:]
-        done = run(cure)
-        if done.returncode not in {0, 1}:
-            return f"is refused: {done.stderr.decode()}"
+        for command in said.cure.split(" && "):
+            cure = shlex.split(command)[1:]
+            done = run(cure)
+            if done.returncode not in {0, 1}:
+                return f"is refused: {done.stderr.decode()}"
         if _only_reads(cure) or any(each in said.line for each in _INSTEAD):
             return ""
         after = run(said.words)
