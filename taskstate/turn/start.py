@@ -191,10 +191,11 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
         obstacles.raise_all(loaded.state.id)
         return _Plan(loaded, role, seen, (), (*analysis, *resumed_notes(turn, seen)), resumed=True)
     steps, notes = preparing(call, loaded, asked.agent, asked.accept_stale, obstacles)
-    changes_role = bool(role) and not taken and not _is_same_role(blocks.delta, blocks.role(role))
+    same_turn = turn is not None and (turn.role or "") == role  # a take-over goes on with what is in the tree
+    changes_role = bool(role) and not same_turn and not _is_same_role(blocks.delta, blocks.role(role))
     drifted = seen.changes if changes_role and not asked.accept_drift else TreeChanges()
     if drifted.drift:
-        obstacles.add(drifted.refusal(), "--accept-drift")
+        obstacles.add(drifted.refusal(in_turn=bool(turn and not asked.take_over)), "--accept-drift")
     if role:
         with obstacles.collected():
             steps.append(_role_step(workspace, loaded, role, request))
