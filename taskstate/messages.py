@@ -30,6 +30,13 @@ def one_line(text: str, most: int) -> str:
     return line if len(line) <= most else line[: most - 1] + "\u2026"
 
 
+def quoted(word: str) -> str:
+    """Return a word as it stands in a command: in quotes where it has a blank, as people's names have."""
+    import shlex
+
+    return shlex.quote(word)
+
+
 MOST_GUESSED = 100  # faults of one kind for which a similar word is looked for: thousands are no slips
 _MOST_KNOWN = 1_000  # words that one is compared with
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from taskstate.errors import TaskstateError
 from taskstate.model import chain
-from taskstate.model.names import id_key
+from taskstate.model.names import id_key, own_id
 from taskstate.model.statuses import CLOSED
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import timestamp, with_event, with_write_metadata
@@ -42,9 +42,8 @@ def propagate(
         try:
             changed, warnings = _changed(workspace, path, upstream, request)
         except TaskstateError as error:
-            notes.append(
-                f"not handed down to {path}: {error.message}; when that is seen to, `taskstate chain pull` does it"
-            )
+            then = f"when that is seen to, `taskstate chain pull {own_id(path)}` does it"
+            notes.append(f"not handed down to {path}: {error.message}; {then}")
             continue
         if changed:
             changes.append(changed)

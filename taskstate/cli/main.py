@@ -7,7 +7,7 @@ import os
 import sys
 from itertools import pairwise
 
-from taskstate.cli.output import CommandLineCall, Output, read_value
+from taskstate.cli.output import CommandLineCall, Output, reading
 from taskstate.cli.parsers import parse, without_command
 from taskstate.errors import TaskstateError
 from taskstate.operations.arguments import make, shown
@@ -80,7 +80,7 @@ class _Run:
         call = self._call = CommandLineCall(args, operation, output)
         given = {name: value for name, value in vars(args).items() if not name.startswith("_")}
         _require_one_reader(operation, given)
-        self._result = operation.run(call, make(operation, given, read_value))
+        self._result = operation.run(call, make(operation, given, reading(call)))
         status = output.show(self._result, call)
         return status or int(call.found_damage)
 

@@ -15,6 +15,7 @@ from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable, Mapping
     from typing import Any, TextIO
 
     from taskstate.operations.operation import Field, Operation
@@ -28,6 +29,7 @@ class Output:
         self.as_json = as_json
         self.is_quiet = False
         self.no_color = False
+        self.given: dict[str, str] = {}  # the flags that say where a command works and for whom
 
     def show(self, result: Result, call: Call) -> int:
         """Print the result of a call as JSON or as text, and return the exit status."""
@@ -85,8 +87,9 @@ class Output:
             self.print_problems((*error.shown, *(f"  {reason}" for reason in error.reasons)))
         message = masked(str(error))  # the message may quote an argument that contains a secret
         if self.as_json:
+            said = with_flags(message, self.given)
             try:
-                self.print_json({"success": False, "data": None, "error": message, "code": error.code})
+                self.print_json({"success": False, "data": None, "error": said, "code": error.code})
             except OSError:
                 return status
         self.print_problems(("taskstate: " + re.sub(r"(?<!\s)\s*[\r\n]\s*", " ", message),))
@@ -103,6 +106,7 @@ class Output:
             from taskstate.secrets.mask import masked
 
             text = masked("\n".join(map(one_line, lines)))  # a problem may quote what stands in a file
+            text = with_flags(text, self.given)
             try:
                 _print(text, sys.stderr)
             except OSError:  # where nobody takes it, the command and its exit status stay what they are
@@ -125,6 +129,7 @@ class CommandLineCall(Call):
         )
         super().__init__(conditions, writes=operation.writes, as_data=output.as_json)
         self.output = output
+        output.given = {f"--{name}": getattr(args, f"_{name}", None) or "" for name in ("root", "config", "actor")}
         self._again = (args, operation)
 
     def again(self) -> CommandLineCall:
@@ -149,17 +154,51 @@ class CommandLineCall(Call):
             self.notes((line,))
 
 
-def read_value(field: Field, value: Any) -> Any:  # noqa: ANN401 - of the field's kind
-    """Return the value of a field as an operation takes it: `-` stands for standard input."""
-    if field.kind == "Source":
-        return Source(value, partial(read_bytes, value))
-    if field.kind == "FilePath":
-        from taskstate.storage.paths import real
+def with_flags(text: str, given: Mapping[str, str]) -> str:
+    """Return what is said with these flags in each command that it names: without them it would work elsewhere."""
+    flags = {flag: value for flag, value in given.items() if value}
+    if not flags or "`taskstate " not in text:
+        return text
+    import re
+    import shlex
 
-        return Path(value) if value == "-" else real(value)
-    if field.kind == "Text" and value == "-":
-        return Source(value, partial(read_bytes, value)).text()
-    return value
+    from taskstate.operations.index import COMMANDS, operations_of
+
+    readers = {each.name for command in COMMANDS for each in operations_of(command) if not each.writes}
+
+    def added(found: re.Match[str]) -> str:
+        words = found[1].split()
+        taken = {"--root", "--config"} if readers & {words[1], " ".join(words[1:3])} else {*flags}
+        more = (f"{flag} {shlex.quote(flags[flag])}" for flag in flags if flag in taken and flag not in words)
+        return f"`{' '.join((found[1], *more))}`"
+
+    return re.sub(r"`(taskstate [a-z][^`\n]*)`", added, text)
+
+
+def reading(call: Call) -> Callable[[Field, Any], Any]:
+    """Return what turns the value of a field into what an operation takes: `-` stands for standard input."""
+
+    def read(field: Field, value: Any) -> Any:  # noqa: ANN401 - of the field's kind
+        if field.kind == "Source" or (field.kind == "Text" and value == "-"):
+            source = Source(value, partial(read_bytes, _placed(call, value)))
+            return source if field.kind == "Source" else source.text()
+        if field.kind == "FilePath":
+            from taskstate.storage.paths import real
+
+            return Path(value) if value == "-" else real(_placed(call, value))
+        return value
+
+    return read
+
+
+def _placed(call: Call, name: str) -> str:
+    """Return the path of a file that is named; messages name those in the state folder from the root."""
+    from taskstate.storage import folders
+
+    if name == "-" or os.path.isabs(name) or folders.exists(name):
+        return name
+    path = call.any_workspace.root / name
+    return str(path) if path.is_relative_to(call.any_workspace.state_root) and folders.exists(path) else name
 
 
 def _given(args: argparse.Namespace, name: str) -> str:

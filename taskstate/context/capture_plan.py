@@ -67,14 +67,16 @@ def plan_capture(
     state, sources = loaded.state, Sources(workspace)
     recorded = blocks_of(loaded.document).context
     name, sha = capture_request.task_file or recorded.task_file, recorded.task_file_sha or ""
-    task_file = sources.task_file(name) if name else None
+    command = f"`taskstate context {'rebuild' if recorded.seal else 'init'} {state.id} --from FILE`"
+    missing = "" if capture_request.task_file else f"name where it is now: {command}"
+    task_file = sources.task_file(name, missing) if name else None
     changed = bool(not rebuild and name and name == recorded.task_file and sha not in {"", *sources.blob_ids})
     earlier = _earlier_task_file(workspace, name, sha) if name and changed else None
     current = read_static(state)
     values = {key: state.text(key) or "" for key in (*SEALED_VALUES, *FACTS)}
     config, shorten = workspace.config, capture_request.shorten
     inputs = CaptureInput(
-        values, current, task_file, config, sources.config_name, sources.cite, rebuild, shorten, earlier
+        values, current, task_file, config, sources.config_name, sources.cite, rebuild, shorten, earlier, state.id
     )
     notes = _require_fences(loaded, inputs)
     captured = capture(inputs)

@@ -48,6 +48,7 @@ class CaptureInput(NamedTuple):
     rebuild: bool = False
     shorten: bool = False
     earlier_task_file: TaskFile | None = None
+    task_id: str = ""
 
     @property
     def task_file_versions(self) -> tuple[TaskFile, ...]:
@@ -73,13 +74,18 @@ class Sources:
         self._standards: dict[str, Standard] = {}
         self.config_name = self._find_config()
 
-    def task_file(self, name: str) -> TaskFile:
-        """Return the values of a task file, whose blob ids are then in `blob_ids`.
+    def task_file(self, name: str, missing: str = "") -> TaskFile:
+        """Return the values of a task file, whose blob ids are then in `blob_ids`; `missing` is the cure if it is gone.
 
         Raises:
             TaskstateError: it is not there, leads out, cannot be read, or is wrong.
         """
-        data = self._read(name, f"the task file {files.shown(name)}", task_file.MOST_BYTES)
+        try:
+            data = self._read(name, f"the task file {files.shown(name)}", task_file.MOST_BYTES)
+        except TaskstateError as error:
+            if error.code != "not-found" or not missing:
+                raise
+            raise TaskstateError(error.message, help=missing, code=error.code) from error
         self.blob_ids = task_file.blob_ids(data)
         return task_file.read_task_file(name, data)
 

@@ -58,7 +58,8 @@ def find_handoff(workspace: Workspace, task_id: str, *, errors_in: Validator) ->
     if documents.unreadable:
         raise TaskstateError(documents.unreadable[0][1], help="run `taskstate lint` to see why", code="unreadable")
     message = f"task {loaded.state.id} has no handoff"
-    raise TaskstateError(message, help=f"`taskstate handoff new {loaded.state.id} …` writes one", code="not-found")
+    help_ = f"`taskstate handoff new {loaded.state.id} --draft` writes one, or shows what it needs"
+    raise TaskstateError(message, help=help_, code="not-found")
 
 
 def show(workspace: Workspace, task_id: str, *, errors_in: Validator) -> OpenHandoff:

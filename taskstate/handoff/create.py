@@ -319,7 +319,8 @@ def _require_progress(task_id: str, plan: _HandoffPlan) -> None:
     if last and (last.verified.sessions, last.verified.objectives) == (now.sessions, now.objectives):
         raise TaskstateError(
             f"nothing has moved on since the last handoff, {last.path}: no objective changed, and no session was added",
-            help=f"record what was done (`taskstate session add {task_id} …`, `taskstate phase set {task_id} …`), "
+            help=f"record what was done (`taskstate session add {task_id} --did T --state T --next T`, "
+            f"`taskstate phase set {task_id} P N --status done`), "
             "or hand over all the same with --force",
             code="no-progress",
         )

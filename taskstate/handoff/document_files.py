@@ -205,7 +205,7 @@ def open_document(workspace: Workspace, path: str, task_id: str) -> HandoffFile:
         restore = "" if error.code == NO_HANDOFF else _put_back(workspace, path, task_id)
         raise TaskstateError(
             f"task {task_id} is handed over, but its open handoff cannot be read: {error.message}",
-            help=f"{restore}`taskstate handoff new {task_id} --force …` hands over anew in its place",
+            help=f"{restore}`taskstate handoff new {task_id} --force --draft` hands over anew in its place",
             code=error.code,
         ) from error
 

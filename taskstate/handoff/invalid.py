@@ -10,6 +10,7 @@ from taskstate.errors import TaskstateError
 from taskstate.handoff.document import ACCEPTED
 from taskstate.handoff.document_files import HandoffFile, archive_path, document_name
 from taskstate.handoff.paths import folder, is_handoff_path
+from taskstate.messages import quoted
 from taskstate.model.names import time_of_handoff
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -87,4 +88,6 @@ def invalid_error(workspace: Workspace, task_id: str, invalid: InvalidHandoff) -
 
 def cure(task_id: str, path: str) -> str:
     """Return how a document that is not valid is put right."""
-    return f"complete it, and `taskstate handoff new {task_id} --from {path}` takes it over; or move it elsewhere"
+    return (
+        f"complete it, and `taskstate handoff new {task_id} --from {quoted(path)}` takes it over; or move it elsewhere"
+    )

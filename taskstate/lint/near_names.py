@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from taskstate.storage import files
 from taskstate.storage.file_sources import Disk
 from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace.misnamed import near_names
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
     from taskstate.lint.diagnostics import Finding
     from taskstate.lint.runner import LintRun, Report
+    from taskstate.workspace.workspace import Workspace
 
 
 def with_near_names(report: Report, under: Sequence[Path], run: LintRun) -> Report:
@@ -22,15 +24,25 @@ def with_near_names(report: Report, under: Sequence[Path], run: LintRun) -> Repo
 
 
 def near_findings(run: LintRun, under: Sequence[Path]) -> Iterator[Finding]:
-    """Yield the findings about files on disk whose names are close to that of a state file, `under` what is checked."""
-    source, workspace = run.repository.source, run.repository.workspace
-    for near in near_names(workspace) if isinstance(source, Disk) else ():
-        path = workspace.root / near.path
-        if not any(path.is_relative_to(each) for each in under):
-            continue
+    """Yield the findings about files whose names are close to that of a state file, `under` what is checked."""
+    workspace = run.repository.workspace
+    paths = [workspace.root / near.path for near in near_names(workspace)]
+    paths = [path for path in paths if any(path.is_relative_to(each) for each in under)]
+    for path in paths if isinstance(run.repository.source, Disk) else _in_git(workspace, paths):
         from taskstate.lint import engine  # a run over files without faults does without it
         from taskstate.lint.queries.answers import RepositoryQueries
         from taskstate.syntax.document import parse
 
-        queries, text = RepositoryQueries(run.repository, path), source.read(path).decode("utf-8", "replace")
+        queries, text = RepositoryQueries(run.repository, path), files.read(path).decode("utf-8", "replace")
         yield from engine.findings_as("near", parse(text, workspace.kinds), run.name(path), run.config, queries)
+
+
+def _in_git(workspace: Workspace, paths: Sequence[Path]) -> tuple[Path, ...]:
+    """Return those of these files that are staged, in a commit hook those that the commit changes."""
+    from taskstate.storage.git.index import blobs_in_index
+    from taskstate.workspace.hook_scope import in_commit
+
+    staged = (
+        blobs_in_index(workspace.root, [f":(literal){workspace.relative(each)}" for each in paths]) if paths else ()
+    )
+    return in_commit(workspace, [each for each in paths if workspace.relative(each) in staged])

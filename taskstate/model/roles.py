@@ -80,10 +80,11 @@ def next_command(role: Role, task_id: str) -> str:
     """Return the command that fits a role's status, as advice."""
     if role.status == IN_PROGRESS and role.snapshot is None:
         return f"`taskstate snapshot take {task_id} --role {role.name}` records its work, before it can be done"
+    which = f"--finding {role.open_findings[0].number}" if role.open_findings else "--all"
     commands = {
         PENDING: f"`taskstate role set {task_id} {role.name} --status in_progress` begins it",
         IN_PROGRESS: f"`taskstate role set {task_id} {role.name} --status done` ends it",
-        BLOCKED: f'`taskstate role unblock {task_id} {role.name} --finding "WHICH"` takes a finding back',
+        BLOCKED: f"`taskstate role unblock {task_id} {role.name} {which}` takes a finding back",
         DONE: f'`taskstate role reopen {task_id} {role.name} --note "WHY"` takes it back to work',
     }
     return commands[role.status]

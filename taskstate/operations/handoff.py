@@ -90,11 +90,11 @@ def new(call: Call, asked: New) -> Result:
 
 def _draft(call: Call, asked: New, written: HandoffResult) -> Result:
     """Return a draft that is incomplete."""
-    missing = ", ".join(written.missing)
+    missing, force = ", ".join(written.missing), " --force" if asked.force else ""
     _aside(
         call,
         f"nothing is written yet: {missing} {'is' if len(written.missing) == 1 else 'are'} still to be said",
-        f"say it, or complete this draft for `taskstate handoff new {call.task_id(asked.id)} --from FILE`",
+        f"say it, or complete this draft for `taskstate handoff new {call.task_id(asked.id)} --from FILE{force}`",
     )
     data = {"path": None, "revision": None, "changed": False, "handoff_path": None}
     return Result(data | {"draft": written.text, "missing": list(written.missing)}, written.text, is_verbatim=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial, update_wrapper
 
+from taskstate.errors import TaskstateError
 from taskstate.model.session_texts import DID, SESSION_TEXTS, agent_last
 from taskstate.operations.call import usage_error
 from taskstate.operations.operation import TASK, Field, Operation, group, option, positional
@@ -98,7 +99,7 @@ def given_words(words: Mapping[str, Any], source: Source | None, texts: Sequence
     """
     from taskstate.tasks.new_session import NewSession
 
-    values = {} if source is None else _from_json(source.text(), source.name, texts)
+    values = {} if source is None else _from_json(_text(source), source.name, texts)
     for text in texts:
         if text.repeated:
             values[text.key] = (*values.get(text.key, ()), *words.get(text.key, ()))
@@ -110,6 +111,18 @@ def given_words(words: Mapping[str, Any], source: Source | None, texts: Sequence
         if text.required and not values[text.key]:
             raise usage_error(f"--{text.flag} is missing", help="say what was done, the state, and the next step")
     return NewSession(texts, **values)
+
+
+def _text(source: Source) -> str:
+    from taskstate.workspace.artifacts import is_refused_session
+
+    try:
+        return source.text()
+    except TaskstateError as error:
+        if error.code != "not-found" or not is_refused_session(source.name.rpartition("/")[2]):
+            raise
+        help_ = "its session was recorded, or the file was deleted; leave --from out where the session is there"
+        raise TaskstateError(error.message, help=help_, code=error.code) from error
 
 
 def _from_json(text: str, name: str, texts: Sequence[SessionText]) -> dict[str, Any]:

@@ -49,7 +49,8 @@ def create_permanent(workspace: Workspace, task: NewPermanent, request: Request)
     present = search(workspace)
     if present and not task.another:
         message = f"there is a permanent task already: {present.id}"
-        help_ = "change it with `taskstate permanent update`, or give `--another` if you really need two"
+        update = "`taskstate permanent update --section S --from FILE`"
+        help_ = f"change it with {update}, or give `--another` if you really need two"
         raise TaskstateError(message, help=help_, code="exists")
     with free_id(workspace, task.id, dry_run=request.dry_run) as free:
         task = task._replace(id=free.id)

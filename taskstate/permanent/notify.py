@@ -11,6 +11,7 @@ import re
 
 from taskstate.context.past_versions import earlier_versions
 from taskstate.errors import TaskstateError
+from taskstate.messages import quoted
 from taskstate.model import permanent
 from taskstate.model.entries import entries
 from taskstate.model.permanent import ARCHITECTURE, CONTENT, COSMETIC, INTERFACE, shown_version
@@ -154,7 +155,7 @@ def text_of(told: Notice) -> str:
     head = f"{shown_version(told.version)} of task {told.id}, {told.title}"
     if told.version == told.since:
         return f"{head}: nothing changed since {shown_version(told.since)}"
-    confirm = f"Then: `taskstate permanent ack --agent {told.agent or 'NAME'} --version {told.version}`"
+    confirm = f"Then: `taskstate permanent ack --agent {quoted(told.agent or 'NAME')} --version {told.version}`"
     first = f"{head}, was {shown_version(told.since)}. {told.level.capitalize()}: {_ACTS[told.level]}."
     if told.why:
         return f"{first}\nRead all of it anew, since {told.why}: `taskstate show {told.id}`\n{confirm}"

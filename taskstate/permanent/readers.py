@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from taskstate.errors import TaskstateError
-from taskstate.messages import counted
+from taskstate.messages import counted, quoted
 from taskstate.model import permanent
 from taskstate.model.permanent import LEVELS, level_named, shown_version
 from taskstate.model.write_metadata import front_matter_values
@@ -57,9 +57,9 @@ class Standing(NamedTuple):
         if not self.reader.name or not self.is_behind:
             return said + edited
         if self.reader.confirmed is None:
-            cure = f"`taskstate permanent ack --agent {self.reader.name} --version {self.version}`"
+            cure = f"`taskstate permanent ack --agent {quoted(self.reader.name)} --version {self.version}`"
             return f"{said}; {self.reader.name} has confirmed none: read it, then {cure}{edited}"
-        notify = f"`taskstate permanent notify --since {self.reader.confirmed} --agent {self.reader.name}`"
+        notify = f"`taskstate permanent notify --since {self.reader.confirmed} --agent {quoted(self.reader.name)}`"
         confirmed = shown_version(self.reader.confirmed)
         return f"{said}; {self.reader.name} has confirmed {confirmed} ({self.reader.level} since): {notify}{edited}"
 
@@ -121,7 +121,7 @@ def require_confirmed(workspace: Workspace, agent: str) -> None:
         read = f"`taskstate permanent notify --since {now.reader.confirmed}`"
         behind = f"confirmed {shown_version(now.reader.confirmed)}"
     message = f"{agent} has {behind} of the permanent task, which is {shown_version(now.version)} ({now.reader.level})"
-    help_ = f"read {read}, then `taskstate permanent ack --agent {agent} --version {now.version}`"
+    help_ = f"read {read}, then `taskstate permanent ack --agent {quoted(agent)} --version {now.version}`"
     raise TaskstateError(message, help=help_, code="not-confirmed")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from taskstate.errors import TaskstateError
 from taskstate.handoff.document import OPEN
 from taskstate.handoff.document_files import handoff_files
-from taskstate.messages import one_line
+from taskstate.messages import one_line, quoted
 from taskstate.model import permanent
 from taskstate.model.permanent import CONTENT, LEVELS, shown_version
 from taskstate.model.statuses import IN_PROGRESS
@@ -140,7 +140,7 @@ def _steps(result: Recovery) -> Iterator[str]:
     if since:
         yield since
     yield from _own_steps(result)
-    ack = f"`taskstate permanent ack --agent {result.agent or 'NAME'} --version {result.version}`"
+    ack = f"`taskstate permanent ack --agent {quoted(result.agent or 'NAME')} --version {result.version}`"
     yield f"Confirm what you read: {ack}"
     if result.has_map:
         own = result.own.loaded.state.id if result.own else "ID"
@@ -184,7 +184,7 @@ def _own_steps(result: Recovery) -> Iterator[str]:
     step = f"; next step: {one_line(state.next_steps[0], _LINE)}" if state.next_steps else ""
     who = f"turn{f' as {turn.role}' if turn.role else ''} open since {turn.started_at}" if turn else "no turn open"
     role = f" --role {turn.role}" if turn and turn.role else ""
-    agent = f" --agent {turn.agent}" if turn and turn.agent else ""
+    agent = f" --agent {quoted(turn.agent)}" if turn and turn.agent else ""
     yield f"Your task is {state.id}, {state.title} ({who}){step}. Read: `taskstate start {state.id}{role}{agent}`"
     if own.handoff:
         yield f"A handoff is open: {own.handoff}"

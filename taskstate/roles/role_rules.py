@@ -146,7 +146,8 @@ def _snapshots_to_finish(place: RoleInTask, role_change: RoleChange) -> tuple[st
     role, previous = place.role, place.previous
     if role.open_findings:
         problem = f"and has {counted(len(role.open_findings), 'open finding')}: {role.open_findings[0]}"
-        help_ = f'when it is mended: `taskstate role unblock {place.task_id} {place.name} --finding "WHICH"`'
+        unblock = f"taskstate role unblock {place.task_id} {place.name} --finding {role.open_findings[0].number}"
+        help_ = f"when it is mended: `{unblock}`"
         raise refusal(place, problem, help_, code="findings-open")
     if role.status == BLOCKED:
         raise refusal(place, "though by no finding", roles.next_command(place.role, place.task_id), code="role-status")

@@ -95,7 +95,8 @@ def _turn_gaps(task_id: str, blocks: ToolBlocks) -> Iterator[Gap]:
     """Yield a gap where a turn is open: what was done in it is not recorded."""
     turn = blocks.delta.turn
     if turn:
-        yield Gap("turn", f"a turn of {turn.agent} is open: `taskstate finish {task_id} --complete` ends both")
+        words = '--did "WHAT" --state "HOW IT STANDS" --next "STEP"'
+        yield Gap("turn", f"a turn of {turn.agent} is open: `taskstate finish {task_id} --complete {words}` ends both")
 
 
 def gaps_in(state: TaskState, *, require_command: bool = False) -> tuple[Gap, ...]:

@@ -87,7 +87,8 @@ def _suggestion(workspace: Workspace, loaded: Loaded) -> Suggestion:
     for each in subtasks:
         if not names.is_id(each.id):
             message = f"the id {each.id} is too long for a subtask"
-            raise TaskstateError(message, help="give the task a shorter id: `taskstate doctor renumber`", code="bad-id")
+            help_ = f"give the task a shorter id: `taskstate doctor renumber {state.id} NEW`"
+            raise TaskstateError(message, help=help_, code="bad-id")
     return Suggestion(state.id, loaded.relative, loaded.token, pace_of(state), subtasks)
 
 

@@ -78,7 +78,9 @@ def add(
 
     def job(loaded: Loaded) -> Change:
         preconditions.require_work(
-            loaded.state, "Progress Log", "what changed in it is recorded by `taskstate permanent update`"
+            loaded.state,
+            "Progress Log",
+            "`taskstate permanent update --section S --from FILE` records what changed in it",
         )
         again = _said_now(loaded.state, entry, request.metadata.now) if since == JUST_NOW else ""
         if again or (since not in {None, JUST_NOW} and says_already(loaded.state, entry, since or 0)):

@@ -13,6 +13,7 @@ from taskstate.snapshots import packs
 from taskstate.syntax.edits import apply
 from taskstate.tasks import git_history
 from taskstate.turn.ownership import is_own, with_taken_over
+from taskstate.turn.situation import beginning
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import open_turns
 from taskstate.writing.change import Change, Outcome
@@ -104,7 +105,7 @@ def end(call: TurnRequest, ending: Ending) -> Outcome:
         turn = blocks_of(loaded.document).delta.turn
         if turn is None or turn.started_at != ending.turn.started_at:
             message = f"task {task_id}: somebody else ended this turn meanwhile"
-            raise TaskstateError(message, help=f"`taskstate start {task_id}` begins another", code="turn-changed")
+            raise TaskstateError(message, help=f"{beginning(loaded.state)} begins another", code="turn-changed")
         steps = [listing, *given_steps(call, role, asked, ending.checks)]
         steps += [*([ending.handing] if ending.handing else []), *_ending_steps(workspace, role, ending, request)]
         return joined(loaded, [*steps, _last_step(workspace, request, is_complete=asked.complete)])

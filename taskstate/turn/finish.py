@@ -18,7 +18,7 @@ from taskstate.turn import ownership
 from taskstate.turn.checks import Checks, Gate, checks_of, failing_output, gate
 from taskstate.turn.ending import ABANDON, DONE_ENDING, PAUSE, Ending, end, given_steps
 from taskstate.turn.ownership import is_own
-from taskstate.turn.situation import kept_position, require_open, turn_elsewhere
+from taskstate.turn.situation import beginning, kept_position, require_open, turn_elsewhere
 from taskstate.turn.what_next import lint_lines, next_lines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import artifacts, open_turns
@@ -121,7 +121,8 @@ def _readable(workspace: Workspace, asked: FinishRequest, call: TurnRequest) -> 
         loaded = workspace.load(workspace.locate(call.task_id))
         notices.require_undamaged(workspace, loaded)
         preconditions.require_whole(loaded)
-        preconditions.require_work(loaded.state, "turns", "`taskstate permanent update` records what changed in it")
+        help_ = "`taskstate permanent update --section S --from FILE` records what changed in it"
+        preconditions.require_work(loaded.state, "turns", help_)
     except TaskstateError as error:
         if asked.words is None or error.code not in sessions.KEPT_REFUSALS or call.request.dry_run:
             raise
@@ -157,12 +158,12 @@ def _without_turn(workspace: Workspace, loaded: Loaded, asked: FinishRequest, re
         if not undone:
             return Finished(unchanged, "", done=True, problems=(), lines=(said, *next_lines(workspace, loaded)))
         message = f"task {task_id}: {said}; not done: {first_of(undone, _NAMED)}"
-        help_ = f"`taskstate start {task_id}` begins a turn; then say what was done since, with these options"
+        help_ = f"{beginning(loaded.state)} begins a turn; then say what was done since, with these options"
         help_ = f"`taskstate handoff new {task_id} --draft` does it" if undone == ("--handoff",) else help_
         raise TaskstateError(message, help=help_, code="no-turn")
     if asked.ending == ABANDON and not asked.words:
         return Finished(unchanged, "", done=True, problems=(), lines=("no turn is open: there is nothing to give up",))
-    help_ = f"`taskstate start {task_id}` begins one"
+    help_ = f"{beginning(loaded.state)} begins one"
     error = TaskstateError(f"task {task_id}: no turn is open", help=help_, code="no-turn")
     if asked.words and not request.dry_run:
         raise sessions.with_kept_input(workspace, task_id, asked.words, error, force=request.force_secrets)

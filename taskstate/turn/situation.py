@@ -120,6 +120,13 @@ def require_open(state: TaskState) -> None:
         raise TaskstateError(message, help=help_, code="task-complete")
 
 
+def beginning(state: TaskState) -> str:
+    """Return the command with which a turn begins, behind the one that takes the task back to work."""
+    start = f"`taskstate start {state.id}`"
+    is_over = state.status in {COMPLETE, DROPPED}
+    return f'`taskstate reopen {state.id} --note "WHY"` and then {start}' if is_over else start
+
+
 def turn_elsewhere(turn: OpenTurn) -> TaskstateError:
     """Return the error for a task whose turn is open in another worktree: whose it is, and what to hand back."""
     hand_back = f"hand back to {turn.agent} what you did: the files, what was checked, and what is left"

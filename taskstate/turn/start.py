@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from taskstate.chain import inputs as chain_inputs
 from taskstate.errors import TaskstateError
+from taskstate.messages import quoted
 from taskstate.model import delta_block, roles
 from taskstate.model.delta_block import Turn
 from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS
@@ -193,10 +194,11 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
         obstacles.raise_all(loaded.state.id)
         return _Plan(loaded, role, seen, (), (*analysis, *resumed_notes(turn, seen)), resumed=True)
     steps, notes = preparing(call, loaded, asked.agent, asked.accept_stale, obstacles)
-    changes_role = bool(role) and not taken and not _is_same_role(blocks.delta, blocks.role(role))
+    same_turn = turn is not None and (turn.role or "") == role  # a take-over goes on with what is in the tree
+    changes_role = bool(role) and not same_turn and not _is_same_role(blocks.delta, blocks.role(role))
     drifted = seen.changes if changes_role and not asked.accept_drift else TreeChanges()
     if drifted.drift:
-        obstacles.add(drifted.refusal(), "--accept-drift")
+        obstacles.add(drifted.refusal(in_turn=bool(turn and not asked.take_over)), "--accept-drift")
     if role:
         with obstacles.collected():
             steps.append(_role_step(workspace, loaded, role, request))
@@ -216,12 +218,8 @@ def _given(call: TurnRequest, asked: StartRequest, role: str) -> str:
         "--accept-stale": asked.accept_stale,
         "--accept-drift": asked.accept_drift,
     }
-    given = [word for flag, why in accepted.items() if why for word in (flag, why)]
-    if not given:
-        return " ".join(words)
-    import shlex
-
-    return shlex.join([*words, *given])
+    words += [word for flag, why in accepted.items() if why for word in (flag, why)]
+    return " ".join(map(quoted, words))
 
 
 def _missing_analysis(workspace: Workspace, loaded: Loaded, obstacles: Obstacles) -> tuple[str, ...]:

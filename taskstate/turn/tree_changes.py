@@ -66,15 +66,15 @@ class TreeChanges(NamedTuple):
         more = (f"\u2026 {self.since.more} more lines: `{self.since.command}`",) if self.since.more else ()
         return (*filter(None, [self.stat]), *self.since.lines, *more)
 
-    def refusal(self) -> TaskstateError:
-        """Return the error that refuses to go on from a tree that nobody has looked at."""
+    def refusal(self, *, in_turn: bool = False) -> TaskstateError:
+        """Return the error that refuses to go on from a tree that nobody has looked at; an open turn may be at it."""
         go_on = f"go on from it: {START}"
         if self.since and not self.since.report.is_here:
             help_ = f"have it committed and pushed in the clone where it was left, then `git pull`; or {go_on}"
             return TaskstateError(self.since.report.message, help=help_, code="drift")
         what = first_of(self.named, _NAMED) if self.named else self.since.report.message if self.since else ""
         message = f"the working tree is not what the last turn left: {what}"
-        help_ = f"take it back, or {go_on}"
+        help_ = f"{'let the open turn end, since it may be its work' if in_turn else 'take it back'}, or {go_on}"
         return TaskstateError(message, help=help_, code="drift")
 
 

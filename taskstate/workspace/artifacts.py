@@ -167,7 +167,7 @@ def has_lasting(workspace: Workspace, task_id: str) -> bool:
 
 def _is_lasting(name: str) -> bool:
     """Return whether an artifact is never deleted: a refused session, or a text that an earlier version replaced."""
-    return _is_refused_session(name) or (name.startswith("replaced-") and name.endswith(".md"))
+    return is_refused_session(name) or (name.startswith("replaced-") and name.endswith(".md"))
 
 
 # Sessions that could not be recorded: each is the only copy of somebody's words until it is
@@ -179,7 +179,8 @@ def refused_session(task_id: str, text: str) -> Artifact:
     return Artifact(relative_path(task_id, f"session-{files.digest(data)[:8]}.json"), data)
 
 
-def _is_refused_session(name: str) -> bool:
+def is_refused_session(name: str) -> bool:
+    """Return whether a file of this name keeps a session that could not be recorded, and goes once it is."""
     return name.startswith("session-") and name.endswith(".json")
 
 
@@ -188,7 +189,7 @@ def refused_sessions(workspace: Workspace, task_id: str) -> tuple[str, ...]:
     folder = absolute_path(workspace, relative_path(task_id))
     if not folders.is_folder(folder):
         return ()
-    names = (name for name in files.names(folder) if _is_refused_session(name))
+    names = (name for name in files.names(folder) if is_refused_session(name))
     return tuple(recording_command(workspace, task_id, relative_path(task_id, name)) for name in names)
 
 

@@ -47,7 +47,7 @@ def near_names(workspace: Workspace) -> Iterator[NearName]:
         path = workspace.tasks / name
         if workspace.excludes(path) or not folders.is_file(path):
             continue
-        task_id = names.near_id(name) or _told_id(path)
+        task_id = _told_id(path) or names.near_id(name)
         if task_id:
             target = path.with_name(f"task-{task_id}-state.md")
             message = f"no command sees it: a state file is called {files.shown(target.name)}"

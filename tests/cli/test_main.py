@@ -325,7 +325,9 @@ def test_repository_that_is_not_set_up_is_refused(cli: Cli, place: Place, tmp_pa
     place.root = tmp_path / "empty"
     place.root.mkdir()
     for command in sorted(set(ONCE_EACH) - {"init", "lint", "rule", "merge-driver"}):
-        assert "run `taskstate init` there" in cli.refused(*ONCE_EACH[command], "--root", place.root), command
+        assert f"run `taskstate init --root {tmp_path / 'empty'}` there" in cli.refused(
+            *ONCE_EACH[command], "--root", place.root
+        ), command
 
 
 @pytest.mark.parametrize("flag", ["--format=json", "--form=json", "--forma"])

@@ -257,7 +257,7 @@ def test_what_the_state_file_says_is_kept(place: Place) -> None:
     assert [each.checked for each in place.state.criteria] == [True, False]
     kept = [note for note in done.outcome.notes if "kept as the state file has it" in note]
     assert [note.split(":")[0] for note in kept] == ["priority", "description"]
-    assert f"although {NAME} says otherwise; `taskstate context rebuild` takes what that says" in kept[0]
+    assert f"although {NAME} says otherwise; `taskstate context rebuild 101` takes what that says" in kept[0]
     assert sources(done)["description"] == "section 1"
     rebuild(place)
     assert static(place).description == "Issue and verify tokens. Keys rotate."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
@@ -87,3 +89,17 @@ def test_start_wants_a_change_of_that_level_confirmed(shared: SharedContext) -> 
     assert "`taskstate permanent notify --since 1`, then `taskstate permanent ack --agent ada --version 3`" in said
     ack(shared, "ada", 3)
     shared.cli.ok("start", TASK, "--agent", "ada")
+
+
+def test_the_command_that_confirms_is_for_whoever_it_is(shared: SharedContext) -> None:
+    """A name with a blank, as people have, stands in quotes in each command that is printed."""
+    name = "Ada Lovelace"
+    shared.update("Constraints", "- x\n")
+    shared.cli.ok("start", TASK, "--agent", name)
+    for words in (("recover", "--agent", name), ("notify", "--since", "1", "--agent", name)):
+        printed = shared.cli.ok("permanent", *words)
+        (command,) = re.findall(r"`taskstate (permanent ack [^`]+)`", printed)
+        shared.cli.ok(*shlex.split(command))
+    assert shared.values["acks"] == {name: 2}
+    (again,) = re.findall(r"`taskstate (start [^`]+)`", shared.cli.ok("permanent", "recover", "--agent", name))
+    assert "resumed" in shared.cli.ok(*shlex.split(again))

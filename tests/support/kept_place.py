@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from taskstate.__main__ import main
+from tests.support import cures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -100,6 +101,8 @@ class Repo:
         said = Said(status, out.getvalue(), err.getvalue())
         assert "Traceback" not in said.err
         assert status in {0, 1, 2}, said
+        if cures.ALL:
+            cures.met([*map(str, arguments)], self.root, status, said.out + said.err)
         return said
 
     def ok(self, *arguments: str | Path) -> str:

@@ -60,7 +60,7 @@ def test_complete_names_an_open_turn(turns: Turns) -> None:
     turns.start()
     said = turns.cli("complete", TASK)
     assert said.status == 2
-    assert f"`taskstate finish {TASK} --complete`" in said.err
+    assert f'`taskstate finish {TASK} --complete --did "WHAT" --state "HOW IT STANDS" --next "STEP"`' in said.err
     turns.cli.ok("complete", TASK, "--force", "--note", "as far as it goes")
     assert turns.turn is None
 

@@ -98,6 +98,22 @@ def test_another_agent_ends_no_turn_without_a_word(turns: Turns, other: tuple[st
     assert not [*turns.place.root.rglob("session-*.json")]
 
 
+def test_a_kept_session_that_was_recorded_is_left_out(turns: Turns) -> None:
+    """Its file goes with that: who gives it again is told so, and the turn ends without it."""
+    turns.build()
+    turns.start("reviewer")
+    turns.finish("Too slow.", *FINDING)
+    turns.start()
+    found = re.search(r"`taskstate (finish [^`]+)`", turns.fails("Stepped in.", *BOB, status=2).err)
+    assert found
+    words, answer = shlex.split(found[1]), ("--answer", "1=It is fast")
+    assert "finding 1 has no answer" in turns.cli(*words).err
+    assert "leave --from out" in turns.cli(*words, *answer).err
+    at = words.index("--from")
+    turns.cli.ok(*words[:at], *words[at + 2 :], *answer)
+    assert turns.place.text.count("- Stepped in.") == 1
+
+
 def test_a_turn_is_its_actor_s_and_its_agent_s(turns: Turns) -> None:
     """Who began it ends it without a name or with the same one, and needs no reason; the session bears its name."""
     for agent in ((), ("--agent", "ann"), ("--agent", "ann", "--take-over", "no need")):
@@ -181,7 +197,7 @@ def test_a_turn_of_a_task_that_ended_meanwhile(turns: Turns, end: tuple[str, ...
     turns.start("implementer")
     turns.cli.ok(*end)
     error = turns.fails("Built it.", status=2).err
-    assert "reopen" in error or "session add" in error
+    assert 'no turn is open: `taskstate reopen 101 --note "WHY"` and then `taskstate start 101` begins one' in error
     kept = any(b"Built it." in path.read_bytes() for path in turns.place.workspace.state_root.rglob("*.json"))
     assert kept or "Built it." in turns.place.text
     assert turns.role("implementer") != "done"

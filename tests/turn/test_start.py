@@ -275,6 +275,21 @@ def test_all_that_is_in_the_way_is_said_at_once(turns: Turns) -> None:
     for cure in ("--take-over", "--accept-drift", "--role reviewer"):
         assert cure in error
     assert "+by hand" in error
+    assert "take it back" not in error  # it is the work of the turn that is open
+
+
+def test_what_an_open_turn_did_is_in_nobody_elses_way(turns: Turns) -> None:
+    """Elsewhere it came by commits: there is nothing to take back, and whoever takes over goes on with it."""
+    turns.build()
+    turns.start("reviewer")
+    turns.finish("It is slow.", "--send-back", "implementer", "--finding", "slow")
+    turns.start(agent="ann")
+    turns.place.write("a.txt", "fast\n")
+    turns.place.commit("half of it")
+    error = turns.refused(agent="bob")
+    assert "let it finish, or take it over: `taskstate start 101 --role implementer --agent bob --take-over " in error
+    assert "the working tree" not in error
+    turns.start("", "--take-over", "ann is ill", agent="bob")
 
 
 def test_a_stale_citation_is_in_the_way_and_can_be_accepted(turns: Turns) -> None:

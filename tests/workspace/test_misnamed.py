@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -111,17 +112,19 @@ def test_a_refused_session_is_kept(repo: Repo) -> None:
 NEAR = {
     "task-105.md": "mv -n .taskstate/tasks/task-105.md .taskstate/tasks/task-105-state.md",
     "Task-106-State.md": "mv -n .taskstate/tasks/Task-106-State.md .taskstate/tasks/task-106-state.md",
+    "task-108-stat.md": "mv -n .taskstate/tasks/task-108-stat.md .taskstate/tasks/task-108-state.md",
     "task_107_state.markdown": "mv -n .taskstate/tasks/task_107_state.markdown",
     "login.md": "delete it if it is a copy of task-101-state.md",
     "README.md": "",
     "task-notes.md": "",
 }
+TOLD = {"login.md": "101", "task-108-stat.md": "108"}
 
 
 def test_near_miss_of_a_name_is_found(repo: Repo) -> None:
     """By lint and by doctor, which names the command that makes a state file of it; other notes are left alone."""
     for name in NEAR:
-        repo.write(f".taskstate/tasks/{name}", repo.text if name == "login.md" else "Notes.\n")
+        repo.write(f".taskstate/tasks/{name}", f'---\ntask_id: "{TOLD[name]}"\n---\n' if name in TOLD else "Notes.\n")
     linted, examined = repo.run("lint"), repo.run("doctor")
     for name, cure in NEAR.items():
         said = [line for line in examined.out.split("\n") if name in line]
@@ -130,3 +133,24 @@ def test_near_miss_of_a_name_is_found(repo: Repo) -> None:
         for command in re.findall("`(mv [^`]*)`", "".join(said)):
             subprocess.run(shlex.split(command), cwd=repo.root, check=True)
     assert repo.run("doctor").out.count("no command sees") == 1
+
+
+def test_near_miss_of_a_name_is_found_when_it_is_staged(repo: Repo) -> None:
+    """Of what is staged, as of what lies there; a commit that does not touch such a file goes through."""
+    name = ".taskstate/tasks/task-108-stat.md"
+    repo.write(name, 'task_id: "108"\n')
+    assert "TS008" not in repo.run("lint", "--staged").out
+    repo.git("add", name)
+    assert f"{name}:1:1 TS008" in repo.run("lint", "--staged").out
+    repo.git("commit", "--quiet", "--no-verify", "-m", "a near miss")
+    assert f"{name}:1:1 TS008" in repo.run("lint", "--staged").out
+    hook = repo.root / ".git/hooks/pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\n{shlex.quote(sys.executable)} -m taskstate lint --staged >&2\n", encoding="utf-8")
+    hook.chmod(0o755)
+    repo.write("other.txt", "x\n")
+    repo.git("add", "other.txt")
+    repo.git("commit", "--quiet", "-m", "another file")
+    repo.write(name, "Changed.\n")
+    repo.git("commit", "--quiet", "-a", "-m", "the near miss itself", fails=True)
+    assert repo.git("log", "-1", "--format=%s").strip() == "another file"

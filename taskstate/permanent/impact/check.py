@@ -99,7 +99,7 @@ def check(workspace: Workspace, loaded: Loaded, claim: Claim) -> Answer:
     changed, notes = _changed(workspace, loaded, claim)
     claimed = named_files(claim.files, paths) if claim.files else changed
     if not claimed:
-        help_ = f"name the files that it will touch: `taskstate impact check {loaded.state.id} --files a,b`"
+        help_ = f"name the files that it will touch: `taskstate impact check {loaded.state.id} --files F,F`"
         raise TaskstateError(f"task {loaded.state.id} has changed no file yet", help=help_, code="nothing-changed")
     files = map_.modules_of(claimed)
     modules = _in_order(map_, {name for names in files.values() for name in names})
@@ -135,7 +135,7 @@ def _changed(workspace: Workspace, loaded: Loaded, claim: Claim) -> tuple[tuple[
     if claim.since:
         return changed_files(workspace, loaded, claim.since), ()
     if not claim.files:
-        help_ = f"`taskstate impact check {loaded.state.id} --files a,b`, or `--diff` for what it has changed so far"
+        help_ = f"`taskstate impact check {loaded.state.id} --files F,F`, or `--diff` for what it has changed so far"
         raise TaskstateError("nothing is claimed", help=help_, code="usage")
     if not has_base(loaded):
         return (), ()

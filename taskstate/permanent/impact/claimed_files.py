@@ -76,7 +76,8 @@ def _tree(current: SnapshotBase, loaded: Loaded, delta: Delta, since: str) -> st
         snapshot = delta.snapshots[role] if role else None
         if snapshot is None or snapshot.tree is None:
             message = f"task {loaded.state.id} has no snapshot"
-            help_ = f"compare with where it began: `taskstate impact check {loaded.state.id} --diff`"
+            command = f"`taskstate impact check {loaded.state.id} --files F,F`"
+            help_ = f"name the files ({command}), or give --diff alone for what it has changed since it began"
             raise TaskstateError(message, help=help_, code="no-snapshot")
         if not current.has(snapshot.tree, snapshot.head):
             raise not_here(current.workspace, f"what {role} left", code="no-commit")

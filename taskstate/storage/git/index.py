@@ -27,9 +27,9 @@ _STATUS = ("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-rena
 _DIFF_OPTIONS = ("--relative", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
 
 
-def blobs_in_index(root: Path) -> dict[str, str]:
+def blobs_in_index(root: Path, patterns: Sequence[str] = OWN_PATTERNS) -> dict[str, str]:
     """Return the object ids of our own files in the index, by path from `root`; files in conflict are left out."""
-    output = run(["ls-files", "-z", "--stage", "--", *OWN_PATTERNS], root)
+    output = run(["ls-files", "-z", "--stage", "--", *patterns], root)
     blobs = {}
     for entry in output.split(b"\0"):
         head, _, name = entry.partition(b"\t")

@@ -247,7 +247,7 @@ class Store:
 def _missing_object(object_id: str) -> TaskstateError:
     """Return the error for an object that is neither in the repository nor in the snapshot's pack."""
     message = f"the git object {object_id} is neither in this repository nor in the snapshot's pack"
-    help_ = "the artifacts of the snapshot are lost or broken; `taskstate snapshot take` makes it anew"
+    help_ = "a backup, or another clone, may have the task's folder under artifacts/"
     return TaskstateError(message, help=help_, code="objects-lost")
 
 

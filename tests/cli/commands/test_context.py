@@ -122,7 +122,8 @@ def test_task_file_may_lie_elsewhere(cli: Cli, sources: Place) -> None:
     cli.ok("context", "init", "101", "--from", "plans/new.yaml")
     assert " task_file: plans/new.yaml, " in sources.text
     (sources.root / "plans/new.yaml").rename(sources.root / "plans/newer.yaml")
-    assert "plans/new.yaml does not exist" in cli.refused("context", "rebuild", "101")
+    gone = "plans/new.yaml does not exist: name where it is now: `taskstate context rebuild 101 --from FILE`"
+    assert gone in cli.refused("context", "rebuild", "101")
     cli.monkeypatch.chdir(sources.root / "plans")
     cli.ok("context", "rebuild", "101", "--from", "newer.yaml")
     assert " task_file: plans/newer.yaml, " in sources.text

@@ -81,6 +81,16 @@ def test_an_edited_session(cli: Cli, place: Place) -> None:
     assert codes(cli) == []
 
 
+def test_a_session_in_an_altered_archive(cli: Cli, place: Place) -> None:
+    """Nothing can be taken out of an archive with a fault: the cure is the committed text, until that is mended."""
+    cli.ok("archive", "101", "--force", "--keep", "1")
+    cure, good = "archive restore 101 &&", place.archived
+    place.archive_path.write_text(good.replace("did 2", "did nothing"), encoding="utf-8")
+    said = cli("lint").out
+    assert cure not in said
+    assert f"put it back as `git show HEAD:{STATE}` has it" in said
+
+
 def test_a_removed_session(cli: Cli, place: Place) -> None:
     """A committed session that is missing is an error at the log; one that is not committed may go."""
     whole = place.text

@@ -100,7 +100,7 @@ def test_files_of_another_task_at_work(mapped: SharedContext) -> None:
 def test_nothing_changed_is_no_claim(mapped: SharedContext) -> None:
     """The command that names files is told."""
     said = mapped.cli.refused(*CHECK, "--diff")
-    assert said.endswith("name the files that it will touch: `taskstate impact check 101 --files a,b`")
+    assert said.endswith("name the files that it will touch: `taskstate impact check 101 --files F,F`")
 
 
 def test_a_task_that_has_not_begun(shared: SharedContext) -> None:
@@ -159,7 +159,10 @@ def test_an_incomplete_claim_is_recorded_too(mapped: SharedContext) -> None:
     data = mapped.cli.json(*RECORD, "a.txt,src/c.py", "--actor", "ann", status=1)
     assert (data["changed"], data["complete"]) == (True, False)
     said = mapped.cli.refused(*CONFIRM, "bob")
-    assert 'it lacks core: claim again, or say why it is right: `taskstate impact confirm 101 --note "WHY"`' in said
+    assert (
+        'it lacks core: claim again, or say why it is right: `taskstate impact confirm 101 --note "WHY" --actor bob`'
+        in said
+    )
     mapped.cli.ok(*CONFIRM, "bob", "--note", "core is generated")
     assert events(mapped)[-1]["note"] == "core is generated"
 

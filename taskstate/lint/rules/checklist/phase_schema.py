@@ -128,7 +128,7 @@ def _twice(value: JsonValue, rule: Rule) -> Iterator[Diagnostic]:
             yield rule.at(
                 id_node.span,
                 f"a second objective has the id {name}",
-                help="give it an id of its own, so that `taskstate phase set` can tell both apart",
+                help="give it an id of its own, so that `phase set` can tell both apart",
             )
         seen.add(name or "")
 

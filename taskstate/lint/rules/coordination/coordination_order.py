@@ -87,9 +87,10 @@ def _blocked(facts: Facts, role: Role) -> Iterator[Diagnostic]:
     if role.open_findings:
         waiting = [shown(str(each)) for each in role.open_findings]
         key = KEY if KEY in role.values else OLDER_KEY
+        unblock = f"taskstate role unblock {facts.shown_id} {role.name} --finding {role.open_findings[0].number}"
         yield RULE.at(
             facts.value_span(_BLOCK, role.name, key),
             f"{role.name} is done with an open finding: {first_of(waiting, 1)}",
             help=f'reopen the role (`taskstate role reopen {facts.shown_id} {role.name} --note "WHY"`), then take back '
-            "what is mended with `taskstate role unblock`",
+            f"what is mended (`{unblock}`)",
         )

@@ -77,7 +77,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
 
 def _near(facts: Facts) -> Iterator[Diagnostic]:
     """Yield the finding about a file that is only nearly called as a state file is."""
-    task_id = names.near_id(facts.name) or facts.values.get("task_id")
+    told = facts.values.get("task_id")
+    task_id = told if isinstance(told, str) and names.is_id(told) else names.near_id(facts.name)
     message = f"no command sees this file: by its name {facts.name!r} it is no state file"
     yield RULE.at(
         facts.first_line, message, help=f"rename it to `task-{task_id}-state.md`; `taskstate doctor` says how"

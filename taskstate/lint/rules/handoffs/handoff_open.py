@@ -26,8 +26,8 @@ both handed over.
 
 `taskstate handoff accept 101` accepts the named one, or else the oldest open one, and archives it; call it again for
 the next. A missing document can be restored with git; if that is not possible, or if something else is named,
-`taskstate handoff new 101 --force …` writes another one in its place. If the document was deleted on purpose, remove it
-from the state file by hand, and accept that with `taskstate doctor --reseal 101 --note "…"`.
+`taskstate handoff new 101 --force --draft` writes another one in its place. If the document was deleted on purpose,
+remove it from the state file by hand, and accept that with `taskstate doctor --reseal 101 --note "…"`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ RULE = Rule(
 )
 
 _KEY = "handoffs"
-_ANOTHER = "write another in its place with `taskstate handoff new {} --force`, as its `--help` shows"
+_ANOTHER = "`taskstate handoff new {} --force --draft` writes another in its place, or shows what it needs"
 _ACCEPT = "`taskstate handoff accept {}` puts it right, one document at a time"
 
 

@@ -46,6 +46,7 @@ from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
 from taskstate.lint.facts.handoffs import handoff_facts
 from taskstate.lint.facts.outline import SECTION, body_start
 from taskstate.lint.facts.wording import line_of, shown
+from taskstate.messages import quoted
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
 
@@ -74,7 +75,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         return
     if handoff.is_stray and not handoff.reading.is_complete:
         path = f"{facts.folder}/{facts.name}"
-        help_ = f"`taskstate handoff new {facts.shown_id} --from {path}` takes it over, once it is complete"
+        help_ = f"`taskstate handoff new {facts.shown_id} --from {quoted(path)}` takes it over, once it is complete"
         yield RULE.at(facts.first_line, "the handoff document has no front matter of taskstate", help=help_)
     if handoff.is_ours:
         for spec in handoff.outline.absent:

@@ -69,7 +69,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         yield RULE.at(
             facts.value_span("verified", "objectives"),
             f"no objective has changed and no session was added since the handoff before, of {last.created_at}",
-            help="record what was done, with `taskstate session add`, or what was reached, with `taskstate phase set`",
+            help=f"record what was done (`taskstate session add {facts.shown_id} --did T --state T --next T`), "
+            f"or what was reached (`taskstate phase set {facts.shown_id} P N --status done`)",
         )
 
 

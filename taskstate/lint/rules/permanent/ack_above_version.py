@@ -32,6 +32,7 @@ from __future__ import annotations
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.wording import shown
+from taskstate.messages import quoted
 from taskstate.model.permanent import confirmed, version_of
 from taskstate.typed import TYPE_CHECKING
 
@@ -56,8 +57,9 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     version = version_of(facts.state)
     for agent, number in confirmed(facts.values).items():
         if number > version:
+            ack = f"`taskstate permanent ack --agent {quoted(agent)} --version {version}`"
             yield RULE.at(
                 facts.value_span("acks", agent),
                 f"{shown(agent)} has confirmed v{number}, and the newest version is v{version}",
-                help=f"write at most {version}, or take it out; `taskstate permanent ack` confirms what there is",
+                help=f"write at most {version}, or take it out; {ack} confirms what there is",
             )

@@ -36,6 +36,7 @@ from __future__ import annotations
 
 from taskstate.lint.diagnostics import Diagnostic, Rule
 from taskstate.lint.facts.wording import cut, first_line_of, put_back, shown
+from taskstate.messages import quoted
 from taskstate.model.impact_graph import circles
 from taskstate.model.impact_map import KINDS, MODULES, map_of, stored_in
 from taskstate.model.permanent import IMPACT_MAP
@@ -124,6 +125,6 @@ def _faults_of_link(facts: Facts) -> Iterator[Diagnostic]:
         message = f"the file {link.path}, which holds the Impact Map, is missing"
         yield RULE.at(link.span, message, help=put_back(facts.queries, link.path))
     else:
-        command = f'taskstate permanent update {facts.shown_id} --section "{IMPACT_MAP}" --from {link.path}'
+        command = f'taskstate permanent update {facts.shown_id} --section "{IMPACT_MAP}" --from {quoted(link.path)}'
         message = f"{link.path} does not have the SHA-256 that this section gives"
         yield RULE.at(link.span, message, help=f"take it back with git, or make it the next version: `{command}`")

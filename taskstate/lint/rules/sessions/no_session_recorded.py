@@ -74,7 +74,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         yield RULE.at(
             log.heading,
             f"{work}, and no session was recorded",
-            help=f"`taskstate session add {facts.shown_id}` says what was done and what comes next",
+            help=f"`taskstate session add {facts.shown_id} --did T --state T --next T` records what was done",
         )
 
 

@@ -33,6 +33,7 @@ import re
 
 from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Rule
 from taskstate.lint.facts.moments import moment_of
+from taskstate.lint.facts.wording import shown
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -57,7 +58,10 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     for feature in facts.sound_features("tested_at", among=facts.future_features):
         moment = feature.values["tested_at"]
         if re.compile(_EXACT).fullmatch(moment):
-            cure = "write the time when it was tested, in UTC, or test it and run `taskstate feature pass`"
+            again = (
+                f"`taskstate feature pass {facts.shown_id} {shown(feature.values.get('id', 'FID'))} --evidence TEXT`"
+            )
+            cure = f"write the time when it was tested, in UTC, or test it again: {again}"
             yield _finding(facts, feature.span("tested_at"), "this feature was tested at", moment, cure)
 
 

@@ -190,13 +190,20 @@ def _help(facts: Facts, sessions: Sequence[_Committed]) -> str:
 
     commands = [_command(facts, parent, sessions) for parent in dict.fromkeys(each.parent for each in sessions)]
     archived = [n for each in sessions if (n := each.entry.number) and n <= facts.state.archived]
-    if not all(commands) or (archived and facts.queries.damage()):
+    if not all(commands) or (archived and (facts.queries.damage() or _is_archive_faulty(facts))):
         earlier = shlex.quote(_earlier(facts, sessions[0].parent))
         return facts.queries.damage() or f"put it back as `git show {earlier}` has it"
     first = [f"taskstate archive restore {facts.task_id}"] if archived else []
     cure = f"`{' && '.join(first + commands)}` puts {'it' if len(sessions) == 1 else 'them'} back as committed"
     amend = '; what was never pushed may be amended with `append-only = "pushed"` under `[tool.taskstate.lint]`'
     return cure + (amend if facts.config.lint.append_only == COMMITTED else "")
+
+
+def _is_archive_faulty(facts: Facts) -> bool:
+    """Return whether nothing can be taken out of the archive as it is, which TS407 says."""
+    from taskstate.archive.integrity import ArchiveContents
+
+    return any(ArchiveContents(each.text).faults for each in facts.queries.archive() or ())
 
 
 def _command(facts: Facts, parent: int, sessions: Sequence[_Committed]) -> str:
