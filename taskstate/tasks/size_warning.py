@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taskstate.model.derived_values import exceeded, session_counts
+from taskstate.model.derived_values import exceeded, how_to_shorten, largest_parts, session_counts
 from taskstate.model.statuses import CLOSED
 from taskstate.typed import TYPE_CHECKING
 
@@ -26,6 +26,8 @@ def warning(state: TaskState, size: Size) -> tuple[str, ...]:
     archivable = bool(over) and len(state.sessions) > size.keep_sessions
     if archivable:
         lines.append(f"To archive older sessions: taskstate archive {state.id}")
+    elif over:
+        lines.append(f"The largest: {largest_parts(state)}; {how_to_shorten(state, state.id)}.")
     if state.status in CLOSED or not (too_many or (over and not archivable)):
         return tuple(lines)
     from taskstate.tasks.decomposition_plan import open_features
