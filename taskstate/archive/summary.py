@@ -10,8 +10,9 @@ Where the summary would exceed its size limit, `summary_fit` shortens its lists;
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 
-from taskstate.archive.summary_fit import Fitted, fitted, shares_of
+from taskstate.archive.summary_fit import fitted, issue_shares, shares_of
 from taskstate.archive.summary_statements import (
     LastNamed,
     Statement,
@@ -40,13 +41,13 @@ _MAX_COMMITS = 12
 
 # Six digits are a commit only with a letter and a digit among them, or in backticks: words and dates have six, too.
 _SHA = re.compile(r"\b(?:[0-9a-f]{7,64}|(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{6}|(?<=`)[0-9a-f]{6}(?=`))\b")
+# Older summaries have two other forms: "Earlier ones are in ... (S1-S6)", "More of sessions 1-6 is in ...".
 _LEFT = re.compile(
-    r"(?:(\d{1,9}) )?(?:more )?of S(\d{1,9})(?:-S(\d{1,9}))? (?:is|are) in the archive only\Z", re.IGNORECASE
+    r"(?:(\d{1,9}) )?(?:more |earlier ones )?(?:of |are in the archive only \()(?:sessions? )?"
+    r"S?(\d{1,9})(?:-S?(\d{1,9}))?(?:\)| (?:is|are) in the archive only\.?)",
+    re.IGNORECASE,
 )
-# Forms of older summaries: an item of a list, and a line below all lists.
-_EARLIER = re.compile(r"Earlier ones are in the archive only (\()S(\d{1,9})(?:-S(\d{1,9}))?\)\Z")
-_ONLY = re.compile(r"^More of (session)s? (\d{1,9})(?:-(\d{1,9}))? is in the archive only\.", re.MULTILINE)
-_CLOSE = 8  # bytes by which the lists may be smaller than there is room for
+_STEP = 8  # bytes by which the lists may be smaller than there is room for
 _COMMIT_DIGITS = 10  # of each commit, where room is short
 _AND_EARLIER = " and earlier ones"
 _DURATION = re.compile(r"(\d{4}-\d{2}-\d{2} \d{2}:\d{2}) - (\d{4}-\d{2}-\d{2} \d{2}:\d{2})")
@@ -77,6 +78,13 @@ class Left(NamedTuple):
         said = f"{self.amount}{' more' if more else ''}" if self.amount else "More"
         sessions = f"S{self.first}" if self.first == self.last else f"S{self.first}-S{self.last}"
         return f"{said} of {sessions} {'is' if self.amount == 1 else 'are'} in the archive only"
+
+    def moved(self, above: int, shift: int) -> Left | None:
+        """Return what is left out of the sessions above `above`, with their numbers raised by `shift`."""
+        if self.last <= above:
+            return None
+        amount = self.amount if self.first > above else 0
+        return Left(amount, max(self.first, above + 1) + shift, self.last + shift)
 
 
 _NOTHING_LEFT = (None, None, None)
@@ -124,9 +132,9 @@ def summarise(state: TaskState, archived: Sequence[Session], link: str) -> str:
     earlier = before.lists if before else _NO_LISTS
     accomplishments = [each for session in archived for each in _accomplishments(session)]
     reported = [*earlier.issues_resolved, *earlier.issues_encountered, *_issues(archived)]
-    said = LastNamed((each.text, each.last) for each in (*reported, *request.live_issues))
+    said = LastNamed([*reported, *request.live_issues])
     settled = [each for session in archived for each in _settled(session, said)]
-    resolved = [*_last_reports((*earlier.issues_resolved, *settled)), *_resolutions(state.sessions)]
+    resolved = [*earlier.issues_resolved, *settled, *_resolutions(state.sessions)]
     issues = _sorted_issues([*reported, *settled], LastNamed(resolved), request.live_issues)
     return _fitted(
         _frame(request, before), Lists(without_duplicates([*earlier.accomplishments, *accomplishments]), *issues)
@@ -149,25 +157,20 @@ def _issues(sessions: Iterable[Session]) -> list[Statement]:
 def _settled(session: Session, reported: LastNamed) -> Iterator[Statement]:
     """Yield the issues that a session calls resolved, and that nobody reported."""
     said = [(text, False) for text in session.issues] + [(text, True) for text in session.did]
-    lines = [(line, plainly) for text, plainly in said for line in statement_lines(text)]
-    for line, plainly in lines:
-        for sentence in () if any(reported.of(each) >= 0 for each in resolved_issues(line)) else sentences(line):
+    for line, plainly in ((line, plainly) for text, plainly in said for line in statement_lines(text)):
+        for sentence in () if reported.has_any(resolved_issues(line)) else sentences(line):
             issue = own_resolution(sentence, plainly=plainly)
-            if issue and not any(reported.of(each) >= 0 for each in resolved_issues(sentence)):
-                yield from statements_in(issue, session.number)
+            if issue and not reported.has_any(resolved_issues(sentence)):
+                yield Statement(issue, ((session.number, session.number),))
 
 
-def _last_reports(issues: Iterable[Statement]) -> list[tuple[str, int]]:
-    return [(each.text, each.last) for each in issues]
-
-
-def _resolutions(sessions: Iterable[Session]) -> Iterator[tuple[str, int]]:
+def _resolutions(sessions: Iterable[Session]) -> Iterator[Statement]:
     """Yield the issues that sessions call resolved, each with the last session before the one that says so."""
     for session in sessions:
         for text in (*session.did, *session.issues, session.state):
             for line in statement_lines(text):
                 said = {issue for part in (line, *sentences(line)) for issue in resolved_issues(part)}
-                yield from ((issue, session.number - 1) for issue in said)
+                yield from (Statement(issue, ((session.number - 1, session.number - 1),)) for issue in said)
 
 
 def _sorted_issues(
@@ -177,11 +180,10 @@ def _sorted_issues(
 
     An issue is resolved if it was called so after its last report, and no session that stays in the log reports it.
     """
-    live = LastNamed((each.text, each.last) for each in still_reported)
-    encountered: list[Statement] = []
-    resolved: list[Statement] = []
+    live = LastNamed(still_reported)
+    encountered, resolved = list[Statement](), list[Statement]()
     for each in without_duplicates(sorted(reported, key=lambda each: each.first)):
-        is_resolved = live.of(each.text) < 0 and resolved_until.of(each.text) >= each.last
+        is_resolved = not live.has_any([each.text]) and resolved_until.of(each.text) >= each.last
         (resolved if is_resolved else encountered).append(each)
     return encountered, resolved
 
@@ -207,10 +209,7 @@ def merge_summaries(ours: TaskState, theirs: TaskState, *, above: int, shift: in
     lists, their_lists = earlier[0].lists, earlier[1].lists
     new = Lists(*([_moved(each, above, shift) for each in part if each.last > above] for part in their_lists))
     links = _LINK.findall(ours.summary.span.of(ours.document.text))
-    theirs_left = [
-        each and each._replace(first=max(each.first, above + 1) + shift, last=each.last + shift)
-        for each in (each if each and each.last > above else None for each in earlier[1].left)
-    ]
+    theirs_left = [each.moved(above, shift) if each else None for each in earlier[1].left]
     frame = _Frame(
         sessions=(earlier[0].first, theirs.summary.last + shift),
         duration=_duration(earlier, ()),
@@ -223,7 +222,7 @@ def merge_summaries(ours: TaskState, theirs: TaskState, *, above: int, shift: in
     reported = [each for part in (lists, new) for each in (*part.issues_resolved, *part.issues_encountered)]
     resolved = [*lists.issues_resolved, *their_lists.issues_resolved, *new.issues_resolved]
     live = _issues((*ours.sessions, *theirs.sessions))
-    return _fitted(frame, Lists(accomplishments, *_sorted_issues(reported, LastNamed(_last_reports(resolved)), live)))
+    return _fitted(frame, Lists(accomplishments, *_sorted_issues(reported, LastNamed(resolved), live)))
 
 
 def _moved(statement: Statement, above: int, shift: int) -> Statement:
@@ -254,25 +253,18 @@ class EarlierSummary:
         return Lists(*(self._statements(title) for title in _TITLES))
 
     def _statements(self, title: str) -> list[Statement]:
-        texts = (text for text in self.values(title.lower()) if not (_LEFT.match(text) or _EARLIER.match(text)))
+        texts = (text for text in self.values(title.lower()) if not _LEFT.fullmatch(text))
         return [statement for text in texts if (statement := read_statement(text, self.first, self.last))]
 
     @property
     def left(self) -> tuple[Left | None, ...]:
         """What is left out of each list; older summaries do not say of which, and do not count."""
-        older = _ONLY.search("\n".join(self.values("commits")))
-        own = [next(filter(None, map(_left_out, self.values(title.lower()))), None) for title in _TITLES]
-        return (_joined(own[0], _left(older) if older else None), *own[1:])
-
-
-def _left_out(text: str) -> Left | None:
-    match = _LEFT.match(text) or _EARLIER.match(text)
-    return _left(match) if match else None
-
-
-def _left(match: re.Match[str]) -> Left:
-    count = int(match[1]) if match[1] and match[1].isdigit() else 0
-    return Left(count, int(match[2]), int(match[3] or match[2]))
+        texts = [list(self.values(title.lower())) for title in _TITLES]
+        texts[0] += "\n".join(self.values("commits")).split("\n")
+        matches = [next(filter(None, map(_LEFT.fullmatch, each)), None) for each in texts]
+        return tuple(
+            Left(int(each[1] or 0), int(each[2]), int(each[3] or each[2])) if each else None for each in matches
+        )
 
 
 def _joined(one: Left | None, other: Left | None) -> Left | None:
@@ -308,23 +300,19 @@ def _fitted(frame: _Frame, lists: Lists) -> str:
     if len(text.encode()) <= MAX_BYTES:
         return text
     frame = frame._replace(commits=_SHA.sub(lambda sha: sha[0][:_COMMIT_DIGITS], frame.commits))
-    shares = shares_of(lists.accomplishments, frame.features)
-    low, high = 0, MAX_BYTES * 2  # bytes for the lists: what shortening leaves over is given out again
-    text = ""
-    while not text or high - low > _CLOSE:
-        parts = fitted(shares, lists.issues_encountered, lists.issues_resolved, (low + high) // 2 if text else 0)
-        left = tuple(_joined(before, _counted(part)) for before, part in zip(frame.left, parts, strict=True))
-        tried = _text(frame._replace(left=left), Lists(*(part.kept for part in parts)))
-        if text and len(tried.encode()) > MAX_BYTES:
-            high = (low + high) // 2
-        else:
-            low = (low + high) // 2 if text else 0
-            text = tried
-    return text
+    accomplishments, *issues = lists
+    shares = (shares_of(accomplishments, frame.features), *map(issue_shares, issues))
+
+    def tried(room: int) -> str:
+        parts = fitted(shares, room)
+        left = tuple(_joined(before, _counted(part.cut)) for before, part in zip(frame.left, parts, strict=True))
+        return _text(frame._replace(left=left), Lists(*(part.kept for part in parts)))
+
+    rooms = range(0, MAX_BYTES * 2, _STEP)  # more than there is: what shortening leaves over is given out again
+    return tried(rooms[bisect_left(rooms[1:], x=True, key=lambda room: len(tried(room).encode()) > MAX_BYTES)])
 
 
-def _counted(part: Fitted) -> Left | None:
-    cut = part.cut
+def _counted(cut: list[Statement]) -> Left | None:
     return Left(len(cut), min(each.first for each in cut), max(each.last for each in cut)) if cut else None
 
 

@@ -8,7 +8,8 @@ the newest stay. All is shortened at the end of a word, with a mark; what is lef
 from __future__ import annotations
 
 from bisect import bisect_right
-from itertools import zip_longest
+from functools import cached_property
+from itertools import accumulate, takewhile, zip_longest
 
 from taskstate.archive.summary_statements import MORE, SEPARATOR, Statement, sentences, shorten_words
 from taskstate.archive.summary_words import DECIDED, FAILED, says
@@ -19,11 +20,10 @@ if TYPE_CHECKING:
 
 _MOST_LINES, _FOLDED_LINES = 28, 20  # of accomplishments; where there are more, older ones are joined until so few
 _NEWEST = 8  # sessions that always have a line of their own
-_TELLING = 2  # times as much room for what was decided, or failed, as for another text of the line
-_LEAST = 40  # bytes that a text is shortened to; with less room, texts are left out
-_MOST_BYTES = 640  # that a text may ever take
-_FEWEST = 12  # bytes of a text, whatever the room
+_LEAST, _LEAST_ISSUE = 48, 70  # bytes that a text or an issue is shortened to; with less room, some are left out
+_MOST_BYTES, _FEWEST = 640, 12  # that a text may ever take, and that it takes whatever the room
 _ISSUES, _RESOLVED = 25, 15  # percent of the room for open issues and for resolved ones, if all lists are long
+_GAP = len(SEPARATOR.encode())
 _DECIDED, _FAILED, _PASSED, _FIRST, _OTHER = range(5)
 
 
@@ -34,72 +34,65 @@ class Fitted(NamedTuple):
     cut: list[Statement]
 
 
-class Share(NamedTuple):
-    """What a session did, or several sessions in a row: texts, each with its kind."""
-
+class _Share(NamedTuple):
     runs: tuple[tuple[int, int], ...]
     texts: tuple[tuple[str, int], ...]
+
+
+# A subclass, because a NamedTuple itself has no `__dict__` that could hold cached properties.
+class Share(_Share):
+    """What a session did, or several sessions in a row: texts, each with its kind."""
 
     @property
     def span(self) -> int:
         """How many sessions it reaches over."""
         return self.runs[-1][1] - self.runs[0][0] + 1
 
-    @property
+    @cached_property
     def weight(self) -> int:
         """How much more room than a line that tells one plain thing it gets."""
         telling = sum(kind < _FIRST for _, kind in self.texts)
         return 2 + min(telling, 2) + 2 * (self.span > 1)
 
-    def line(self, texts: Iterable[str]) -> Statement:
-        """Return the line with some of the texts."""
-        return Statement(SEPARATOR.join(texts), self.runs)
+    @cached_property
+    def size(self) -> int:
+        """How many bytes its line has when it tells all of it, before anything is escaped."""
+        return self.frame + sum(len(text.encode()) + _GAP for text, _ in self.texts) - _GAP
 
-    def merged(self, other: Share) -> Share:
-        """Return one share for the sessions of both."""
-        last = max(self.runs[-1][1], other.runs[-1][1])
-        return Share(((self.runs[0][0], last),), self.texts + other.texts)
+    @cached_property
+    def frame(self) -> int:
+        """How many bytes its line has besides the texts."""
+        return len(f"- {Statement('', self.runs)}\n".encode())
 
 
 def shares_of(statements: Iterable[Statement], features: Collection[str]) -> list[Share]:
     """Return the shares of accomplishments, at most as many as a summary has lines for."""
-    by_runs: dict[tuple[tuple[int, int], ...], list[str]] = {}
+    by_runs: dict[tuple[tuple[int, int], ...], dict[str, int]] = {}
     for each in statements:
-        parts = [sentence for part in each.text.split(SEPARATOR) for sentence in sentences(part)]
-        by_runs.setdefault(each.runs, []).extend(parts)
-    return _folded(
-        [
-            Share(
-                runs, tuple((text, _kind(text, features, first=not at)) for at, text in enumerate(dict.fromkeys(texts)))
-            )
-            for runs, texts in sorted(by_runs.items())
-        ]
-    )
+        texts = by_runs.setdefault(each.runs, {})
+        for text in (sentence for part in each.text.split(SEPARATOR) for sentence in sentences(part)):
+            texts.setdefault(text, _kind(text, features, first=not texts))
+    return _folded([Share(runs, tuple(texts.items())) for runs, texts in sorted(by_runs.items())])
 
 
-def fitted(
-    shares: Sequence[Share], encountered: Sequence[Statement], resolved: Sequence[Statement], room: int
-) -> tuple[Fitted, Fitted, Fitted]:
+def issue_shares(statements: Iterable[Statement]) -> list[Share]:
+    """Return the shares of issues, a line for each."""
+    return [Share(each.runs, ((each.text, _OTHER),)) for each in statements]
+
+
+def fitted(lists: tuple[list[Share], ...], room: int) -> tuple[Fitted, ...]:
     """Return accomplishments, open and resolved issues as far as they fit into `room` bytes, more or less."""
-    needed = sum(size_of(each.line(text for text, _ in each.texts)) for each in shares)
-    needed_open, needed_resolved = sum(map(size_of, encountered)), sum(map(size_of, resolved))
-    open_room, resolved_room = min(needed_open, room * _ISSUES // 100), min(needed_resolved, room * _RESOLVED // 100)
-    did_room = min(needed, room - open_room - resolved_room)
-    open_room = min(needed_open, room - did_room - resolved_room)
-    resolved_room = min(needed_resolved, room - did_room - open_room)
-    return _lines(shares, did_room), _issues(encountered, open_room), _issues(resolved, resolved_room)
-
-
-def size_of(statement: Statement) -> int:
-    """Return how many bytes a statement takes as a list item, before anything is escaped."""
-    return len(f"- {statement}\n".encode())
+    did, encountered, resolved = (sum(share.size for share in shares) for shares in lists)
+    open_room, resolved_room = min(encountered, room * _ISSUES // 100), min(resolved, room * _RESOLVED // 100)
+    did_room = min(did, room - open_room - resolved_room)
+    open_room = min(encountered, room - did_room - resolved_room)
+    rooms = (did_room, open_room, room - did_room - open_room)
+    return tuple(map(_lines, lists, rooms, (_LEAST, _LEAST_ISSUE, _LEAST_ISSUE)))
 
 
 def _kind(text: str, features: Collection[str], *, first: bool) -> int:
-    if says(text, DECIDED):
-        return _DECIDED
-    if says(text, FAILED):
-        return _FAILED
+    if says(text, DECIDED) or says(text, FAILED):
+        return _DECIDED if says(text, DECIDED) else _FAILED
     if any(word.strip("`:,.;()") in features for word in text.split()):
         return _PASSED
     return _FIRST if first else _OTHER
@@ -113,60 +106,38 @@ def _folded(shares: list[Share]) -> list[Share]:
         excess = len(shares) - most
         for each in shares[:-_NEWEST]:
             if excess and older and older[-1].span + each.span <= span:
-                older[-1] = older[-1].merged(each)
+                before = older.pop()
+                last = max(before.runs[-1][1], each.runs[-1][1])
+                each = Share(((before.runs[0][0], last),), before.texts + each.texts)  # noqa: PLW2901 - both as one
                 excess -= 1
-            else:
-                older.append(each)
+            older.append(each)
         shares, span = [*older, *shares[-_NEWEST:]], span * 2
     return shares
 
 
-def _lines(shares: Sequence[Share], room: int) -> Fitted:
-    """Return a line for each share; where there is no room for all, the newest."""
-    sizes = {id(each): size_of(each.line(text for text, _ in each.texts)) for each in shares}
-    least = [each for each in shares if each.texts]
-    while sum(min(sizes[id(each)], _LEAST) for each in least) > room:
-        least = least[1:]
-    part = _cap([(sizes[id(each)], each.weight) for each in least], room)
+def _lines(shares: Sequence[Share], room: int, least: int) -> Fitted:
+    """Return a line for each share; where there is no room for `least` bytes of each, of the newest."""
+    needed = accumulate(min(each.size, least) for each in reversed(shares))
+    told = len(shares) - sum(1 for _ in takewhile(lambda size: size <= room, needed))
+    part = _cap([(each.size, each.weight) for each in shares[told:]], room)
     kept, cut = [], []
-    for each in shares:
-        chosen = _chosen(each, part * each.weight - size_of(each.line([""]))) if each in least else {}
-        kept += [each.line(chosen.values())] if chosen else []
+    for number, each in enumerate(shares):
+        chosen = _chosen(each, part * each.weight - each.frame) if number >= told else {}
+        kept += [Statement(SEPARATOR.join(chosen.values()), each.runs)] if chosen else []
         cut += [Statement(text, each.runs) for at, (text, _) in enumerate(each.texts) if at not in chosen]
     return Fitted(kept, cut)
 
 
 def _chosen(share: Share, room: int) -> dict[int, str]:
-    """Return the texts of a line that fit into `room` bytes, shortened, by their places."""
-    places: list[list[int]] = [[] for _ in range(_OTHER + 1)]
-    for at, (_, kind) in enumerate(share.texts):
-        places[kind].append(at)
+    """Return the texts of a line that fit into `room` bytes, shortened, by their places; what tells most gets most."""
+    places = [[at for at, (_, kind) in enumerate(share.texts) if kind == each] for each in range(_OTHER + 1)]
     telling = [at for group in zip_longest(*places[:_FIRST]) for at in group if at is not None]
-    sizes = [(len(text.encode()), _TELLING if kind < _FIRST else 1) for text, kind in share.texts]
-    gap, chosen, needed = len(SEPARATOR.encode()), [0], min(sizes[0][0], _LEAST)
-    for at in dict.fromkeys([*telling, *places[_FIRST], *places[_OTHER]]):
-        needed += gap + min(sizes[at][0], _LEAST)
-        if at and needed <= room:
-            chosen.append(at)
-    most = _cap([sizes[at] for at in chosen], room - gap * (len(chosen) - 1))
+    sizes = [(len(text.encode()), 2 if kind < _FIRST else 1) for text, kind in share.texts]
+    order = dict.fromkeys([0, *telling, *places[_FIRST], *places[_OTHER]])
+    needed = accumulate(min(sizes[at][0], _LEAST) + _GAP for at in order)
+    chosen = [at for at, size in zip(order, needed, strict=True) if at == 0 or size - _GAP <= room]
+    most = _cap([sizes[at] for at in chosen], room - _GAP * (len(chosen) - 1))
     return {at: _shortened(share.texts[at][0], most * sizes[at][1]) for at in sorted(chosen)}
-
-
-def _issues(statements: Sequence[Statement], room: int) -> Fitted:
-    """Return the newest statements that fit when each is shortened, in their order."""
-    chosen: set[int] = set()
-    left = room
-    for at in sorted(range(len(statements)), key=lambda at: (-statements[at].last, -at)):
-        left -= min(size_of(statements[at]), _LEAST + size_of(statements[at]._replace(text="")))
-        if left < 0:
-            break
-        chosen.add(at)
-    kept = [each for at, each in enumerate(statements) if at in chosen]
-    cut = [each for at, each in enumerate(statements) if at not in chosen]
-    most = _cap([(size_of(each), 1) for each in kept], room)
-    frames = [size_of(each._replace(text="")) for each in kept]
-    texts = [_shortened(each.text, most - frame) for each, frame in zip(kept, frames, strict=True)]
-    return Fitted([each._replace(text=text) for each, text in zip(kept, texts, strict=True)], cut)
 
 
 def _cap(sizes: Sequence[tuple[int, int]], room: int) -> int:
@@ -181,6 +152,5 @@ def _cap(sizes: Sequence[tuple[int, int]], room: int) -> int:
 def _shortened(text: str, most: int) -> str:
     """Return a text of at most `most` bytes, but for very small numbers."""
     data = text.encode()
-    if len(data) <= most:
-        return text
-    return shorten_words(text, len(data[: max(most - len(MORE) - 1, _FEWEST)].decode(errors="ignore")))
+    characters = len(data[: max(most - len(MORE) - 1, _FEWEST)].decode(errors="ignore"))
+    return shorten_words(text, characters) if len(data) > most else text

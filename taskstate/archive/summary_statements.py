@@ -39,10 +39,10 @@ _RESOLVED_FIRST = re.compile(
     r"(?P<issue>(?<=[ :\uff1a]).+)",
     re.IGNORECASE,
 )
-_RESOLVED_LAST = re.compile(
-    rf"(?P<issue>.+?)(?:(?P<mark>{_MARK}|[ \u3000](?=[(\[]))|,| is| was| are)? *{_OPEN}(?<!\w){_RESOLVED}"
-    rf"(?(mark)(?: [^)\]]*)?){_CLOSE}",
-    re.IGNORECASE,
+_RESOLVED_WORD = re.compile(rf"(?<!\w){_RESOLVED}", re.IGNORECASE)
+_BEFORE_WORD = (",", " is", " was", " are", ":", "\uff1a", " -", " \u2013", " \u2014")
+_BEHIND_WORD = re.compile(
+    r"[)\]*_`]*(?:\Z|[,;.] | (?:by|in|with|since|via|through|now|durch|mit|seit|par|avec|por|con)\b)"
 )
 _HOW = re.compile(r" [-\u2013\u2014] | \(|[;:.,] | (?:by|with|in|since|via|through) ")
 _LONGEST_END = 10  # characters, for `_NOT_AN_END`
@@ -93,20 +93,24 @@ def without_duplicates(statements: Iterable[Statement]) -> list[Statement]:
 
 
 class LastNamed:
-    """The last session that names each of several texts; a shortened text is known by what is left of it."""
+    """The last session that names each of several statements; a shortened text is known by what is left of it."""
 
-    def __init__(self, named: Iterable[tuple[str, int]]) -> None:
+    def __init__(self, statements: Iterable[Statement]) -> None:
         self._last: dict[str, dict[str, int]] = {}
-        for text, number in named:
-            key = comparison_key(text)
+        for each in statements:
+            key = comparison_key(each.text)
             alike = self._last.setdefault(key[:_START], {})
-            alike[key] = max(number, alike.get(key, number))
+            alike[key] = max(each.last, alike.get(key, each.last))
 
     def of(self, text: str) -> int:
         """Return the last session that names a text, or -1."""
         key = comparison_key(text)
         alike = self._last.get(key[:_START], {})
         return max((last for each, last in alike.items() if _is_same(each, key)), default=-1)
+
+    def has_any(self, texts: Iterable[str]) -> bool:
+        """Return whether one of the texts is named."""
+        return any(self.of(each) >= 0 for each in texts)
 
 
 def _is_same(one: str, other: str) -> bool:
@@ -116,38 +120,43 @@ def _is_same(one: str, other: str) -> bool:
     return one == other or is_known
 
 
-def resolved_issue(text: str) -> str:
-    """Return the issue that a text calls resolved ("Resolved: X", "Fixed X", "X: resolved"), or "".
-
-    "Not verified: X is fixed" says that nobody knows, so a text that begins with "Not" resolves nothing.
-    """
-    match = _resolution(text)
-    return shorten_line(match["issue"]) if match else ""
-
-
 def own_resolution(text: str, *, plainly: bool = False) -> str:
     """Return the issue that a text calls resolved so clearly that nobody need have reported it, or "".
 
     "Fixed: X" and "X (fixed)" do, and unless `plainly` "Fixed the X"; "Fixed width columns" and "X was never fixed" do
     only where X was reported.
     """
-    match = _resolution(text)
-    is_own = match and match["mark"] is not None and (match["mark"] or not plainly)
-    return shorten_line(match["issue"].strip()) if match and is_own else ""
+    issue, mark = _resolution(text)
+    return shorten_line(issue.strip()) if mark or (mark is not None and not plainly) else ""
 
 
 def resolved_issues(text: str) -> list[str]:
-    """Return what a text may call resolved: the issue as it says it, and without the end that says how."""
-    issue = (match["issue"] if (match := _resolution(text)) else "").strip()
+    """Return what a text may call resolved: the issue as it says it, and without the end that says how.
+
+    "Not verified: X is fixed" says that nobody knows, so a text that begins with "Not" resolves nothing.
+    """
+    issue = _resolution(text)[0].strip()
     ends = [len(issue), *(how.start() for how in _HOW.finditer(issue))] if issue else []
     return [shorten_line(issue[:end]) for end in ends if end]
 
 
-def _resolution(text: str) -> re.Match[str] | None:
+def _resolution(text: str) -> tuple[str, str | None]:
+    """Return what a text calls resolved, and the mark that makes it clear: "" for an article, None for no mark."""
     text = text.rstrip(" .!\u3002\uff01")
     if not says(text, RESOLVED) or _NEGATED.match(text):
-        return None
-    return _RESOLVED_FIRST.fullmatch(text) or _RESOLVED_LAST.fullmatch(text)
+        return "", None
+    if match := _RESOLVED_FIRST.fullmatch(text):
+        return match["issue"], match["mark"]
+    for word in _RESOLVED_WORD.finditer(text):
+        issue = text[: word.start()].rstrip(" *_`([\u2705\u2714")
+        for end in _BEFORE_WORD:
+            issue = issue.removesuffix(end).rstrip()
+        gap = text[len(issue) : word.start()]
+        mark = gap if re.search(r"[:\uff1a\u2013\u2014(\[]| - ", gap) else None
+        behind = text[word.end() :]
+        if issue and gap and _BEHIND_WORD.match(behind) and (mark or not behind.strip(")]*_`")):
+            return issue, mark
+    return "", None
 
 
 def merge_runs(runs: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:

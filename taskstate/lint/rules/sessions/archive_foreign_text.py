@@ -52,6 +52,6 @@ RULE = Rule(
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each text of an archive file that belongs to no batch."""
-    if facts.has_archive and facts.file_type == "archive":
+    if facts.file_type == "archive":
         for each in ArchiveContents(document.text).outside:
             yield RULE.at(first_line_of(document, Span(each.at, len(document.text))), each.message, help=MOVE_OUT)
