@@ -26,7 +26,7 @@ from taskstate.archive.summary_statements import (
 )
 from taskstate.archive.summary_words import DECIDED, says
 from taskstate.model.progress_log import labelled_fields
-from taskstate.model.session_texts import COMMITS
+from taskstate.model.session_texts import COMMITS, VERIFICATION
 from taskstate.syntax import escaping
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -49,6 +49,9 @@ _LEFT = re.compile(
 )
 _STEP = 8  # bytes by which the lists may be smaller than there is room for
 _COMMIT_DIGITS = 10  # of each commit, where room is short
+# What the entry of a turn says besides the words of the agent: features that pass, findings, what was accepted.
+_JUDGED = ("findings", "outcome")
+_EVENT = re.compile(r"(?:raised|answered|cleared) \d|accepted drift |let .* fail: |given up: |(?![\d.]+ )\S+ passes\Z")
 _AND_EARLIER = " and earlier ones"
 _DURATION = re.compile(r"(\d{4}-\d{2}-\d{2} \d{2}:\d{2}) - (\d{4}-\d{2}-\d{2} \d{2}:\d{2})")
 _LINK = re.compile(r"^\[[^\]\n]*\]\([^)\n]*\)(?=[ \t]*$)", re.MULTILINE)
@@ -142,11 +145,14 @@ def summarise(state: TaskState, archived: Sequence[Session], link: str) -> str:
 
 
 def _accomplishments(session: Session) -> list[Statement]:
-    """Return what a session did, but for issues that it settled, if it did more; and what its state calls decided."""
+    """Return what a session did, but for issues that it settled, if it did more; what it decided, passed and judged."""
     did = [each for text in session.did for each in statements_in(text, session.number, whole=False)]
     more = [each for each in did if not own_resolution(each.text, plainly=True)] or did
     decided = [line for text in statement_lines(session.state) for line in sentences(text) if says(line, DECIDED)]
-    return more + [each for line in decided for each in statements_in(line, session.number)]
+    results = [part for text in session.field(VERIFICATION.field) for part in text.split("; ")]
+    judged = [text for name in _JUDGED for text in session.field(name)]
+    told = [*decided, *(text for text in (*results, *judged) if _EVENT.match(text))]
+    return more + [each for line in told for each in statements_in(line, session.number)]
 
 
 def _issues(sessions: Iterable[Session]) -> list[Statement]:
