@@ -13,7 +13,7 @@ from itertools import pairwise
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted, one_line
 from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, layout_lines, read_batches
-from taskstate.model.derived_values import exceeded, is_too_large, largest_parts
+from taskstate.model.derived_values import exceeded, how_to_shorten, is_too_large, largest_parts
 from taskstate.model.progress_log import session_of
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import set_front_matter, timestamp
@@ -179,7 +179,8 @@ def rehearse(workspace: Workspace, task_id: str, job: Callable[[Loaded], Change]
 
 def nothing_to_archive(state: TaskState, config: Config, keep: int) -> str:
     """Return the message for a task in which no session can be archived."""
-    message = f"task {state.id} has {counted(len(state.sessions), 'session')}, and {keep} are kept: nothing to archive"
+    kept = f"{keep} {'is' if keep == 1 else 'are'} kept"
+    message = f"task {state.id} has {counted(len(state.sessions), 'session')}, and {kept}: nothing to archive"
     return "; ".join((message, *_still_over(state, config)))
 
 
@@ -188,7 +189,8 @@ def _still_over(state: TaskState, config: Config) -> tuple[str, ...]:
     excess = exceeded(state.size, kb=config.size.max_kb, tokens=config.size.max_tokens)
     if not excess:
         return ()
-    return (f"the file still has {excess}: what is left is too large to archive; the largest: {largest_parts(state)}",)
+    left = f"the file still has {excess}: what is left is too large to archive; the largest: {largest_parts(state)}"
+    return (f"{left}; {how_to_shorten(state, state.id)}",)
 
 
 def _require_order(state: TaskState, archive: ArchiveFile) -> None:
@@ -293,17 +295,26 @@ def sessions_in(text: str) -> tuple[Session, ...]:
     return tuple(session for entry in entries if (session := session_of(*entry)))
 
 
-def tasks_over_limit(
-    workspace: Workspace, paths: Iterable[Path], *, keep: int = 0, force: bool = False
-) -> tuple[list[str], tuple[str, ...]]:
-    """Return the ids of tasks over the limit (with `force` all) with more than `keep` sessions, and reading errors."""
-    over, errors = [], []
+class OverLimit(NamedTuple):
+    """Tasks over the limit: the ids of those that archiving makes smaller, notes on the others, and reading errors."""
+
+    ids: list[str]
+    notes: list[str]
+    errors: tuple[str, ...]
+
+
+def tasks_over_limit(workspace: Workspace, paths: Iterable[Path], *, keep: int = 0, force: bool = False) -> OverLimit:
+    """Return the tasks over the limit, or with `force` all, of which those with more than `keep` sessions are named."""
+    over, notes, errors = list[str](), list[str](), []
     for path in paths:
         try:
             state = workspace.load(path).state
         except TaskstateError as error:
             errors.append(str(error))
             continue
-        if (force or is_too_large(state.document.text, workspace.config.size)) and len(state.sessions) > keep:
+        is_large = is_too_large(state.document.text, workspace.config.size)
+        if (force or is_large) and len(state.sessions) > keep:
             over.append(state.id)
-    return over, tuple(errors)
+        elif is_large:
+            notes.append(nothing_to_archive(state, workspace.config, keep))
+    return OverLimit(over, notes, tuple(errors))

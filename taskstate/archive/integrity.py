@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from functools import cached_property
 
-from taskstate.model.archive_format import batch_contents
+from taskstate.messages import one_line
+from taskstate.model.archive_format import batch_contents, text_outside
 from taskstate.syntax.spans import line_start
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from taskstate.model.archive_format import ArchivedSession, BatchContents
 
 _TITLE = r"\ufeff?# Task #\S+ Archive\b"  # of an archive in our form, where lines close each batch
+_MOST_SHOWN = 40  # characters of a text that belongs to no batch
+MOVE_OUT = "move it into the Notes of the state file"
 _PAIR = 2  # a run of two is written as its two numbers
 
 
@@ -53,9 +56,24 @@ class ArchiveContents(_Archived):
         return tuple(sorted({number for batch in self.batches for number in batch.numbers}))
 
     @cached_property
+    def is_ours(self) -> bool:
+        """Whether it has the title of our archives, or the closing lines of a batch."""
+        return bool(re.match(_TITLE, self.text)) or any(batch.trailer is not None for batch in self.batches)
+
+    @cached_property
+    def outside(self) -> tuple[ArchiveFault, ...]:
+        """The texts that belong to no batch, in an archive of our form: what a person wrote into it."""
+        spans = text_outside(self.text) if self.is_ours else ()
+        return tuple(
+            ArchiveFault(
+                each.start, (), f"text that belongs to no batch: {one_line(each.of(self.text), _MOST_SHOWN)!r}"
+            )
+            for each in spans
+        )
+
+    @cached_property
     def faults(self) -> tuple[ArchiveFault, ...]:
         """The faults, in the order of the text."""
-        closed = re.match(_TITLE, self.text) or any(batch.trailer is not None for batch in self.batches)
         faults: list[ArchiveFault] = []
         last, seen = 0, set[str]()
         for batch in self.batches:
@@ -71,7 +89,9 @@ class ArchiveContents(_Archived):
                     numbers = (entry.listed_as, entry.number) if entry.listed_as else (entry.number,)
                     faults.append(ArchiveFault(entry.start, numbers, message))
                 last = max(last, entry.listed_as or entry.number)
-            faults += _trailer_fault(batch) if batch.trailer is not None else self._open_batch(batch) if closed else ()
+            faults += (
+                _trailer_fault(batch) if batch.trailer is not None else self._open_batch(batch) if self.is_ours else ()
+            )
             last = max((last, *batch.numbers))
         return tuple(faults)
 

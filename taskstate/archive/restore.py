@@ -18,9 +18,10 @@ from taskstate.model.archive_format import (
     headings,
     is_rolled_list,
     original_layout,
+    text_outside,
 )
 from taskstate.model.derived_values import is_too_large, shown_kb
-from taskstate.model.progress_log import session_number
+from taskstate.model.progress_log import is_summary, session_number
 from taskstate.model.task_state import read_state
 from taskstate.storage import files, journal
 from taskstate.storage.replaced_texts import ReplacedText
@@ -71,8 +72,8 @@ def restore(workspace: Workspace, task_id: str, request: Request, *, everything:
             raise TaskstateError(what, help=advice, code="archive-mismatch")
         if text is None or not verdict.batches:
             return Change(text=loaded.document.text, notes=(f"task {loaded.state.id} has no session in an archive",))
-        pair = _with_words(plan_restore(loaded.document.text, text, everything=everything), text)
-        replaced = tuple(_typed(loaded, text, pair, path))
+        pair = plan_restore(loaded.document.text, text, everything=everything)
+        replaced = tuple(_typed(loaded, text, path))
         return _restoring_change(workspace, pair, text, path)._replace(replaced=replaced)
 
     return change(workspace, task_id, job, request._replace(even_dropped=True))
@@ -87,23 +88,16 @@ def _restoring_change(workspace: Workspace, pair: StateAndArchive, before: str, 
     notes = [f"{named_sessions(numbers[0], numbers[-1])} {are} back in the progress log"]
     if not pair.archive:
         notes.append(f"{path} held nothing else and is gone")
+    elif text_outside(pair.archive):
+        notes.append(f"what somebody wrote into {path} stays there")
     if is_too_large(state, workspace.config.size):
         size = shown_kb(size_in_bytes(state))
         notes.append(f"the file is now {size}, over the limit: the next session archives again")
     return Change(text=state, after=(operation,), notes=tuple(notes))
 
 
-def _with_words(pair: StateAndArchive, before: str) -> StateAndArchive:
-    """Return what is written, where nothing but what a person wrote is left in the archive: its title, and that."""
-    words = [_between_sessions(batch.entries) for batch in find_batches(before) if batch.trailer]
-    if pair.archive or not any(words):
-        return pair
-    title = before.partition("\n")[0]
-    return pair._replace(archive="\n\n".join([title.rstrip(), *filter(None, words)]) + "\n")
-
-
-def _typed(loaded: Loaded, archive: str, pair: StateAndArchive, path: str) -> Iterator[ReplacedText]:
-    """Yield the texts that go and that no archiving wrote: a summary that was edited, words between the sessions."""
+def _typed(loaded: Loaded, archive: str, path: str) -> Iterator[ReplacedText]:
+    """Yield the summary that goes, where it is not as archiving wrote it."""
     summary = loaded.state.summary
     if summary:
         first = read_state(parse(_without_last_batch(StateAndArchive(loaded.document.text, archive)).state))
@@ -112,14 +106,6 @@ def _typed(loaded: Loaded, archive: str, pair: StateAndArchive, path: str) -> It
         stood = summary.section.span.of(loaded.document.text)
         if with_newlines(stood, "\n").strip() != written.strip():
             yield ReplacedText(loaded.relative, stood.encode(), _COMMAND)
-    taken = [batch for batch in find_batches(archive) if batch.trailer and batch.text not in pair.archive]
-    if any(_between_sessions(batch.entries) not in pair.archive for batch in taken):
-        yield ReplacedText(path, archive.encode(), _COMMAND)
-
-
-def _between_sessions(entries: str) -> str:
-    sections = [section for section in parse(entries).sections if section.level == ENTRY_LEVEL]
-    return apply(entries, [Edit(*section.span, "") for section in sections]).strip()
 
 
 def _without_path(text: str) -> str:
@@ -148,7 +134,12 @@ def _without_last_batch(pair: StateAndArchive) -> StateAndArchive:
     batch = next(batch for batch in reversed(find_batches(pair.archive)) if batch.trailer)
     parts = _Parts.of(batch)
     state = _put_back(pair.state, parts)
-    rest = pair.archive[: batch.start] + pair.archive[batch.start + len(batch.text) :]
+    before, behind = pair.archive[: batch.start], pair.archive[batch.start + len(batch.text) :]
+    words = [span.of(batch.text) for span in text_outside(batch.text)]
+    if words:
+        gap = "\r\n\r\n" if "\r\n" in pair.archive else "\n\n"
+        before = gap.join([before.rstrip("\r\n"), *words]) + gap[: len(gap) // 2]
+    rest = before + behind
     remaining = [each for each in find_batches(rest) if each.entries]
     if remaining and all(is_rolled_list(each) for each in remaining) and rest[: batch.start].count("\n") == 0:
         rest = f"{rest[: batch.start]}\n\n{rest[batch.start :].lstrip(chr(13) + chr(10))}"
@@ -172,7 +163,7 @@ class _Parts(NamedTuple):
         texts = [section.span.of(entries).replace("##", "###", 1) for section in sections]
         by_number = [*zip(numbers, texts, strict=True)]
         return cls(
-            summary="".join(text for number, text in by_number if number is None),
+            summary="".join(text for section, text in zip(sections, texts, strict=True) if is_summary(section.title)),
             sessions=tuple(text for number, text in by_number if number is not None),
             numbers=tuple(number for number in numbers if number is not None),
             offsets=offsets,

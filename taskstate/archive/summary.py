@@ -2,32 +2,36 @@
 
 Each line is a sentence of a session, word for word, with the numbers of the sessions that contain it. The statements of
 an earlier summary and of the newly archived sessions become one list without duplicates. An issue counts as resolved
-only where a later session says so.
+only where a later session says so, or where the only session that names it calls it that.
 
-Where the summary would exceed its size limit, the newest statements are kept, and the room is divided in this order:
-unresolved issues (up to half of it, and what the others leave), accomplishments, resolved issues.
+Where the summary would exceed its size limit, `summary_fit` shortens its lists; each says how much of it is left out.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 
+from taskstate.archive.summary_fit import fitted, issue_shares, shares_of
 from taskstate.archive.summary_statements import (
+    LastNamed,
     Statement,
-    comparison_key,
+    own_resolution,
     read_statement,
-    resolved_issue,
+    resolved_issues,
+    sentences,
     statement_lines,
     statements_in,
     without_duplicates,
 )
+from taskstate.archive.summary_words import DECIDED, says
 from taskstate.model.progress_log import labelled_fields
-from taskstate.model.session_texts import COMMITS
+from taskstate.model.session_texts import COMMITS, VERIFICATION
 from taskstate.syntax import escaping
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from taskstate.model.progress_log import Session, Summary
     from taskstate.model.task_state import TaskState
@@ -37,8 +41,17 @@ _MAX_COMMITS = 12
 
 # Six digits are a commit only with a letter and a digit among them, or in backticks: words and dates have six, too.
 _SHA = re.compile(r"\b(?:[0-9a-f]{7,64}|(?=[0-9]*[a-f])(?=[a-f]*[0-9])[0-9a-f]{6}|(?<=`)[0-9a-f]{6}(?=`))\b")
-_EARLIER = re.compile(r"Earlier ones are in the archive only \(S(\d{1,9})(?:-S(\d{1,9}))?\)\Z")
-_ONLY = re.compile(r"^More of sessions? (\d{1,9})(?:-(\d{1,9}))? is in the archive only\.", re.MULTILINE)
+# Older summaries have two other forms: "Earlier ones are in ... (S1-S6)", "More of sessions 1-6 is in ...".
+_LEFT = re.compile(
+    r"(?:(\d{1,9}) )?(?:more |earlier ones )?(?:of |are in the archive only \()(?:sessions? )?"
+    r"S?(\d{1,9})(?:-S?(\d{1,9}))?(?:\)| (?:is|are) in the archive only\.?)",
+    re.IGNORECASE,
+)
+_STEP = 8  # bytes by which the lists may be smaller than there is room for
+_COMMIT_DIGITS = 10  # of each commit, where room is short
+# What the entry of a turn says besides the words of the agent: features that pass, findings, what was accepted.
+_JUDGED = ("findings", "outcome")
+_EVENT = re.compile(r"(?:raised|answered|cleared) \d|accepted drift |let .* fail: |given up: |(?![\d.]+ )\S+ passes\Z")
 _AND_EARLIER = " and earlier ones"
 _DURATION = re.compile(r"(\d{4}-\d{2}-\d{2} \d{2}:\d{2}) - (\d{4}-\d{2}-\d{2} \d{2}:\d{2})")
 _LINK = re.compile(r"^\[[^\]\n]*\]\([^)\n]*\)(?=[ \t]*$)", re.MULTILINE)
@@ -56,14 +69,39 @@ _TITLES = ("Key Accomplishments", "Issues Encountered", "Issues Resolved")
 _NO_LISTS = Lists([], [], [])
 
 
+class Left(NamedTuple):
+    """What is left out of a list: how many statements (0: nobody counted), and of which sessions."""
+
+    amount: int
+    first: int
+    last: int
+
+    def shown(self, *, more: bool) -> str:
+        """Return it in words; `more` where others of the list are told."""
+        said = f"{self.amount}{' more' if more else ''}" if self.amount else "More"
+        sessions = f"S{self.first}" if self.first == self.last else f"S{self.first}-S{self.last}"
+        return f"{said} of {sessions} {'is' if self.amount == 1 else 'are'} in the archive only"
+
+    def moved(self, above: int, shift: int) -> Left | None:
+        """Return what is left out of the sessions above `above`, with their numbers raised by `shift`."""
+        if self.last <= above:
+            return None
+        amount = self.amount if self.first > above else 0
+        return Left(amount, max(self.first, above + 1) + shift, self.last + shift)
+
+
+_NOTHING_LEFT = (None, None, None)
+
+
 class _Frame(NamedTuple):
-    """The parts of a summary besides its lists; `left_out` are the first and last session with statements left out."""
+    """The parts of a summary besides its lists, what is left out of each of these, and the ids of the features."""
 
     sessions: tuple[int, int]
     duration: str
     commits: str
     link: str
-    left_out: tuple[int, ...]
+    left: tuple[Left | None, ...]
+    features: frozenset[str] = frozenset()
 
 
 class SummaryRequest(NamedTuple):
@@ -95,53 +133,64 @@ def summarise(state: TaskState, archived: Sequence[Session], link: str) -> str:
     request = SummaryRequest(state, archived, link)
     before = request.before
     earlier = before.lists if before else _NO_LISTS
-    accomplishments = [
-        each for session in archived for text in session.did for each in statements_in(text, session.number)
-    ]
+    accomplishments = [each for session in archived for each in _accomplishments(session)]
     reported = [*earlier.issues_resolved, *earlier.issues_encountered, *_issues(archived)]
-    resolved_until = _last_reports(earlier.issues_resolved) | _resolutions(state.sessions)
-    issues = _sorted_issues(reported, resolved_until, request.live_issues)
+    said = LastNamed([*reported, *request.live_issues])
+    settled = [each for session in archived for each in _settled(session, said)]
+    resolved = [*earlier.issues_resolved, *settled, *_resolutions(state.sessions)]
+    issues = _sorted_issues([*reported, *settled], LastNamed(resolved), request.live_issues)
     return _fitted(
         _frame(request, before), Lists(without_duplicates([*earlier.accomplishments, *accomplishments]), *issues)
     )
 
 
+def _accomplishments(session: Session) -> list[Statement]:
+    """Return what a session did, but for issues that it settled, if it did more; what it decided, passed and judged."""
+    did = [each for text in session.did for each in statements_in(text, session.number, whole=False)]
+    more = [each for each in did if not own_resolution(each.text, plainly=True)] or did
+    decided = [line for text in statement_lines(session.state) for line in sentences(text) if says(line, DECIDED)]
+    results = [part for text in session.field(VERIFICATION.field) for part in text.split("; ")]
+    judged = [text for name in _JUDGED for text in session.field(name)]
+    told = [*decided, *(text for text in (*results, *judged) if _EVENT.match(text))]
+    return more + [each for line in told for each in statements_in(line, session.number)]
+
+
 def _issues(sessions: Iterable[Session]) -> list[Statement]:
-    return [each for session in sessions for text in session.issues for each in statements_in(text, session.number)]
+    issues = [each for session in sessions for text in session.issues for each in statements_in(text, session.number)]
+    return [each for each in issues if not own_resolution(each.text)]
 
 
-def _last_reports(issues: Iterable[Statement]) -> dict[str, int]:
-    return {comparison_key(each.text): each.last for each in sorted(issues, key=lambda each: each.last)}
+def _settled(session: Session, reported: LastNamed) -> Iterator[Statement]:
+    """Yield the issues that a session calls resolved, and that nobody reported."""
+    said = [(text, False) for text in session.issues] + [(text, True) for text in session.did]
+    for line, plainly in ((line, plainly) for text, plainly in said for line in statement_lines(text)):
+        for sentence in () if reported.has_any(resolved_issues(line)) else sentences(line):
+            issue = own_resolution(sentence, plainly=plainly)
+            if issue and not reported.has_any(resolved_issues(sentence)):
+                yield Statement(issue, ((session.number, session.number),))
 
 
-def _resolutions(sessions: Iterable[Session]) -> dict[str, int]:
-    """Return the issues that sessions call resolved, each with the last session before the one that says so."""
-    return {
-        comparison_key(resolved_issue(line)): session.number - 1
-        for session in sessions
-        for text in (*session.did, *session.issues, session.state)
-        for line in statement_lines(text)
-    }
+def _resolutions(sessions: Iterable[Session]) -> Iterator[Statement]:
+    """Yield the issues that sessions call resolved, each with the last session before the one that says so."""
+    for session in sessions:
+        for text in (*session.did, *session.issues, session.state):
+            for line in statement_lines(text):
+                said = {issue for part in (line, *sentences(line)) for issue in resolved_issues(part)}
+                yield from (Statement(issue, ((session.number - 1, session.number - 1),)) for issue in said)
 
 
 def _sorted_issues(
-    reported: Iterable[Statement], resolved_until: Mapping[str, int], still_reported: Iterable[Statement]
+    reported: Iterable[Statement], resolved_until: LastNamed, still_reported: Iterable[Statement]
 ) -> tuple[list[Statement], list[Statement]]:
     """Return the open issues and the resolved ones.
 
     An issue is resolved if it was called so after its last report, and no session that stays in the log reports it.
     """
-    in_order = sorted(reported, key=lambda each: each.first)
-    issues = {comparison_key(each.text): each for each in without_duplicates(in_order)}
-    still_reported_keys = {comparison_key(each.text) for each in still_reported}
-    encountered, resolved = [], []
-    for key, each in issues.items():
-        if key not in still_reported_keys and resolved_until.get(key, -1) >= each.last:
-            resolved.append(each)
-        elif (
-            comparison_key(resolved_issue(each.text)) not in issues
-        ):  # "Resolved: X" is not an issue itself where X is listed
-            encountered.append(each)
+    live = LastNamed(still_reported)
+    encountered, resolved = list[Statement](), list[Statement]()
+    for each in without_duplicates(sorted(reported, key=lambda each: each.first)):
+        is_resolved = not live.has_any([each.text]) and resolved_until.of(each.text) >= each.last
+        (resolved if is_resolved else encountered).append(each)
     return encountered, resolved
 
 
@@ -166,21 +215,20 @@ def merge_summaries(ours: TaskState, theirs: TaskState, *, above: int, shift: in
     lists, their_lists = earlier[0].lists, earlier[1].lists
     new = Lists(*([_moved(each, above, shift) for each in part if each.last > above] for part in their_lists))
     links = _LINK.findall(ours.summary.span.of(ours.document.text))
-    theirs_left_out = [
-        max(number, above + 1) + shift for number in earlier[1].left_out if earlier[1].left_out[-1] > above
-    ]
+    theirs_left = [each.moved(above, shift) if each else None for each in earlier[1].left]
     frame = _Frame(
         sessions=(earlier[0].first, theirs.summary.last + shift),
         duration=_duration(earlier, ()),
         commits=_commits(earlier, ()),
         link=links[-1] if links else "",
-        left_out=(*earlier[0].left_out, *theirs_left_out),
+        left=tuple(map(_joined, earlier[0].left, theirs_left)),
+        features=_features(ours),
     )
     accomplishments = without_duplicates([*lists.accomplishments, *new.accomplishments])
     reported = [each for part in (lists, new) for each in (*part.issues_resolved, *part.issues_encountered)]
     resolved = [*lists.issues_resolved, *their_lists.issues_resolved, *new.issues_resolved]
     live = _issues((*ours.sessions, *theirs.sessions))
-    return _fitted(frame, Lists(accomplishments, *_sorted_issues(reported, _last_reports(resolved), live)))
+    return _fitted(frame, Lists(accomplishments, *_sorted_issues(reported, LastNamed(resolved), live)))
 
 
 def _moved(statement: Statement, above: int, shift: int) -> Statement:
@@ -211,16 +259,26 @@ class EarlierSummary:
         return Lists(*(self._statements(title) for title in _TITLES))
 
     def _statements(self, title: str) -> list[Statement]:
-        texts = (text for text in self.values(title.lower()) if not _EARLIER.match(text))
+        texts = (text for text in self.values(title.lower()) if not _LEFT.fullmatch(text))
         return [statement for text in texts if (statement := read_statement(text, self.first, self.last))]
 
     @property
-    def left_out(self) -> tuple[int, ...]:
-        """The first and last session with statements left out; empty where nothing was left out."""
-        lists = (_EARLIER.match(text) for title in _TITLES for text in self.values(title.lower()))
-        matches = [match for match in (*lists, *_ONLY.finditer("\n".join(self.values("commits")))) if match]
-        numbers = sorted(int(number) for match in matches for number in (match[1], match[2] or match[1]))
-        return (numbers[0], numbers[-1]) if numbers else ()
+    def left(self) -> tuple[Left | None, ...]:
+        """What is left out of each list; older summaries do not say of which, and do not count."""
+        texts = [list(self.values(title.lower())) for title in _TITLES]
+        texts[0] += "\n".join(self.values("commits")).split("\n")
+        matches = [next(filter(None, map(_LEFT.fullmatch, each)), None) for each in texts]
+        return tuple(
+            Left(int(each[1] or 0), int(each[2]), int(each[3] or each[2])) if each else None for each in matches
+        )
+
+
+def _joined(one: Left | None, other: Left | None) -> Left | None:
+    """Return what two lists leave out together."""
+    if one is None or other is None:
+        return one or other
+    amount = one.amount + other.amount if one.amount and other.amount else 0
+    return Left(amount, min(one.first, other.first), max(one.last, other.last))
 
 
 def _frame(request: SummaryRequest, before: EarlierSummary | None) -> _Frame:
@@ -230,8 +288,13 @@ def _frame(request: SummaryRequest, before: EarlierSummary | None) -> _Frame:
         duration=_duration(earlier, [session.time for session in request.archived if session.time]),
         commits=_commits(earlier, [text for session in request.archived for text in session.field(COMMITS.field)]),
         link=f"[Full session details]({request.link})",
-        left_out=before.left_out if before else (),
+        left=before.left if before else _NOTHING_LEFT,
+        features=_features(request.state),
     )
+
+
+def _features(state: TaskState) -> frozenset[str]:
+    return frozenset(each.id for each in state.checklist.features) if state.checklist else frozenset()
 
 
 # Fitting the size limit
@@ -242,16 +305,21 @@ def _fitted(frame: _Frame, lists: Lists) -> str:
     text = _text(frame, lists)
     if len(text.encode()) <= MAX_BYTES:
         return text
-    limit = _room(frame._replace(left_out=frame.sessions))
-    accomplishments, encountered, resolved = lists
-    first = _newest(encountered, limit // 2)
-    accomplishments = _newest(accomplishments, limit - _size(first))
-    resolved = _newest(resolved, limit - _size(first) - _size(accomplishments))
-    encountered = _newest(encountered, limit - _size(accomplishments) - _size(resolved))
-    chosen = Lists(accomplishments, encountered, resolved)
-    left_out = [each for before, after in zip(lists, chosen, strict=True) for each in before if each not in after]
-    numbers = sorted([*frame.left_out, *(number for each in left_out for number in (each.first, each.last))])
-    return _text(frame._replace(left_out=(numbers[0], numbers[-1]) if numbers else ()), chosen)
+    frame = frame._replace(commits=_SHA.sub(lambda sha: sha[0][:_COMMIT_DIGITS], frame.commits))
+    accomplishments, *issues = lists
+    shares = (shares_of(accomplishments, frame.features), *map(issue_shares, issues))
+
+    def tried(room: int) -> str:
+        parts = fitted(shares, room)
+        left = tuple(_joined(before, _counted(part.cut)) for before, part in zip(frame.left, parts, strict=True))
+        return _text(frame._replace(left=left), Lists(*(part.kept for part in parts)))
+
+    rooms = range(0, MAX_BYTES * 2, _STEP)  # more than there is: what shortening leaves over is given out again
+    return tried(rooms[bisect_left(rooms[1:], x=True, key=lambda room: len(tried(room).encode()) > MAX_BYTES)])
+
+
+def _counted(cut: list[Statement]) -> Left | None:
+    return Left(len(cut), min(each.first for each in cut), max(each.last for each in cut)) if cut else None
 
 
 def _room(frame: _Frame) -> int:
@@ -259,38 +327,20 @@ def _room(frame: _Frame) -> int:
     return MAX_BYTES - len((_text(frame, _NO_LISTS) + heading).encode())
 
 
-def _size(statements: Iterable[Statement]) -> int:
-    return sum(len(escaping.item(str(each)).encode()) + len("\n") for each in statements)
-
-
-def _newest(statements: Sequence[Statement], limit: int) -> list[Statement]:
-    """Return as many of the newest statements as fit into `limit` bytes, in their order."""
-    chosen: set[int] = set()
-    for index in sorted(range(len(statements)), key=lambda index: (-statements[index].last, -index)):
-        limit -= _size([statements[index]])
-        if limit < 0:
-            break
-        chosen.add(index)
-    return [each for index, each in enumerate(statements) if index in chosen]
-
-
 def _text(frame: _Frame, lists: Lists) -> str:
     first, last = frame.sessions
     parts = [f"### Archived Summary (Sessions {first}-{last})", f"**Duration:** {frame.duration}"]
-    lists_with_titles = zip(_TITLES, lists, strict=True)
-    parts += [_part(title, part) for title, part in lists_with_titles if part or title != _TITLES[1]]
+    for title, statements, left in zip(_TITLES, lists, frame.left, strict=True):
+        if statements or left or title != _TITLES[1]:
+            parts.append(_part(title, statements, left))
     parts.append(f"**Commits:** {frame.commits}")
-    if frame.left_out:
-        start, end = frame.left_out[0], frame.left_out[-1]
-        numbers = f"session {start}" if start == end else f"sessions {start}-{end}"
-        parts.append(f"More of {numbers} is in the archive only.")
     return "\n\n".join([*parts, *([frame.link] if frame.link else [])])
 
 
-def _part(title: str, statements: list[Statement]) -> str:
-    if not statements:
-        return f"**{title}:** None."
-    return f"**{title}:**\n\n" + "\n".join(escaping.item(str(each)) for each in statements)
+def _part(title: str, statements: list[Statement], left: Left | None) -> str:
+    said = left.shown(more=bool(statements)) if left else "" if statements else "None."
+    label = f"**{title}:** {said}".rstrip()
+    return "\n\n".join([label, *(["\n".join(escaping.item(str(each)) for each in statements)] if statements else [])])
 
 
 def _duration(earlier: Sequence[EarlierSummary], times: Iterable[str]) -> str:

@@ -6,6 +6,7 @@ import shlex
 
 from taskstate.archive.doubled import doubled, is_archived_as, take_out
 from taskstate.archive.integrity import (
+    MOVE_OUT,
     ArchiveContents,
     describe_runs,
     from_git,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 class ArchiveProblem(NamedTuple):
     """A problem of an archive: file and line, the sessions concerned, what is wrong, and what to do.
 
-    A `fatal` problem prevents restoring; a missing number that the log never had is not fatal.
+    A `fatal` problem prevents restoring; a missing number that the log never had is not, and text of a person neither.
     """
 
     path: str
@@ -99,6 +100,10 @@ def examine(state: TaskState, state_path: str, text: str | None, path: str) -> A
     problems += [
         ArchiveProblem(path, line, numbers, message, "take the archive back from git, if it ever had them", fatal=False)
         for line, numbers, message in _gaps(state, archive, reported)
+    ]
+    problems += [
+        ArchiveProblem(path, _line(archive.text, each.at), (), each.message, MOVE_OUT, fatal=False)
+        for each in archive.outside
     ]
     closed = [batch for batch in archive.batches if batch.numbers]
     return ArchiveVerdict(path, len(closed), len(archive.entries), tuple(problems))

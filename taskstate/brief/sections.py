@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 
-from taskstate.brief.units import Unit, list_units, units_of
+from taskstate.brief.units import Unit, list_units, newest_first, units_of
 from taskstate.model import chain, chain_quotes, phases
 from taskstate.model.criteria import shown_criteria
 from taskstate.model.document_kinds import kind_of, section_key
+from taskstate.model.progress_log import labelled_fields
 from taskstate.model.session_texts import DID, ENTRY_FORM, ISSUES, NEXT
 from taskstate.model.static_context import SECTION, read_static
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, json_fence
+from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import Fault
-from taskstate.syntax.spans import trimmed, with_newlines
+from taskstate.syntax.spans import Span, trimmed, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -60,8 +62,9 @@ class BriefSection(NamedTuple):
 
 
 SHOW_SECTION = 'taskstate show {id} --section "NAME"'
-# In the order in which they are shown. Earlier sessions are cut first, then their summary, then what came from other
-# tasks, then what the newest session did, then the description of the task.
+# In the order in which they are shown. The archived summary is cut first, then the rest of the earlier sessions, the
+# issues that the summary calls open, and how each earlier session begins; then what came from other tasks, then what
+# the newest session did, then the description of the task.
 SECTION_SPECS = (
     BriefSectionSpec("findings", "Open findings", 1, "taskstate role show {id}", "coordination"),
     BriefSectionSpec("attention", "Look first", ALWAYS, "taskstate status {id}"),
@@ -78,8 +81,8 @@ SECTION_SPECS = (
     BriefSectionSpec("paths", "Repository Paths", 4, SHOW_SECTION, "paths"),
     BriefSectionSpec("evidence", "Evidence", 6, "taskstate evidence show {id} EID", "evidence"),
     BriefSectionSpec("inputs", "Chain Inputs", 7, SHOW_SECTION, "inputs"),
-    BriefSectionSpec("summary", "Archived Summary", 8, "taskstate session show {id} N"),
-    BriefSectionSpec("sessions", "Earlier sessions", 9, "taskstate session show {id} N"),
+    BriefSectionSpec("summary", "Archived Summary", 11, "taskstate session show {id} N"),
+    BriefSectionSpec("sessions", "Earlier sessions", 10, "taskstate session show {id} N"),
 )
 # The priority of the sections of other kinds; all that are not named have `_DEFAULT_KEEP`.
 _SECTION_KEEP = {
@@ -93,7 +96,10 @@ _SECTION_KEEP = {
 }
 _DEFAULT_KEEP = 4
 _DID_KEEP = 6
+_BEGINNING_KEEP, _OPEN_ISSUES_KEEP = 8, 9  # of each earlier session, and of the archived summary
+_BEGINNING = 3  # units of a session: its heading, who it is by, and what was done first
 _OWN_KEEP = 7  # of sections and lines that no kind declares
+_OPEN_ISSUES, _SUMMARY_LISTS = "issues encountered", ("key accomplishments", "issues resolved")
 _NEWEST_LAST = frozenset({"architecture decisions"})
 # Sections of the state file that the table covers, and those that tell nothing that helps to go on with the task.
 _IN_OTHER_SECTIONS = frozenset({"static context", "chain inputs", "feature checklist", "progress log"})
@@ -123,7 +129,7 @@ def brief_sections(
         "session": lambda: _session_units(state.sessions[-1], newest=True) if state.sessions else (),
         "phase": lambda: _phase_units(state),
         "inputs": lambda: _input_units(state),
-        "summary": lambda: units_of(state.summary.section.body.of(state.document.text)) if state.summary else (),
+        "summary": lambda: _summary_units(state),
         "sessions": lambda: _earlier_sessions(state, sessions - 1),
         "evidence": lambda: _evidence_units(blocks),
     }
@@ -198,11 +204,28 @@ def _is_list_of(text: str, items: tuple[str, ...]) -> bool:
     return plain.sub("", text) == plain.sub("", "".join(items))
 
 
+def _summary_units(state: TaskState) -> Iterator[Unit]:
+    """Yield the archived summary: what is open, was done, is resolved, each from the newest on; then all else."""
+    if state.summary is None:
+        return
+    text, body = state.document.text, state.summary.section.body
+    fields = labelled_fields(state.document, state.summary.section)
+    found = [fields[name] for name in (_OPEN_ISSUES, *_SUMMARY_LISTS) if name in fields]
+    for field in found:
+        keep = _OPEN_ISSUES_KEEP if field is fields.get(_OPEN_ISSUES) else 0
+        units = units_of(text[field.label_span.start : field.span.end])
+        yield from (unit._replace(keep=keep) for unit in newest_first(units))
+    lists = sorted(Span(each.label_span.start - body.start, each.span.end - body.start) for each in found)
+    yield from units_of(apply(body.of(text), [Edit(*each, "") for each in lists]))
+
+
 def _earlier_sessions(state: TaskState, count: int) -> Iterator[Unit]:
     """Yield the sessions before the newest one, from the newest to the oldest."""
     for index, each in enumerate(reversed(state.sessions[:-1])):
         if index < count:
-            yield from _session_units(each)
+            units = _session_units(each)
+            yield from (unit._replace(keep=_BEGINNING_KEEP) for unit in units[:_BEGINNING])
+            yield from units[_BEGINNING:]
         else:
             yield Unit(each.entry, number=each.number, aside=True)
 

@@ -94,6 +94,16 @@ def list_units(texts: Iterable[str]) -> tuple[Unit, ...]:
     return _ended([Unit("- " + text.replace("\n", "\n  "), tight=True) for text in texts])
 
 
+def newest_first(units: tuple[Unit, ...]) -> tuple[Unit, ...]:
+    """Return the units of a list with its label, the last item below the label."""
+    label, _, first = units[0].text.partition("\n")
+    items = [*([first.strip("\n")] if first else []), *(unit.text for unit in units[1:])]
+    if not items:
+        return units
+    below = [f"{label}\n\n{items[-1]}", *items[-2::-1]]
+    return tuple(Unit(item, tight=at < len(below)) for at, item in enumerate(below, 1))
+
+
 def _ended(units: list[Unit]) -> tuple[Unit, ...]:
     """Return units of which the last is not tight: what comes next is another text."""
     return (*units[:-1], *(unit._replace(tight=False) for unit in units[-1:]))

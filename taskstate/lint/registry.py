@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _STATE: frozenset[FileType] = frozenset({"state"})
 _FRONT: frozenset[FileType] = frozenset({"state", "handoff"})  # files with front matter
 _MARKDOWN: frozenset[FileType] = frozenset({"state", "handoff", "archive"})
+_ARCHIVES: frozenset[FileType] = frozenset({"archive"})
 _SESSIONS: frozenset[FileType] = frozenset({"state", "archive"})
 _JSON: frozenset[FileType] = frozenset({"state", "impact-map", "progress"})
 _PATHS: frozenset[FileType] = frozenset({"state", "handoff", "impact-map"})
@@ -135,6 +136,7 @@ TABLE: tuple[Row, ...] = (
     Row("TS410", "sessions.commit_unknown", _everything, needs=_GIT),
     Row("TS411", "sessions.session_misplaced", lambda facts: facts.outline.misplaced),
     Row("TS412", "sessions.session_in_future", lambda facts: facts.future_sessions or facts.future_features),
+    Row("TS413", "sessions.archive_foreign_text", _everything, files=_ARCHIVES),
     Row("TS501", "size.size_warning", lambda facts: facts.over_warning),
     Row("TS502", "size.size_limit", lambda facts: facts.over_limit),
     Row("TS503", "size.too_many_sessions", lambda facts: facts.too_many_sessions),

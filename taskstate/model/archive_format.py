@@ -11,10 +11,11 @@ from itertools import islice
 from math import inf
 
 from taskstate.model.canonical_json import sha256
-from taskstate.model.progress_log import session_number
+from taskstate.model.progress_log import is_summary, session_number
 from taskstate.model.session_references import identity, renumbered
 from taskstate.syntax.document import parse
-from taskstate.syntax.spans import size_in_bytes, with_newlines
+from taskstate.syntax.escaping import is_blank
+from taskstate.syntax.spans import Span, size_in_bytes, trimmed, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -241,6 +242,23 @@ def headings(text: str) -> list[tuple[int | None, int]]:
     """Return the headings of an archive's entries: the session's number (None for other headings) and the offset."""
     sections = (section for section in parse(text).sections if section.level <= ENTRY_LEVEL)
     return [(session_number(section.title), section.span.start) for section in sections]
+
+
+def text_outside(text: str) -> list[Span]:
+    """Return where an archive file has text that belongs to no batch: no session, summary, trailer or moved list."""
+    all_headings, spans = headings(text), list[Span]()
+    for batch in find_batches(text):
+        end = batch.start + len(batch.text) - len(batch.trailer)
+        within = [] if is_rolled_list(batch) else _headings_between(batch.start, end, all_headings)
+        foreign = [Span(start, stop) for number, start, stop in within if number is None and not _replaced(text, start)]
+        lead = Span(batch.start, batch.start if is_rolled_list(batch) else within[0][1] if within else end)
+        spans += [span for span in (lead, *foreign) if not is_blank(span.of(text))]
+    return [trimmed(text, Span(end - len(text[start:end].lstrip()), end)) for start, end in spans]
+
+
+def _replaced(text: str, start: int) -> bool:
+    """Return whether a summary that was replaced begins at an offset."""
+    return is_summary(text[start : text.find("\n", start)].lstrip("# \t"))
 
 
 def _headings_between(

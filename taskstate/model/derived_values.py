@@ -56,6 +56,15 @@ def largest_parts(state: TaskState) -> str:
     return ", ".join(f"{name} ({shown_kb(size)})" for size, name in parts)
 
 
+def how_to_shorten(state: TaskState, shown_id: str) -> str:
+    """Return what makes a file smaller that is too large though it has no more sessions than are kept."""
+    shorter = "move long output into files and link them; a task that has grown this large may be several"
+    if len(state.sessions) > 1:
+        command = f"taskstate archive {shown_id} --keep 1"
+        return f"`{command}` leaves only the newest session here; if that is not enough, {shorter}"
+    return shorter
+
+
 def _parts(state: TaskState) -> Iterator[tuple[int, str]]:
     document, text = state.document, state.document.text
     sections = [section for section in document.sections if section.level == SECTION_LEVEL]

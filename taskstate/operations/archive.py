@@ -11,11 +11,11 @@ from taskstate.model.names import own_file
 from taskstate.operations.call import usage_error
 from taskstate.operations.operation import TASK, Operation, option, positional, switch
 from taskstate.operations.result import Result, changed, outcome_shape
-from taskstate.storage import files, folders
+from taskstate.storage import folders
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from taskstate.archive.archiver import Summarizing
+    from taskstate.archive.archiver import OverLimit, Summarizing
     from taskstate.archive.verify import ArchiveVerdict
     from taskstate.operations.call import Call
     from taskstate.operations.operation import TaskId
@@ -89,11 +89,13 @@ def _clashes(call: Call, asked: Archive, keep: int) -> tuple[tuple[object, str, 
 
 def _archive(call: Call, asked: Archive, keep: int) -> Result:
     tasks = list(dict.fromkeys(map(call.task_id, asked.ids)))
-    outcomes = _archived(call, asked, tasks or _tasks_to_archive(call, asked, keep), keep)
+    over = None if tasks else _tasks_to_archive(call, asked, keep)
+    outcomes = _archived(call, asked, over.ids if over else tasks, keep)
     if len(tasks) == 1:
         return changed(call, outcomes[0], "archived")
     data = [{**outcome_shape(each), "notes": list(each.notes), "diff": each.diff} for each in outcomes]
-    return Result(data, "\n".join(_line(call, outcome) for outcome in outcomes) or _NONE_OVER)
+    lines = [*(_line(call, outcome) for outcome in outcomes), *(over.notes if over else ())]
+    return Result(data, "\n".join(lines) or _NONE_OVER)
 
 
 def _archived(call: Call, asked: Archive, tasks: list[str], keep: int) -> list[Outcome]:
@@ -124,13 +126,13 @@ def _summarizing(call: Call, asked: Archive) -> Summarizing | None:
     )
 
 
-def _tasks_to_archive(call: Call, asked: Archive, keep: int) -> list[str]:
+def _tasks_to_archive(call: Call, asked: Archive, keep: int) -> OverLimit:
     """Return the tasks over the limit, or with `--force` all that have more sessions than are kept."""
     from taskstate.archive.archiver import tasks_over_limit
 
-    tasks, unreadable = tasks_over_limit(call.workspace, call.workspace.state_files(), keep=keep, force=asked.force)
-    call.problems(unreadable)
-    return tasks
+    found = tasks_over_limit(call.workspace, call.workspace.state_files(), keep=keep, force=asked.force)
+    call.problems(found.errors)
+    return found
 
 
 def _line(call: Call, outcome: Outcome) -> str:
@@ -144,41 +146,29 @@ def _check(call: Call, asked: Archive, keep: int) -> Result:
     workspace = call.workspace
     named = [_state_file(call, name) for name in asked.ids]
     paths = [path for path in named or in_commit(workspace, workspace.state_files()) if not workspace.excludes(path)]
-    over, unreadable = tasks_over_limit(workspace, paths, keep=keep)
-    call.problems(unreadable)
+    over = tasks_over_limit(workspace, paths, keep=keep)
+    call.problems(over.errors)
     if asked.fix:
-        return _fix(call, asked, over, keep)._replace(status=2 if unreadable else 0)
-    if unreadable and not over:
-        return Result({"over": over}, "", status=2)
-    text = "\n".join(f"task {task} is over the limit: run `taskstate archive {task}`" for task in over)
-    return Result({"over": over}, text or _none_over(call, paths), status=1 if over else 0)
+        return _fix(call, asked, over, keep)._replace(status=2 if over.errors else 0)
+    if over.errors and not over.ids:
+        return Result({"over": over.ids}, "", status=2)
+    lines = [f"task {task} is over the limit: run `taskstate archive {task}`" for task in over.ids]
+    return Result({"over": over.ids}, "\n".join([*lines, *over.notes]) or _NONE_OVER, status=1 if over.ids else 0)
 
 
-def _none_over(call: Call, paths: list[Path]) -> str:
-    """Return the words for no task to archive: a file may be too large for other reasons than its sessions."""
-    limit = call.workspace.config.size.max_kb * 1024
-    large = [path for path in paths if (files.size(path) or 0) > limit]
-    if not large:
-        return _NONE_OVER
-    return "\n".join(
-        f"{path.name} is over the limit, and has no sessions to archive: `taskstate lint` names its largest parts"
-        for path in large
-    )
-
-
-def _fix(call: Call, asked: Archive, tasks: list[str], keep: int) -> Result:
+def _fix(call: Call, asked: Archive, over: OverLimit, keep: int) -> Result:
     """Archive the tasks and stage the changes, so that the commit contains what the hook would refuse it for."""
     from taskstate.archive.restage import require_staged, restage
 
-    require_staged(call.workspace, tasks)
-    outcomes = _archived(call, asked, tasks, keep)
-    staged = restage(call.workspace, tasks)
+    require_staged(call.workspace, over.ids)
+    outcomes = _archived(call, asked, over.ids, keep)
+    staged = restage(call.workspace, over.ids)
     data = {
         "archived": [{**outcome_shape(each), "notes": list(each.notes)} for each in outcomes],
         "staged": list(staged),
     }
-    text = "\n".join([*(_line(call, outcome) for outcome in outcomes), *(f"staged {path}" for path in staged)])
-    return Result(data, text or _NONE_OVER)
+    lines = [*(_line(call, outcome) for outcome in outcomes), *(f"staged {path}" for path in staged), *over.notes]
+    return Result(data, "\n".join(lines) or _NONE_OVER)
 
 
 def _state_file(call: Call, name: str) -> Path:

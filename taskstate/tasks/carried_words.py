@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from taskstate.archive.summary_statements import comparison_key, resolved_issue, says_nothing
+from taskstate.archive.summary_statements import comparison_key, own_resolution, resolved_issues, says_nothing
 from taskstate.tasks.decomposition_plan import read_open_features
 from taskstate.tasks.part_words import concerned
 from taskstate.typed import TYPE_CHECKING
@@ -40,12 +40,12 @@ def carried(state: TaskState, subtasks: Sequence[Subtask]) -> list[tuple[list[st
 def _said(state: TaskState) -> Iterator[tuple[str, str, bool]]:
     """Yield the newest state and next steps, and the issues that nobody calls resolved; each with whether it is new."""
     issues = [(session.number, issue) for session in reversed(state.sessions) for issue in session.issues]
-    resolved = {comparison_key(resolved_issue(issue)) for _, issue in issues}
+    resolved = {comparison_key(each) for _, issue in issues for each in resolved_issues(issue)}
     newest = state.sessions[-1] if state.sessions else None
     for sentence in _SENTENCE.split(newest.state) if newest else ():
         yield "State", sentence, True
     for number, issue in issues:
-        if not says_nothing(issue) and not resolved_issue(issue) and comparison_key(issue) not in resolved:
+        if not says_nothing(issue) and not own_resolution(issue) and comparison_key(issue) not in resolved:
             yield f"Issue of session {number}", issue, bool(newest and number == newest.number)
     for step in state.next_steps:
         yield "Next", step, True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted
-from taskstate.model.derived_values import exceeded, session_counts, shown_kb
+from taskstate.model.derived_values import exceeded, how_to_shorten, largest_parts, session_counts, shown_kb
 from taskstate.model.write_metadata import timestamp
 from taskstate.tasks.task_size import DISMISSED, GROWTH, advice, is_too_long, told_again_at
 from taskstate.typed import TYPE_CHECKING
@@ -23,6 +23,8 @@ def warning(workspace: Workspace, state: TaskState) -> tuple[str, ...]:
     lines = [f"The file of task {state.id} is {over}."] if over else []
     if over and len(state.sessions) > size.keep_sessions:
         lines.append(f"To archive older sessions: taskstate archive {state.id}")
+    elif over:
+        lines.append(f"The largest: {largest_parts(state)}; {how_to_shorten(state, state.id)}.")
     return (*lines, *suggestion(workspace, state))
 
 

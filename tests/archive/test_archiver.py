@@ -467,7 +467,7 @@ def test_tasks_over_the_limit(place: Place) -> None:
         log = "".join(f"### Session {number} - 2026-01-01 10:00\n\nx\n\n" for number in (1, 2))
         path.write_text(path.read_text(encoding="utf-8").replace("## 5.", log + "## 5."), encoding="utf-8")
     at = place.workspace
-    over, unreadable = archiver.tasks_over_limit(at, at.state_files(), keep=1)
+    over, _, unreadable = archiver.tasks_over_limit(at, at.state_files(), keep=1)
     assert over == ["9", "10"]
     assert len(unreadable) == 1
     assert "task-12-state.md is not UTF-8" in unreadable[0]

@@ -340,13 +340,31 @@ def test_words_in_a_summary_are_kept(place: Place) -> None:
     assert kept(place) == [stood.encode()]
 
 
-def test_words_in_an_archive_are_kept(place: Place) -> None:
-    """They stay in the archive file, behind its title, where all sessions go back."""
-    place.fill(1, 2, 3)
-    place.archive()
-    data = place.archive_path.read_text(encoding="utf-8").replace("## Session 1", "Mine.\n\n## Session 1", 1)
-    place.archive_path.write_text(data, encoding="utf-8")
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_words_in_an_archive_stay_there(place: Place, newline: str) -> None:
+    """What a person wrote above, between and behind the batches stays in the file, batch by batch and at once."""
+    place.fill(1, 2, 3, 4, 5)
+    before = log_of(place)
+    place.archive(keep=3)
+    place.archive(keep=1)
+    data = place.archive_path.read_bytes().decode()
+    data = data.replace("## Session 1", "Above.\n\n## Session 1", 1).replace(
+        "## Archived", "Between.\n\n## Archived", 1
+    )
+    data += "\n## Events\n\n- purged\n\nBehind.\n\n## Remarks\n\nBelow a heading.\n"
+    place.archive_path.write_bytes(data.replace("\n", newline).encode())
+    words = ("Above.", "Between.", "Behind.", "Below a heading.", "- purged")
+    notes = archive_verify.verify(place.workspace, place.workspace.load(place.path)).problems
+    assert [each.message.rpartition(": ")[2] for each in notes] == [
+        *("'Above.'", "'Between.'", "'Behind.'", "'## Remarks Below a heading.'")
+    ]
+    assert not any(each.fatal for each in notes)
     restore(place)
-    title = data.partition("\n")[0]
-    assert place.archive_path.read_text(encoding="utf-8") == f"{title}\n\nMine.\n"
+    assert all(word in place.archive_path.read_text() for word in words)
+    assert "what somebody wrote" in restore(place, everything=True).notes[1]
+    assert log_of(place).replace("\r\n", "\n") == before
+    left = place.archive_path.read_bytes().decode()
+    assert re.findall("|".join(map(re.escape, words)), left) == [*words[:2], "- purged", *words[2:4]]
+    assert left.startswith(data.partition("\n")[0] + newline)
+    assert "## Session" not in left
     assert kept(place) == []

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,7 @@ from taskstate.model.progress_log import field_values, labelled_fields
 from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from tests.support.place import Place
+from tests.support.summarized_tasks import FILES, read_long_task
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,7 +89,39 @@ def test_issue_is_resolved_only_where_a_later_session_says_so() -> None:
         session(4, "Slow start is fixed"),
     )
     assert items(summary, "Issues Encountered") == ("Not verified: the retry (S1)", "Lost update (S1)")
-    assert items(summary, "Issues Resolved") == ("Clock skew (S1)", "Slow start (S1)", "Broken pipe (S1)")
+    resolved = ("Clock skew (S1)", "Slow start (S1)", "Broken pipe (S1)", "the clock (S2)")
+    assert items(summary, "Issues Resolved") == resolved
+
+
+@pytest.mark.parametrize(
+    ("did", "issues", "resolved"),
+    [
+        ("Resolved: the parser lost lines", "None", "the parser lost lines"),
+        ("x", "Fixed: the parser lost lines", "the parser lost lines"),
+        ("x", "Fixed the crash on resume", "the crash on resume"),
+        ("x", "The crash on resume (fixed by a lock)", "The crash on resume"),
+        ("x", "**Behoben:** Absturz beim Start", "Absturz beim Start"),
+        ("x", "\u89e3\u6c7a\uff1a\u6587\u5b57\u5316\u3051", "\u6587\u5b57\u5316\u3051"),
+        ("Did this. Resolved: the parser lost lines. Then that.", "None", "the parser lost lines"),
+        ("Fixed the crash on resume", "None", ""),
+        ("x", "Fixed width columns overlap", ""),
+        ("x", "The crash that was never fixed", ""),
+        ("x", "Crash on resume (not fixed)", ""),
+        ("x", "Not verified: the crash is fixed", ""),
+    ],
+)
+def test_what_is_called_resolved_is_so_though_nobody_reported_it(did: str, issues: str, resolved: str) -> None:
+    """Where a session calls an issue resolved in so many words, the list of resolved issues is not empty."""
+    summary = summary_of(session(1, did, issues=issues), session(2))
+    assert items(summary, "Issues Resolved") == ((f"{resolved} (S1)",) if resolved else ("None.",))
+    assert ("**Issues Encountered:**" in summary) == (not resolved and issues != "None")
+
+
+@pytest.mark.parametrize("said", ["Resolved: Clock skew by a leeway of 30 s", "Clock skew - fixed in abc1234"])
+def test_issue_is_resolved_by_a_text_that_says_how(said: str) -> None:
+    """How it was done may follow the words of the issue."""
+    summary = summary_of(session(1, issues="Clock skew"), session(2, said), session(3))
+    assert items(summary, "Issues Resolved") == ("Clock skew (S1)",)
 
 
 def test_what_was_not_verified_resolves_nothing() -> None:
@@ -140,10 +174,10 @@ def test_first_line_is_told_and_cut_at_a_word() -> None:
 
 
 def test_long_text_is_cut_where_a_sentence_ends() -> None:
-    """Whole sentences are told where they say enough."""
+    """Whole sentences are told where they say enough, each as a statement."""
     first, second = "The parser reads nested lists now, also those in quotes.", "It is slower than " + "x" * 200
-    (told,) = items(summary_of(session(1, f"{first} {second}"), session(2)), "Key Accomplishments")
-    assert told == f"{first} (S1)"
+    told = items(summary_of(session(1, f"{first} {second}"), session(2)), "Key Accomplishments")
+    assert told == (f"{first} (S1)", "It is slower than \u2026 (S1)")
 
 
 @pytest.mark.parametrize(
@@ -179,6 +213,22 @@ def test_markdown_in_a_line_makes_no_structure(text: str, told: str) -> None:
 def test_control_characters_are_spelled_out() -> None:
     """What a terminal would obey does not keep a session from being archived, and does not get into the summary."""
     assert "- red \\x1b[31m (S1)" in summary_of(session(1, "red \x1b[31m"), session(2))
+
+
+def test_findings_and_features_are_told() -> None:
+    """What the entry of a turn says of features that pass, of findings and of what was accepted is told."""
+    entry = session(1) + (
+        "**Verification:** 4 passed, was 4; jwt-1 passes\n\n"
+        "**Findings:**\n\n- raised 1: It is slow; and it is large\n- answered 2 (X): It counts on\n\n"
+        "**Outcome:**\n\n- sent back to implementer\n- accepted drift in a.txt: a typo\n\n"
+    )
+    assert items(summary_of(entry, session(2)), "Key Accomplishments") == tuple(
+        f"{text} (S1)"
+        for text in (
+            *("did 1", "jwt-1 passes", "raised 1: It is slow; and it is large", "answered 2 (X): It counts on"),
+            "accepted drift in a.txt: a typo",
+        )
+    )
 
 
 # What becomes one
@@ -228,8 +278,9 @@ def test_summary_of_the_earlier_form_loses_nothing() -> None:
         "**Issues Resolved:** None.\n\n**Commits:** None.\n\n[Full session details](x.md)\n\n"
     )
     summary = summary_of(before, session(10), session(11))
-    assert items(summary, "Key Accomplishments") == ("Wrote it (S7, S8)", "Sent it (S9)", "did 10 (S10)")
-    assert "\n\nMore of sessions 1-6 is in the archive only.\n\n[" in summary
+    left, *told = items(summary, "Key Accomplishments")
+    assert told == ["Wrote it (S7, S8)", "Sent it (S9)", "did 10 (S10)"]
+    assert left == "More of S1-S6 are in the archive only"
 
 
 def test_joined_summaries_of_two_branches() -> None:
@@ -242,9 +293,10 @@ def test_joined_summaries_of_two_branches() -> None:
     lines = "- Wrote it (S1, S3)\n- Known (S1, S2)\n- Theirs (S2-S5)"
     theirs = state_of(form.format(5, lines, "More of sessions 1-3 is in the archive only.\n\n"))
     text = merge_summaries(ours, theirs, above=2, shift=2)
-    assert items(text, "Key Accomplishments") == ("Wrote it (S1, S5)", "Ours (S4)", "Theirs (S5-S7)")
+    left, *told = items(text, "Key Accomplishments")
+    assert told == ["Wrote it (S1, S5)", "Ours (S4)", "Theirs (S5-S7)"]
     assert text.startswith("### Archived Summary (Sessions 1-7)\n")
-    assert "More of session 5 is in the archive only.\n\n[Full session details](x.md)" in text
+    assert left == "More of S5 are in the archive only"
 
 
 @pytest.mark.parametrize(
@@ -330,33 +382,66 @@ def test_link_holds_no_commit() -> None:
     assert "**Commits:** None.\n" in summary_of(before, session(2), session(3))
 
 
-def test_oldest_lines_go_first_and_that_is_said() -> None:
-    """Over the limit the oldest lines make room, and one sentence says of which sessions."""
-    summaries = roll(*(range(start, start + 20) for start in range(1, 200, 20)), did="Did thing number {} at length")
-    lines = items(summaries[-1], "Key Accomplishments")
-    first = re.search(r"^More of sessions 1-(\d+) is in the archive only\.$", summaries[-1], re.MULTILINE)
-    assert first
-    assert lines == tuple(f"Did thing number {n} at length (S{n})" for n in range(int(first[1]) + 1, 201))
-    assert all(summary.count("More of ") <= 1 for summary in summaries)
+def test_every_session_keeps_its_share() -> None:
+    """Over the limit each of 25 sessions has a line, with its first statement and what was decided or failed."""
+    did = "Wrote part {0} of the importer with all of its tests" + "".join(
+        f"\n- Detail {each} of part {{0}}, which takes some more words to tell" for each in "abcdefgh"
+    )
+    (summary,) = roll(range(1, 26), did=did + "\n- Decided to cut part {0} in two")
+    left, *lines = items(summary, "Key Accomplishments")
+    assert re.fullmatch(r"\d+ more of S1-S25 are in the archive only", left)
+    assert [line.rpartition(" ")[2] for line in lines] == [f"(S{n})" for n in range(1, 26)]
+    assert all(f"Wrote part {n} of" in line and f"Decided to cut part {n}" in line for n, line in enumerate(lines, 1))
 
 
-def test_issues_that_are_not_resolved_outlive_the_rest() -> None:
-    """Over the limit issues encountered get half of the room first, and the resolved ones what the others leave."""
-    resolved = "".join(f"\n- Resolved: Old issue {n}" for n in range(100))
-    first = session(1, issues="\n\n- Lost update\n" + "\n".join(f"- Old issue {n}" for n in range(100)))
-    rest = (session(n, f"Did thing number {n} at length") for n in range(3, 200))
-    summary = summary_of(first, session(2, f"x{resolved}"), *rest)
-    assert items(summary, "Issues Encountered") == ("Lost update (S1)",)
-    assert items(summary, "Key Accomplishments")[-1] == "Did thing number 198 at length (S198)"
-    assert len(items(summary, "Issues Resolved")) <= 1
+def test_older_sessions_become_ranges() -> None:
+    """Of many sessions the newest have lines of their own, and the older ones share some, with what was decided."""
+    parts = [session(n, f"Did thing number {n} at length" + "\n- Chose blue" * (n == 40)) for n in range(1, 201)]
+    lines = items(summary_of(*parts, session(201)), "Key Accomplishments")[1:]
+    runs = [re.findall(r"\d+", line.rpartition("(")[2]) for line in lines]
+    assert [int(run[0]) for run in runs] == sorted({int(run[0]) for run in runs})
+    assert all(int(before[-1]) + 1 == int(after[0]) for before, after in pairwise(runs))
+    assert sum("Chose blue" in line for line in lines) == 1
+    assert [run for run in runs if len(run) == 1][-3:] == [["198"], ["199"], ["200"]]
 
 
-@pytest.mark.parametrize(("issues", "least"), [("\n\n- Issue number {} at length", 25), ("None", 50)])
-def test_accomplishments_get_half_of_the_room(issues: str, least: int) -> None:
-    """However many issues there are, half of the room is for what was done; the room is used as a whole."""
+def test_what_was_cut_is_counted_and_stays_so() -> None:
+    """A list of which nothing is left does not read as none, and the next summary adds to the number."""
+    many = "".join(f"\n- Resolved: Old issue {n}" for n in range(100))
+    parts = [session(n, f"Did thing number {n} at length " * 3) for n in range(2, 60)]
+    first = summary_of(session(1, f"x{many}"), *parts, session(60))
+    left, *told = items(first, "Issues Resolved")
+    number = int(left.split()[0])
+    assert number + len(told) == 100
+    again = items(summary_of(first + "\n\n", session(60), session(61)), "Issues Resolved")
+    assert int(again[0].split()[0]) + len(again) - 1 == 100
+    short = re.sub(
+        r"\*\*Issues Resolved:\*\*.*?(?=\*\*Commits)", f"**Issues Resolved:** {left}\n\n", first, flags=re.DOTALL
+    )
+    assert "None" not in summary_of(short + "\n\n", session(60), session(61)).split("**Commits")[0]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("batch", [1000, 5])
+def test_summary_of_a_long_task_answers_questions(path: Path, batch: int) -> None:
+    """Who reads only the summary can say what was built, in which order, what was decided, what failed, and is open."""
+    task, before = read_long_task(path), ""
+    numbers = sorted(task.sessions)
+    for start in range(0, len(numbers), batch):
+        going = numbers[start : start + batch]
+        state = state_of(before, *map(task.entry, going), session(1000))
+        before = summarise(state, state.sessions[:-1], LINK) + "\n\n"
+    unknown = [each.text for each in task.questions if not each.is_answered_by(before)]
+    assert len(task.questions) == 10
+    assert len(unknown) <= 2, f"{unknown}\n{before}"
+
+
+@pytest.mark.parametrize("issues", ["\n\n- Issue number {} at length", "None"])
+def test_room_is_used(issues: str) -> None:
+    """However many issues there are, more than half of the room is for what was done; the room is used as a whole."""
     (summary,) = roll(range(1, 200), did="Did thing number {} at length", issues=issues)
-    assert len(items(summary, "Key Accomplishments")) >= least
-    assert len(summary.encode()) > MAX_BYTES - 100
+    assert len("".join(items(summary, "Key Accomplishments"))) > MAX_BYTES // 2 - 200
+    assert len(summary.encode()) > MAX_BYTES - 200
 
 
 def test_issues_get_what_accomplishments_leave() -> None:

@@ -7,7 +7,7 @@ from taskstate.archive.summary_statements import (
     Statement,
     merge_runs,
     read_statement,
-    resolved_issue,
+    resolved_issues,
     shorten_line,
     statements_in,
     without_duplicates,
@@ -89,7 +89,7 @@ def test_other_words_are_another_statement(earlier: str, later: str) -> None:
 )
 def test_what_a_statement_says_is_resolved(text: str, issue: str) -> None:
     """An issue is resolved by its own words, with "resolved", "fixed" or "solved" before or behind them."""
-    assert resolved_issue(text) == issue
+    assert [*resolved_issues(text), ""][0] == issue
 
 
 @pytest.mark.parametrize(

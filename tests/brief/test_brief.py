@@ -92,7 +92,7 @@ def test_oldest_is_cut_first(place: Place) -> None:
         text = told(place, budget).text
         gone += [name for mark, name in marks.items() if mark not in text and name not in gone]
     assert gone == [
-        *("oldest", "older", "summary", "input", "what was done", "description"),
+        *("summary", "oldest", "older", "input", "what was done", "description"),
         *("standard", "criterion", "newest", "feature"),
     ]
 
@@ -101,8 +101,9 @@ def test_left_out_parts_are_named(place: Place) -> None:
     """Each thing that is left out is named, with the command that shows it."""
     whole = told(place, 4000)
     found = told(place, whole.tokens - 1)
-    assert [tuple(each) for each in found.cut] == [("session 3 (in part)", "taskstate session show 101 N")]
-    assert found.text.endswith("\n\n## Left out\n\n- session 3 (in part): `taskstate session show 101 N`\n")
+    assert [tuple(each) for each in found.cut] == [("Archived Summary (Sessions 1-2)", "taskstate session show 101 N")]
+    left_out = "- Archived Summary (Sessions 1-2): `taskstate session show 101 N`"
+    assert found.text.endswith(f"\n\n## Left out\n\n{left_out}\n")
     least = told(place, 1)
     assert [tuple(each) for each in least.cut] == [
         ("Open findings", "taskstate role show 101"),
@@ -118,6 +119,16 @@ def test_left_out_parts_are_named(place: Place) -> None:
     ]
 
 
+def test_no_earlier_session_goes_for_the_summary(place: Place) -> None:
+    """Where anything of the summary's accomplishments is told, each earlier session is told, and all of the newer."""
+    whole = told(place, 4000).tokens
+    for budget in range(whole, 200, -10):
+        text = told(place, budget).text
+        if "Structure set up" in text:
+            assert "### Session 4" in text
+            assert "### Session 3" in text
+
+
 def test_part_that_is_cut_in_part(place: Place) -> None:
     """For a section that is cut, the brief says how much is missing."""
     place.text = EXAMPLE.replace("- Checked the signature", "\n".join(f"- Checked signature {n}" for n in range(90)))
@@ -128,7 +139,7 @@ def test_part_that_is_cut_in_part(place: Place) -> None:
     place.text = EXAMPLE
     whole = told(place, 4000).tokens
     cuts = {each.what for budget in range(400, whole, 20) for each in told(place, budget).cut}
-    assert "sessions 3-4 (4 in part)" in cuts
+    assert "Archived Summary (Sessions 1-2), sessions 3-4 (4 in part)" in cuts
 
 
 def test_least_is_kept_and_says_so(place: Place) -> None:

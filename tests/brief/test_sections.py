@@ -37,14 +37,52 @@ def permanent(*sections: str) -> str:
 
 
 def test_table_is_in_order() -> None:
-    """Description outlives chain inputs, and these earlier sessions; next steps and features always stay."""
+    """Description outlives chain inputs, these earlier sessions, and these the summary; next steps always stay."""
     keep = {row.name: row.keep for row in SECTION_SPECS}
     assert [name for name, rank in keep.items() if rank == ALWAYS] == ["attention", "next", "features"]
     assert (
-        keep["session"] < keep["criteria"] <= keep["description"] < keep["inputs"] < keep["summary"] < keep["sessions"]
+        keep["session"] < keep["criteria"] <= keep["description"] < keep["inputs"] < keep["sessions"] < keep["summary"]
     )
-    assert max(keep.values()) == keep["sessions"]
+    assert max(keep.values()) == keep["summary"]
     assert {row.field for row in SECTION_SPECS} - {""} <= set(EXPORT_FIELDS)
+
+
+SUMMARY = """### Archived Summary (Sessions 1-3)
+
+**Duration:** a week
+
+**Key Accomplishments:** 4 more of S1 are in the archive only
+
+- First (S1)
+- Second (S2)
+  with a line
+
+**Issues Encountered:**
+- Old (S1)
+- New (S3)
+
+**Issues Resolved:** None.
+
+**Commits:** abc1234
+
+"""
+
+
+def test_summary_is_told_from_its_newest_end() -> None:
+    """What is open comes before what was done, each list from the newest on; all else follows."""
+    before, _, behind = EXAMPLE.partition("### Archived Summary")
+    text = f"{before}{SUMMARY}### Session 3{behind.partition('### Session 3')[2]}"
+    units = parts(text)["summary"].units
+    assert [unit.text for unit in units] == [
+        "**Issues Encountered:**\n\n- New (S3)",
+        "- Old (S1)",
+        "**Key Accomplishments:** 4 more of S1 are in the archive only\n\n- Second (S2)\n  with a line",
+        "- First (S1)",
+        "**Issues Resolved:** None.",
+        "**Duration:** a week",
+        "**Commits:** abc1234",
+    ]
+    assert [unit.keep > 0 for unit in units] == [True, True, False, False, False, False, False]
 
 
 def test_what_stands_among_the_criteria_is_shown() -> None:

@@ -76,7 +76,7 @@ def test_every_task_over_the_limit_is_archived(cli: Cli, place: Place, flags: tu
     large(place, "9")
     assert [each["path"].split("-")[1] for each in cli.json("archive", *flags)] == ["7", "8"]
     assert archived(place) == {"7", "8"}
-    assert cli.ok("archive", *flags) == "no task is over the limit\n"
+    assert cli.ok("archive", *flags).startswith("task 7 has 1 session, and 1 is kept: nothing to archive")
     assert cli.json("archive", *flags) == []
 
 
@@ -122,13 +122,19 @@ def test_unreadable_file_hides_no_other(cli: Cli, place: Place) -> None:
 # Checking
 
 
-def test_check_tells_what_cannot_be_archived(cli: Cli, place: Place) -> None:
-    """A file over the limit without sessions to archive is not called one within it."""
-    place.configure(SMALL)
-    place.text = place.text.replace("## 5.", "word " * 500 + "\n\n## 5.", 1)
-    assert cli.ok("archive", "--check").startswith(
-        "task-101-state.md is over the limit, and has no sessions to archive"
-    )
+@pytest.mark.parametrize("flags", [("--check",), ("--check", "--fix"), (), ("101",)])
+def test_what_cannot_be_archived_is_told(cli: Cli, place: Place, flags: tuple[str, ...]) -> None:
+    """Of a file over the limit without sessions to archive it is told what is large, and what helps."""
+    place.configure("[size]\nmax-kb = 2\nwarn-kb = 1\nkeep-sessions = 2\n")
+    place.add("x " * 800)
+    place.add("y")
+    before = tree(place.root)
+    out = cli.ok("archive", *flags)
+    assert "nothing to archive; the file still has" in out
+    assert "the largest: session 1 (2 KB)" in out
+    assert "`taskstate archive 101 --keep 1` leaves only the newest session here" in out
+    assert "no task is over the limit" not in out
+    assert tree(place.root) == before
 
 
 def test_check_tells_what_should_be_archived(cli: Cli, place: Place) -> None:

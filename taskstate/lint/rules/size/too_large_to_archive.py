@@ -33,7 +33,7 @@ A task with such a large checklist is better split into several.
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
-from taskstate.model.derived_values import largest_parts
+from taskstate.model.derived_values import how_to_shorten, largest_parts
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -59,13 +59,5 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             facts.first_line,
             f"the file has {over}, and no sessions beyond the {kept} that are kept; its largest parts are "
             f"{largest_parts(facts.state)}",
-            help=_help(facts),
+            help=how_to_shorten(facts.state, facts.shown_id),
         )
-
-
-def _help(facts: Facts) -> str:
-    shorter = "move long output into files and link them; a task that has grown this large may be several"
-    if len(facts.state.sessions) > 1:
-        command = f"taskstate archive {facts.shown_id} --keep 1"
-        return f"`{command}` leaves only the newest session here; if that is not enough, {shorter}"
-    return shorter

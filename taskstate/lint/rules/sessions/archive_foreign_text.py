@@ -1,0 +1,57 @@
+"""archive-foreign-text: an archive file has text that belongs to no batch.
+
+## What
+
+An archive file holds sessions and the summaries that they replaced, in batches with closing lines, and between the
+batches the lists that were moved out of the state file (`## Git History`, `## Events`, `## Change Log`, `## Document`).
+Here it has another text: above the sessions, between the batches, behind the last one, or under a heading of its own.
+Comments do not count. The finding is in archives only that have the title of ours, or closing lines.
+
+## Why
+
+Nobody reads an archive file as a whole: commands show its sessions, and nothing else of it. A remark there is not seen
+by the person whom it is for.
+
+## Example
+
+```markdown
+# Task #101 Archive - Full Session History
+
+Kim: session 2 is about the old API.
+
+## Session 1 - 2026-01-31 12:00
+```
+
+## Instead
+
+Move it into the Notes of the state file. Until then it stays where it is: also `taskstate archive restore --all`
+leaves it in the archive file.
+"""
+
+from __future__ import annotations
+
+from taskstate.archive.integrity import MOVE_OUT, ArchiveContents
+from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.facts.wording import first_line_of
+from taskstate.syntax.spans import Span
+from taskstate.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.syntax.document import Document
+
+RULE = Rule(
+    code="TS413",
+    name="archive-foreign-text",
+    severity=WARNING,
+    summary="an archive file has text that belongs to no batch",
+)
+
+
+def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+    """Yield a finding for each text of an archive file that belongs to no batch."""
+    if facts.file_type == "archive":
+        for each in ArchiveContents(document.text).outside:
+            yield RULE.at(first_line_of(document, Span(each.at, len(document.text))), each.message, help=MOVE_OUT)
