@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 MAX_LISTED = 20  # commits that stay in the state file
 _TITLE, _BEFORE = "Git History", "Chain Output"
-_ID = 10  # minimum number of digits of a commit id
 _LISTED = re.compile(r"`([0-9a-fA-F]{4,64})`[ \t]+-[ \t][^\r\n]*")
 _NAMED = re.compile(r"`([0-9a-fA-F]{4,64})`")
 _TRAILER = re.compile(r"^tasks?:[ \t]*(.+)$", re.IGNORECASE | re.MULTILINE)
@@ -65,7 +64,7 @@ def sync(workspace: Workspace, task_id: str, request: Request, *, since: str = "
         state = loaded.state
         require_work(state, f"section {_TITLE}")
         created = "" if since else state.text("created_at") or ""
-        commits = git_log.log(workspace.root, since=since, after=created, digits=_ID)
+        commits = git_log.log(workspace.root, since=since, after=created)
         archive = archive_text(workspace, state.id) or ""
         return _plan(workspace, state, commits_naming(commits, state.id), rolled_items(archive, _TITLE))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from datetime import timedelta
 
 from taskstate.errors import GitFailed, TaskstateError
@@ -11,7 +10,7 @@ from taskstate.model.derived_values import is_too_large
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.model.misplaced_sessions import misplaced_sessions
 from taskstate.model.progress_log import session_number
-from taskstate.model.session_texts import BY, COMMITS, ENTRY_FORM
+from taskstate.model.session_texts import COMMITS, ENTRY_FORM, tells_more
 from taskstate.model.statuses import CREATED, DROPPED, IN_PROGRESS
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import set_front_matter, with_write_metadata
@@ -49,7 +48,6 @@ _MOMENT = timedelta(minutes=10)  # within which the same words are the same comm
 KEPT_REFUSALS: frozenset[ErrorCode] = damage.CODES | {
     *("section-missing", "unsafe", "unreadable", "newer-format", "pending", "file-name", "session-misplaced")
 }
-_AGENT = rf"(?msi)^\*\*(?:{'|'.join((BY.label, *BY.also))}):\*\*.*?(?=^\*\*[^*\n]+:\*\*|\Z)"
 _STARTING = ("Task Description", "Acceptance Criteria")
 
 
@@ -74,7 +72,7 @@ def add(
         TaskstateError: code "no-commit": a commit of the session does not exist here; or as `plan_add` does.
     """
     given = entry
-    entry, commit_notes = _with_full_commits(workspace, given)
+    entry, commit_notes = _with_known_commits(workspace, given)
 
     def job(loaded: Loaded) -> Change:
         preconditions.require_work(
@@ -109,8 +107,8 @@ def add(
     return outcome
 
 
-def _with_full_commits(workspace: Workspace, entry: NewSession) -> tuple[NewSession, tuple[str, ...]]:
-    """Return the session with the full ids of its commits, and a note where git cannot look them up.
+def _with_known_commits(workspace: Workspace, entry: NewSession) -> tuple[NewSession, tuple[str, ...]]:
+    """Return the session with the ids of its commits in one length, and a note where git cannot look them up.
 
     Recording work is not refused for want of git: outside a repository commits are recorded as they were given, and in
     a shallow clone those that it may lack.
@@ -131,7 +129,8 @@ def _with_full_commits(workspace: Workspace, entry: NewSession) -> tuple[NewSess
         message = f"there is no commit {unknown} here, so the session is not recorded"
         raise TaskstateError(message, help="name one that `git log` shows, or leave it out", code="no-commit")
     notes = (f"this clone is shallow: {unknown} cannot be looked up, and is recorded as given",) if unknown else ()
-    return entry._replace(commits=tuple(dict.fromkeys(ids[each] or each for each in commits))), notes
+    shown = dict.fromkeys(each if found is None else found[: git.SHORT] for each, found in ids.items())
+    return entry._replace(commits=tuple(shown)), notes
 
 
 def _full_id(root: Path, name: str) -> str | None:
@@ -189,8 +188,7 @@ def says_already(state: TaskState, entry: NewSession, since: int) -> bool:
     later = (session for session in state.sessions if session.number > since)
     plain = entry._replace(agent="")
     return any(
-        _without_agent(with_newlines(session.entry, "\n"))
-        == _without_agent(entry_of(plain, session.number, session.time or ""))
+        tells_more(with_newlines(session.entry, "\n"), entry_of(plain, session.number, session.time or ""))
         for session in later
     )
 
@@ -204,12 +202,6 @@ def _said_now(state: TaskState, entry: NewSession, now: datetime) -> str:
     if is_of_another or not (now - _MOMENT).strftime(_TIME) <= (newest.time or "") <= now.strftime(_TIME):
         return ""
     return f"session {newest.number} says this already, so nothing is added"
-
-
-def _without_agent(entry: str) -> str:
-    """Return the text of a session without its label Agent, blank lines and spaces at the ends of lines."""
-    parts = re.sub(_AGENT, "", entry)
-    return "\n".join(filter(None, map(str.rstrip, parts.split("\n"))))
 
 
 def _with_takeover_note(workspace: Workspace, loaded: Loaded, entry: NewSession, actor: str) -> NewSession:

@@ -10,8 +10,8 @@ from taskstate.lint.facts.basic_facts import BasicFacts
 from taskstate.lint.facts.moments import moment_of, those_in_future
 from taskstate.model.derived_values import session_counts
 from taskstate.model.document_kinds import section_key
-from taskstate.model.progress_log import filled_labels
-from taskstate.model.session_texts import DID, NEXT, REQUIRED_LABELS
+from taskstate.model.progress_log import is_unfinished
+from taskstate.model.session_texts import DID, NEXT
 from taskstate.model.statuses import IN_PROGRESS
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
 from taskstate.syntax.escaping import is_blank
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from taskstate.model.progress_log import Session, Summary
     from taskstate.syntax.document import Section
 
-_LABELS = {label.lower() for label in REQUIRED_LABELS}
 _KEY = "progress log"
 _WORDS = (
     "none|nothing|nil|no|n/?a|not applicable|no (?:next |further )?steps?|tb[dac]|unknown"
@@ -149,7 +148,7 @@ class LogFacts(BasicFacts):
     def unfinished_sessions(self) -> list[Session]:
         """The sessions that lack a required field, or say nothing in one."""
         document = self.document
-        return [each for each in self.sessions if not filled_labels(document, each.section) >= _LABELS]
+        return [each for each in self.sessions if is_unfinished(document, each.section)]
 
     @cached_property
     def idle_session(self) -> Session | None:

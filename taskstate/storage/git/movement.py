@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 _MADE_HERE = re.compile(r"commit|cherry-pick|revert|am\b|.*\((?:pick|reword|edit|squash|fixup|continue)\)")
 _FORM = "--format=%H%x00%P%x00%s%x00"
 _RAW = b":"  # begins an entry of `--raw`
-_SHORT = 7  # digits of a commit's id in a message
 
 
 class Commit(NamedTuple):
@@ -33,7 +32,7 @@ class Commit(NamedTuple):
     @property
     def words(self) -> str:
         """The commit in words, for a message."""
-        return f"{self.id[:_SHORT]} {git.printable(self.subject)}".rstrip()
+        return f"{self.id[: git.SHORT]} {git.printable(self.subject)}".rstrip()
 
 
 class Movement(NamedTuple):
