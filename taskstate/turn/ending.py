@@ -128,12 +128,11 @@ def _told(workspace: Workspace, ending: Ending, before: ToolBlocks) -> TurnEnd:
     proved += [f"criterion {number} is met" for number in asked.checked]
     ends = (
         asked.send_back and f"sent back to {asked.send_back}",
-        f"handed over by {before.handoffs.open}" if before.handoffs.open else "",
-        "paused" if asked.ending == PAUSE and not before.handoffs.open else "",
+        ("handed over" if before.handoffs.open else "paused") if asked.ending == PAUSE else "",
         "task complete" if asked.complete else "",
     )
-    start = turn.head if ending.where.head and ending.where.head != turn.head else None
-    commits = made_since(workspace.root, start) if start else ()
+    has_moved = turn.head and ending.where.head not in {None, turn.head}
+    commits = made_since(workspace.root, turn.head or "", turn.started_at or "") if has_moved else ()
     results = ending.checks.results
     return TurnEnd(turn, before, results, "; ".join(proved), tuple(filter(None, ends)), commits)
 

@@ -41,22 +41,22 @@ def log(root: Path, *, since: str = "", after: str = "", digits: int = git.SHORT
     return _listed(root, [f"--abbrev={digits}", *times, commits])
 
 
-def made_since(root: Path, start: str, digits: int = git.SHORT) -> tuple[Commit, ...]:
+def made_since(root: Path, start: str, moment: str) -> tuple[Commit, ...]:
     """Return the commits of HEAD that were made in this working tree since it was at `start`, the oldest first.
 
-    Those that a pull or a merge brought are others', and those that a rebase made again were there before. Where there
-    is no reflog, all are taken; where git does not know `start`, there is none.
+    `moment` is when that was, as a timestamp. What a pull or a merge brought was made elsewhere, and what a rebase made
+    again was there before. Where git does not know `start`, or has no reflog, there are none.
     """
     newest = git.head(root)
     if newest in {None, start}:
         return ()
     try:
         sides = ["--right-only", "--cherry-pick", "--end-of-options", f"{start}...{newest}", "--"]
-        commits = _listed(root, [f"--abbrev={digits}", "--reverse", *sides])
+        commits = _listed(root, [f"--abbrev={git.SHORT}", "--reverse", *sides])
     except GitFailed:
         return ()
-    here = made_here(root) if commits else frozenset()
-    return tuple(each for each in commits if each.id in here or not here)
+    here = made_here(root, moment) if commits else frozenset()
+    return tuple(each for each in commits if each.id in here)
 
 
 def _listed(root: Path, args: list[str]) -> tuple[Commit, ...]:

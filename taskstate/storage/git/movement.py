@@ -118,21 +118,24 @@ def _changed_paths(fields: Iterator[bytes]) -> tuple[list[str], bytes]:
 
 def was_reset(root: Path, since: str) -> bool:
     """Return whether the reflog of HEAD tells of a `git reset` at or after a moment, given as a timestamp."""
+    return any(words.startswith("reset:") for _, words in _reflog(root, since))
+
+
+def made_here(root: Path, since: str = "") -> frozenset[str]:
+    """Return the ids of the commits that were made in this working tree, as far as its reflog goes.
+
+    With `since`, a timestamp, only those that were made at that moment or later.
+    """
+    return frozenset(name for name, words in _reflog(root, since) if _MADE_HERE.match(words))
+
+
+def _reflog(root: Path, since: str) -> Iterator[tuple[str, str]]:
+    """Yield the entries of the reflog of HEAD, each with its commit and its words; those since a moment, if given."""
+    args = ["log", "--walk-reflogs", "--date=unix", "--format=%gd %H %gs", "--no-show-signature", "HEAD", "--"]
     try:
-        begun = datetime.fromisoformat(since).timestamp()
-        args = ["log", "--walk-reflogs", "--date=unix", "--format=%gd %gs", "--no-show-signature", "HEAD", "--"]
+        begun = datetime.fromisoformat(since).timestamp() if since else 0
         lines = git.run(args, root).decode("utf-8", "replace").split("\n")
     except (GitFailed, ValueError):
-        return False
-    resets = (re.match(r"HEAD@\{(\d+)\} reset:", line) for line in lines)
-    return any(found and int(found[1]) >= begun for found in resets)
-
-
-def made_here(root: Path) -> frozenset[str]:
-    """Return the ids of the commits that were made in this working tree, as far as its reflog goes."""
-    try:
-        output = git.run(["log", "--walk-reflogs", "--format=%H%x00%gs", "--no-show-signature", "HEAD", "--"], root)
-    except GitFailed:
-        return frozenset()
-    entries = (line.partition("\0") for line in output.decode("utf-8", "replace").split("\n"))
-    return frozenset(name for name, _, words in entries if _MADE_HERE.match(words))
+        return
+    entries = (re.match(r"HEAD@\{(\d+)\} (\w+) (.*)", line) for line in lines)
+    yield from ((found[2], found[3]) for found in entries if found and int(found[1]) >= begun)
