@@ -7,13 +7,14 @@ from datetime import timedelta
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model.derived_values import is_too_large
-from taskstate.model.document_kinds import kind_of, section_key
+from taskstate.model.document_kinds import kind_of, placeholder_above, section_key
 from taskstate.model.misplaced_sessions import misplaced_sessions
 from taskstate.model.progress_log import session_number
 from taskstate.model.session_texts import COMMITS, ENTRY_FORM, tells_more
-from taskstate.model.statuses import CREATED, DROPPED, IN_PROGRESS
+from taskstate.model.start_of_work import start_of_work
+from taskstate.model.statuses import DROPPED
 from taskstate.model.task_state import TaskState, read_state
-from taskstate.model.write_metadata import set_front_matter, with_write_metadata
+from taskstate.model.write_metadata import with_write_metadata
 from taskstate.secrets import scan
 from taskstate.storage.git import client as git
 from taskstate.syntax import escaping
@@ -48,7 +49,6 @@ _MOMENT = timedelta(minutes=10)  # within which the same words are the same comm
 KEPT_REFUSALS: frozenset[ErrorCode] = damage.CODES | {
     *("section-missing", "unsafe", "unreadable", "newer-format", "pending", "file-name", "session-misplaced")
 }
-_STARTING = ("Task Description", "Acceptance Criteria")
 
 
 class SearchHit(NamedTuple):
@@ -235,20 +235,24 @@ def plan_add(state: TaskState, entry: NewSession, *, now: datetime, archived: in
     end = end_of_content(document.text, log.span)
     form = len(Span(log.body.start, end).of(document.text).lstrip()) if _is_form(document, log) else 0
     edit = Edit(end - form, end, ("" if form else nl * 2) + text + ("" if end < len(document.text) else nl))
-    notes, status = _start_of_work(state)
-    appended = read_state(document.with_text(apply(document.text, (edit, *status))))
+    begun = start_of_work(state)
+    edits = (edit, *begun.edits, *(() if form else placeholder_above(document, log)))
+    appended = read_state(document.with_text(apply(document.text, edits)))
     # An unclosed fence or comment makes the new session part of the previous one.
     written = [session.entry for session in appended.sessions]
     if written != [*(session.entry for session in state.sessions), text]:
         message = f"task {state.id}: a session cannot be appended, since something in the Progress Log never closes"
         help_ = "run `taskstate lint` and mend the fence or comment that it names"
         raise TaskstateError(message, help=help_, code="unsafe")
+    dropped = f'the task is dropped: `taskstate reopen {state.id} --note "WHY"` takes it up again'
+    notes = (dropped,) if state.status == DROPPED else begun.notes
     return appended, (f"session {number} recorded", *notes)
 
 
 def _is_form(document: Document, log: Section) -> bool:
-    """Return whether a log holds nothing but the comment that a new file has there."""
-    return with_newlines(log.body.of(document.text), "\n").strip() == ENTRY_FORM
+    """Return whether a log holds nothing but the comment that a new file has there, or a placeholder."""
+    text = with_newlines(log.body.of(document.text), "\n").strip()
+    return text == ENTRY_FORM or kind_of(document).is_placeholder(text)
 
 
 def require_none_misplaced(state: TaskState) -> None:
@@ -273,25 +277,6 @@ def _highest(document: Document) -> int:
     logs = (part for part in document.sections if part.level == _LOG_LEVEL and section_key(part.title) == _LOG)
     titles = (child.title for log in logs for child in document.children(log, _LOG_LEVEL + 1))
     return max((session_number(title) or 0 for title in titles), default=0)
-
-
-def _start_of_work(state: TaskState) -> tuple[tuple[str, ...], tuple[Edit, ...]]:
-    """Return a note, and the edit to in_progress of a created task whose description and criteria are written."""
-    if state.status == DROPPED:
-        return (f'the task is dropped: `taskstate reopen {state.id} --note "WHY"` takes it up again',), ()
-    if state.status != CREATED:
-        return (), ()
-    unfilled = [name for name in _STARTING if is_unfilled(state, name)]
-    if unfilled:
-        return (f"the status stays `created` until something is written under {' and '.join(unfilled)}",), ()
-    return ("the task is now in_progress",), set_front_matter(state.document, "status", IN_PROGRESS)
-
-
-def is_unfilled(state: TaskState, name: str) -> bool:
-    """Return whether a part of the static context is missing, empty, or still its placeholder."""
-    section = state.subsection("Static Context", name)
-    text = section.body.of(state.document.text).strip() if section else ""
-    return not text or kind_of(state.document).is_placeholder(text)
 
 
 class SessionView(NamedTuple):

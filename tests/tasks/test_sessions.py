@@ -575,3 +575,15 @@ def test_the_form_of_a_session_is_no_loss(place: Place) -> None:
     place.text = place.text.replace(f"{ENTRY_FORM}\n\n", "")
     place.check(1)
     assert place.told() == ()
+
+
+@pytest.mark.parametrize("sessions", [0, 1])
+def test_a_placeholder_of_the_log_goes_with_a_session(place: Place, sessions: int) -> None:
+    """What an older form has in an empty log, or above its sessions, stands for what is written now."""
+    for _ in range(sessions):
+        place.add("One.")
+    heading = "## 4. Progress Log\n\n"
+    place.text = place.text.replace(heading, f"{heading}(Agent will append entries here)\n\n").replace(ENTRY_FORM, "")
+    place.add("Two.")
+    assert f"{heading}### Session 1" in place.text
+    assert place.text.count("### Session") == sessions + 1

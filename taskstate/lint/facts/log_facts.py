@@ -12,7 +12,7 @@ from taskstate.model.derived_values import session_counts
 from taskstate.model.document_kinds import section_key
 from taskstate.model.progress_log import is_unfinished
 from taskstate.model.session_texts import DID, NEXT
-from taskstate.model.statuses import IN_PROGRESS
+from taskstate.model.statuses import CREATED, IN_PROGRESS
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
 from taskstate.syntax.escaping import is_blank
 from taskstate.syntax.patterns import compiled
@@ -162,6 +162,11 @@ class LogFacts(BasicFacts):
         if field is None or all(is_blank(span.of(self.document.text)) for span in (field.span, *field.more)):
             return None  # TS404
         return newest if all(re.fullmatch(_NO_STEP, step) for step in newest.next) else None
+
+    @property
+    def is_begun_unsaid(self) -> bool:
+        """Whether a task has sessions, and its status says that nobody has begun."""
+        return self.values.get("status") == CREATED and bool(self.sessions or self.summary)
 
     @cached_property
     def may_lack_session(self) -> bool:
