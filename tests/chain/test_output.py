@@ -266,8 +266,8 @@ def test_a_written_part_is_as_the_formatter_leaves_it() -> None:
 
 def test_a_placeholder_above_the_parts_goes() -> None:
     """What an older form has below the heading of the section stands for parts of which one is written now."""
-    older = "(Agent will finalize when task is complete)\n\n### Summary\n\n*To be completed.*\n\n### API Contract\n\nNone.\n"
+    older = "(Agent will finalize)\n\n### Summary\n\n*To be completed.*\n\n### API Contract\n\nNone.\n"
     text = with_part(state(older), "Summary", "Done.")
     assert "## 6. Chain Output\n\n### Summary\n\nDone.\n\n### API Contract\n" in text
-    kept = older.replace("(Agent will finalize when task is complete)", "As agreed (see below).")
+    kept = older.replace("(Agent will finalize)", "As agreed (see below).")
     assert "As agreed (see below).\n\n### Summary\n\nDone." in with_part(state(kept), "Summary", "Done.")
