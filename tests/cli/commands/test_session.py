@@ -90,6 +90,8 @@ def test_every_flag_is_recorded(cli: Cli) -> None:
         "next": ["Go on."],
         "commits": ["abc1234"],
         "verification": ["make test"],
+        "findings": [],
+        "outcome": [],
         "agent": "me",
         "archived": False,
     }
