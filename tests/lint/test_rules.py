@@ -26,7 +26,7 @@ HEAD = """---
 taskstate: 1
 task_id: "101"
 title: JWT Service
-status: created
+status: in_progress
 created_at: "2024-11-26T14:00:00Z"
 ---
 
