@@ -29,8 +29,12 @@ progress may not have placeholders there. Commands that begin work do so by them
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from taskstate.errors import CannotEdit
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
 from taskstate.model.start_of_work import start_of_work, unfilled
+from taskstate.syntax.edits import Edit
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -52,7 +56,9 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     """Yield at most one finding, at the status."""
     if not facts.is_begun_unsaid:
         return
-    missing, edits = unfilled(facts.state), start_of_work(facts.state).edits
+    missing, edits = unfilled(facts.state), tuple[Edit, ...]()
+    with suppress(CannotEdit):  # the key is written in a form that only a hand changes
+        edits = start_of_work(facts.state).edits
     first = f"write something under {missing}, then " if missing else ""
     yield RULE.at(
         facts.value_span("status"),
