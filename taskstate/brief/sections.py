@@ -13,7 +13,7 @@ from taskstate.model import chain, chain_quotes, phases
 from taskstate.model.criteria import shown_criteria
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.model.progress_log import labelled_fields
-from taskstate.model.session_texts import DID, ENTRY_FORM, ISSUES, NEXT
+from taskstate.model.session_texts import DID, ENTRY_FORM, ISSUES, NEXT, OUTCOME, VERIFICATION
 from taskstate.model.static_context import SECTION, read_static
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, json_fence
 from taskstate.syntax.edits import Edit, apply
@@ -98,6 +98,8 @@ _DEFAULT_KEEP = 4
 _DID_KEEP = 6
 _BEGINNING_KEEP, _OPEN_ISSUES_KEEP = 8, 9  # of each earlier session, and of the archived summary
 _BEGINNING = 3  # units of a session: its heading, who it is by, and what was done first
+_PAST = {VERIFICATION.field, OUTCOME.field}  # what a later session has outdone
+_CHECKED = r"\d+ passed\b.*\Z"  # in a line, as a turn tells it: features and the baseline say the same
 _OWN_KEEP = 7  # of sections and lines that no kind declares
 _OPEN_ISSUES, _SUMMARY_LISTS = "issues encountered", ("key accomplishments", "issues resolved")
 _NEWEST_LAST = frozenset({"architecture decisions"})
@@ -175,7 +177,7 @@ def _handoff_units(state: TaskState, blocks: ToolBlocks, folder: str) -> tuple[U
 
 
 def _session_units(session: Session, *, newest: bool = False) -> tuple[Unit, ...]:
-    """Return the units of a session, without issues where there are none.
+    """Return the units of a session, without issues where there are none; of an earlier one, what still tells.
 
     The newest session is a section with its heading, and its next steps are a section, too. What it did is kept less
     long than its state and its issues.
@@ -192,7 +194,8 @@ def _session_units(session: Session, *, newest: bool = False) -> tuple[Unit, ...
         is_whole = not text[field.span.end : end].strip()
         is_empty = name == ISSUES.field and set(session.issues) <= {*_NOTHING}
         is_shown = name == NEXT.field and newest and _is_list_of(field.span.of(text), session.next)
-        if not (is_whole and (is_empty or is_shown)):
+        is_past = name in _PAST and (not newest or bool(re.match(_CHECKED, field.span.of(text))))
+        if not (is_whole and (is_empty or is_shown or is_past)):
             keep = _DID_KEEP if newest and name == DID.field else 0
             units += tuple(unit._replace(keep=keep) for unit in units_of(text[start:end], session.number))
     return units

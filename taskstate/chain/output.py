@@ -12,12 +12,13 @@ from taskstate.errors import TaskstateError
 from taskstate.messages import closest
 from taskstate.model import chain
 from taskstate.model.chain_quotes import parts_of
-from taskstate.model.document_kinds import kind_of, section_key
+from taskstate.model.document_kinds import kind_of, placeholder_above, section_key
 from taskstate.model.statuses import COMPLETE
 from taskstate.model.task_state import PART_LEVEL, read_state
 from taskstate.storage.replaced_texts import words_gone
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
+from taskstate.syntax.edits import apply
 from taskstate.syntax.escaping import item_text
 from taskstate.syntax.patterns import CODE
 from taskstate.syntax.spans import Span, with_newlines
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from taskstate.model.task_state import TaskState
+    from taskstate.syntax.document import Section
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
 
@@ -197,7 +199,17 @@ def with_part(state: TaskState, title: str, text: str) -> str:
     if written != body.strip() or sorted(_structure(after)) != expected:
         message = f"task {state.id}: {title!r} cannot be written, since something before it never closes"
         raise TaskstateError(message, help="run `taskstate lint` and mend the fence that it names", code="unsafe")
-    return changed
+    return _formatted(after, section)
+
+
+def _formatted(state: TaskState, part: Section | None) -> str:
+    """Return a text with a part of the output as the formatter leaves it, and no placeholder above all of them."""
+    from taskstate.formatting.spacing import spacing_edits
+
+    document, section = state.document, state.section(chain.OUTPUT)
+    start, end = part.span if part else (0, 0)
+    edits = [each for each in spacing_edits(document) if start <= each.start <= each.end <= end]
+    return apply(document.text, (*(placeholder_above(document, section) if section else ()), *edits))
 
 
 def with_output(state: TaskState, text: str) -> str:

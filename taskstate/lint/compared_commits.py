@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from taskstate.error_codes import ErrorCode
 
-_SHORT = 12  # characters of a commit id: short enough to read, long enough to be unique
 _TREES = 4  # commits whose files are cached: HEAD, the one before, and those of a merge
 _NOT_THERE: frozenset[ErrorCode] = frozenset({"no-commit", "no-base"})  # what git fails with where there is none
 _NO_COMMIT = "0" * 40  # what services name as the commit before a new branch
@@ -154,7 +153,7 @@ def _named(root: Path, revision: str, tip: str | None) -> tuple[NamedCommit, ...
 
 
 def _unnamed(commit: str) -> NamedCommit:
-    return NamedCommit(commit[:_SHORT], commit)
+    return NamedCommit(commit[: git.SHORT], commit)
 
 
 def _not_compared(against: str | None) -> str:

@@ -137,6 +137,7 @@ TABLE: tuple[Row, ...] = (
     Row("TS411", "sessions.session_misplaced", lambda facts: facts.outline.misplaced),
     Row("TS412", "sessions.session_in_future", lambda facts: facts.future_sessions or facts.future_features),
     Row("TS413", "sessions.archive_foreign_text", _everything, files=_ARCHIVES),
+    Row("TS414", "sessions.session_of_created", lambda facts: facts.is_begun_unsaid),
     Row("TS501", "size.size_warning", lambda facts: facts.over_warning),
     Row("TS502", "size.size_limit", lambda facts: facts.over_limit),
     Row("TS503", "size.too_many_sessions", lambda facts: facts.too_many_sessions),

@@ -9,7 +9,7 @@ from lsprotocol import types
 from taskstate.errors import TaskstateError
 from taskstate.lsp import hover, tokens
 from taskstate.model.permanent import PERMANENT
-from taskstate.model.session_texts import REQUIRED_LABELS
+from taskstate.model.session_texts import ASKED_LABELS
 from taskstate.secrets.mask import masked
 from taskstate.storage import files, folders
 from taskstate.syntax.spans import Span, printable
@@ -185,7 +185,7 @@ def _labels(place: _Place, word: str) -> Iterator[types.CompletionItem]:
         (each for each in place.facts.state.sessions if each.section.span.start < place.at <= each.section.span.end),
         None,
     )
-    for label in REQUIRED_LABELS if session else ():
+    for label in ASKED_LABELS if session else ():
         if session and label.lower() not in session.fields:
             yield _item(place, f"**{label}:**", types.CompletionItemKind.Field, word, new=f"**{label}:** ")
 
@@ -221,7 +221,7 @@ def _part(spec: SubsectionSpec, place: _Place, placeholder: str) -> str:
     """Return the skeleton of a subsection; that of a session has its number, the labels, and a time to fill in."""
     if spec.name == "Session":
         number = max((each.number for each in place.facts.state.sessions), default=place.facts.state.archived) + 1
-        labels = "\n\n".join(f"**{label}:**" for label in REQUIRED_LABELS)
+        labels = "\n\n".join(f"**{label}:**" for label in ASKED_LABELS)
         return f"### Session {number} - YYYY-MM-DD HH:MM\n\n{labels}\n"
     return f"### {spec.form if spec.pattern else spec.name}\n\n{placeholder}\n"
 

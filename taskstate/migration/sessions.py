@@ -9,11 +9,11 @@ from taskstate.migration.facts import CUT, Moment, find_moment, without_opaque
 from taskstate.model.document_kinds import built_in
 from taskstate.model.progress_log import is_summary, session_of
 from taskstate.model.session_texts import (
+    ASKED_LABELS,
     COMMITS,
     DID,
     ISSUES,
     NEXT,
-    REQUIRED_LABELS,
     SESSION_TEXTS,
     STATE,
     VERIFICATION,
@@ -212,7 +212,7 @@ def _body(heading: str, body: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     empty = [each.label_span for each in fields.values() if is_blank(each.span.of(document.text))]
     labels = {span: span.of(document.text).rstrip() for span in empty}
     text = apply(document.text, [Edit(*span, f"{label} {NOT_RECORDED}") for span, label in labels.items()])
-    missing = [label for label in REQUIRED_LABELS if label.lower() not in fields]
+    missing = [label for label in ASKED_LABELS if label.lower() not in fields]
     text = "\n\n".join([text.rstrip(), *(f"**{label}:** {NOT_RECORDED}" for label in missing)])
     filled = [(label, f"{label} {NOT_RECORDED}") for label in labels.values()]
     return text[len(heading) :].strip("\n"), (*renamed, *filled)

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 
 from taskstate.model.progress_log import session_number
-from taskstate.model.session_texts import REQUIRED_PATTERN
+from taskstate.model.session_texts import ASKED_PATTERN
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
 from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LOG = "Progress Log"
 _DATE = r"\d{4}-\d{2}-\d{2}"
-_LABEL = rf"(?i)(?:^|(?<=[\r\n]))(?:\*\*|__)(?:{REQUIRED_PATTERN})\b"
+_LABEL = rf"(?i)(?:^|(?<=[\r\n]))(?:\*\*|__)(?:{ASKED_PATTERN})\b"
 
 
 class MisplacedSession(NamedTuple):

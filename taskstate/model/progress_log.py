@@ -29,8 +29,10 @@ _LABEL = re.compile(r"\*\*(?<=[\r\n]\*\*)([^*\r\n:]+):\*\*[ \t]*")
 # words in bold are prose.
 _INDENTED_LABEL = r"(?<=[\r\n]) {1,3}\*\*([^*\r\n:]+):\*\*[ \t]*"
 _INDENTS = tuple(f"{end}{' ' * count}**" for end in "\r\n" for count in (1, 2, 3))
-_REQUIRED = session_texts.REQUIRED_PATTERN
-_OTHER_LABEL = rf"(?i)(?:(?:\*\*|__)(?<=[\r\n]..))({_REQUIRED})(?::(?:\*\*|__)|(?:\*\*|__):)[ \t]*"
+_OTHER_LABEL = rf"(?i)(?:(?:\*\*|__)(?<=[\r\n]..))({session_texts.ASKED_PATTERN})(?::(?:\*\*|__)|(?:\*\*|__):)[ \t]*"
+_REQUIRED, _ASKED = (
+    frozenset(map(str.lower, each)) for each in (session_texts.REQUIRED_LABELS, session_texts.ASKED_LABELS)
+)
 _FIELDS = {name: text.field for text in SESSION_TEXTS for name in text.also}  # second names
 
 
@@ -113,8 +115,8 @@ class Session(_Session):
 
     @property
     def agent(self) -> str:
-        """The agent that worked in the session."""
-        return "\n".join(self.values(session_texts.AGENT))
+        """Who the session is by, as it says it: `ann (reviewer)`."""
+        return "\n".join(self.values(session_texts.BY))
 
     @property
     def entry(self) -> str:
@@ -192,15 +194,17 @@ def labelled_fields(document: Document, section: Section) -> Mapping[str, Field]
     return {name: Field(label, spans[name][0], tuple(spans[name][1:])) for name, label in first.items()}
 
 
-def filled_labels(document: Document, section: Section) -> set[str]:
-    """Return the labels of a session's fields that say something, in lower case; without a record of each field."""
+def is_unfinished(document: Document, section: Section) -> bool:
+    """Return whether a session lacks a required field, or says nothing in one; without a record of each field."""
     text, end = document.text, section.body.end
+    named: set[str] = set()
     filled: set[str] = set()
     for match in reversed(_labels(document, section.body)):
+        named.add(_name_of(match))
         if not is_blank(text[match.end() : end]):
             filled.add(_name_of(match))
         end = match.start()
-    return filled
+    return not filled >= _REQUIRED or not filled >= named & _ASKED
 
 
 def _labels(document: Document, body: Span) -> list[re.Match[str]]:
@@ -211,7 +215,7 @@ def _labels(document: Document, body: Span) -> list[re.Match[str]]:
     labels = list(_LABEL.finditer(text, *body))
     if any(text.find(each, *body) >= 0 for each in _INDENTS):
         labels = sorted([*labels, *_indented_labels(document, body)], key=lambda match: match.start())
-    if len(labels) < len(session_texts.REQUIRED_LABELS):
+    if len(labels) < len(session_texts.ASKED_LABELS):
         others = [
             each for each in re.compile(_OTHER_LABEL).finditer(text, *body) if not _LABEL.match(text, each.start())
         ]

@@ -5,6 +5,9 @@ Whatever writes, reads, merges, migrates or asks for a session takes its texts f
 
 from __future__ import annotations
 
+import re
+
+from taskstate.syntax.patterns import compiled
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -14,10 +17,11 @@ if TYPE_CHECKING:
 class SessionText(NamedTuple):
     """A text of a session: the key of its values in data, the label in the file, and the flag of the command line.
 
-    `help` says what to give. A text that is not `repeated` has one value. One that is `required` must be given.
-    `placeholder` is written where there is no value; without one, nothing is. `what` names one value in messages, and
-    `example` stands for one in a usage line. Values that are `commits` are written in backticks. `also` are other
-    labels that are read as the same text, in lower case.
+    `help` says what to give. A text that is not `repeated` has one value. One that is `required` must be given. `what`
+    names one value in messages, and `example` stands for one in a usage line. Values that are `commits` begin with the
+    id of one, which is written in backticks. `also` are other labels that are read as the same text, in lower case.
+    What `finish` knows of a turn is `of_turn`: it adds values to those that were given, and no door asks for a text
+    without a flag.
     """
 
     key: str
@@ -27,9 +31,9 @@ class SessionText(NamedTuple):
     what: str
     repeated: bool = True
     required: bool = False
-    placeholder: str = ""
     example: str = "TEXT"
     commits: bool = False
+    of_turn: bool = False
     also: tuple[str, ...] = ()
 
     @property
@@ -39,11 +43,19 @@ class SessionText(NamedTuple):
 
 
 # A row that some part of the product means by itself has a name.
-AGENT = SessionText("agent", "Agent", "agent", "name of the agent", "the agent's name", repeated=False, example="NAME")
-DID = SessionText("did", "What I did", "did", "work done", "what was done", required=True)
-ISSUES = SessionText(
-    "issues", "Issues encountered", "issue", "issue encountered", "an issue", placeholder="None", also=("issues",)
+BY = SessionText(
+    "agent",
+    "By",
+    "agent",
+    "name of the agent",
+    "the agent's name",
+    repeated=False,
+    example="NAME",
+    of_turn=True,
+    also=("agent",),
 )
+DID = SessionText("did", "What I did", "did", "work done", "what was done", required=True)
+ISSUES = SessionText("issues", "Issues encountered", "issue", "issue encountered", "an issue", also=("issues",))
 STATE = SessionText(
     "state", "Current state", "state", "current state of the work", "the current state", repeated=False, required=True
 )
@@ -52,26 +64,70 @@ COMMITS = SessionText(
     "commits",
     "Commits",
     "commit",
-    "commit made, which must exist here; recorded by its full id",
+    "commit made, which must exist here",
     "a commit",
     example="SHA",
     commits=True,
+    of_turn=True,
 )
-VERIFICATION = SessionText("verification", "Verification", "verified", "what was verified, and how", "the verification")
+VERIFICATION = SessionText(
+    "verification", "Verification", "verified", "what was verified, and how", "the verification", of_turn=True
+)
+FINDINGS = SessionText("findings", "Findings", "", "", "a finding", of_turn=True)
+OUTCOME = SessionText("outcome", "Outcome", "", "", "the outcome", of_turn=True)
 # In the order of the file.
-SESSION_TEXTS = (AGENT, DID, ISSUES, STATE, NEXT, COMMITS, VERIFICATION)
+SESSION_TEXTS = (BY, DID, ISSUES, STATE, NEXT, COMMITS, VERIFICATION, FINDINGS, OUTCOME)
 
-_IN_EVERY_SESSION = tuple(text for text in SESSION_TEXTS if text.required or text.placeholder)
-REQUIRED_LABELS = tuple(text.label for text in _IN_EVERY_SESSION)
+REQUIRED_LABELS = tuple(text.label for text in SESSION_TEXTS if text.required)
+# What a session by hand is to say; without issues it may leave them out.
+_BY_HAND = (DID, ISSUES, STATE, NEXT)
+ASKED_LABELS = tuple(text.label for text in _BY_HAND)
 # Matches one of these labels, in any form that is read; where it stands and what encloses it, the pattern around says.
-REQUIRED_PATTERN = "|".join(name for text in _IN_EVERY_SESSION for name in (text.field, *text.also))
+ASKED_PATTERN = "|".join(name for text in _BY_HAND for name in (text.field, *text.also))
 
 
 # What stands in the Progress Log of a new file, for who writes into it by hand; the first session takes its place.
 ENTRY_FORM = f"""<!-- By hand, the newest last: a heading "Session 1 - 2026-01-31 14:05" (UTC) of level 3, and below it,
-     each with a text: {" ".join(f"**{label}:**" for label in REQUIRED_LABELS)} -->"""
+     each with a text: {" ".join(f"**{label}:**" for label in ASKED_LABELS)} -->"""
+
+
+TOOK_OVER = "took over from"
+_WHO = rf"(?s)(.*?)(?: \(([\w.-]+)\))?(?:, {TOOK_OVER} .*)?"
+
+
+class By(NamedTuple):
+    """Who a session is by: the agent's name, and its role in the turn; empty where the session does not say."""
+
+    name: str
+    role: str
+
+
+def by_text(name: str, role: str) -> str:
+    """Return the text that says who a session is by: `ann (reviewer)`, or `ann` where there is no role."""
+    return f"{name} ({role})" if role and not by_of(name).role else name
+
+
+def by_of(text: str) -> By:
+    """Return name and role of a text that says who a session is by, without a remark on a handoff."""
+    match = compiled(_WHO).fullmatch(text.strip())
+    return By(match[1], match[2] or "") if match else By(text, "")
+
+
+_OF_TURN = "|".join(re.escape(name) for text in SESSION_TEXTS if text.of_turn for name in (text.label, *text.also))
+_TOLD = rf"(?msi)^\*\*(?:{_OF_TURN}):\*\*(.*?)(?=^\*\*[^*\n]+:\*\*|\Z)"
+
+
+def tells_more(new: str, old: str) -> bool:
+    """Return whether a session says all that an older form of it says, and besides only what its turn adds.
+
+    Both have LF line ends. Blank lines and spaces at the ends of lines do not count.
+    """
+    told = compiled(_TOLD)
+    rests = [[line.rstrip() for line in told.sub("", each).split("\n") if line.strip()] for each in (new, old)]
+    said = (line.strip().removeprefix("- ") for part in told.findall(old) for line in part.split("\n"))
+    return rests[0] == rests[1] and all(line in new for line in said)
 
 
 def agent_last(texts: Sequence[SessionText]) -> list[SessionText]:
     """Return the texts in the order in which doors ask for them and data has them."""
-    return sorted(texts, key=lambda text: text.key == AGENT.key)
+    return sorted(texts, key=lambda text: text.key == BY.key)

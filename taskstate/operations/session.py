@@ -72,6 +72,7 @@ def text_fields(texts: Sequence[SessionText]) -> tuple[Field, ...]:
             by_comma=each.commits,
         )
         for each in agent_last(texts)
+        if each.flag
     )
 
 
@@ -128,7 +129,7 @@ def _text(source: Source) -> str:
 def _from_json(text: str, name: str, texts: Sequence[SessionText]) -> dict[str, Any]:
     from taskstate.syntax.json_input import read_object, unknown_key, wrong_value
 
-    rows = {each.key: each for each in agent_last(texts)}
+    rows = {each.key: each for each in agent_last(texts) if each.flag}
     values = read_object(text, name, '{"did": [..], "state": "..", "next": [..]}')
     for key, value in values.items():
         if key not in rows:

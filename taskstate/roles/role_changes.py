@@ -10,7 +10,9 @@ from __future__ import annotations
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted, first_of
 from taskstate.model import roles
+from taskstate.model.start_of_work import StartOfWork, start_of_work
 from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS, PENDING
+from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.qa import log_parser
 from taskstate.qa import record as qa_record
@@ -103,12 +105,19 @@ def with_role_set(workspace: Workspace, loaded: Loaded, role: str, role_change: 
     if role_change.status == DONE and (role_change.adds or place.role.status != DONE):
         role_rules.require_checks_passed(place, results, role_change.waived)
     old_log = place.role.qa_log_path
+    text, begun = _with_begun(_with_roles(place, {role: new}), begins=role_change.status == IN_PROGRESS)
     return Change(
-        text=_with_roles(place, {role: new}),
-        notes=role_rules.start_notes(place, role_change.status),
+        text=text,
+        notes=(*begun, *role_rules.start_notes(place, role_change.status)),
         artifacts=kept,
         obsolete_artifacts=(old_log,) if kept and old_log is not None else (),
     )
+
+
+def _with_begun(text: str, *, begins: bool) -> tuple[str, tuple[str, ...]]:
+    """Return a text in which work on the task has begun where a role begins, and notes."""
+    begun = start_of_work(read_state(parse(text))) if begins else StartOfWork()
+    return apply(text, begun.edits), begun.notes
 
 
 def block(workspace: Workspace, task_id: str, role: str, finding: str, request: Request) -> Outcome:
@@ -124,12 +133,12 @@ def block(workspace: Workspace, task_id: str, role: str, finding: str, request: 
 
     def job(place: RoleInTask, _: Loaded) -> Change:
         _require_same(place, checked_place, needed, role_rules.snapshots_needed_to_block(place))
-        text = _with_roles(place, {role: {"status": BLOCKED}})
+        text, begun = _with_begun(_with_roles(place, {role: {"status": BLOCKED}}), begins=True)
         raised = findings.with_raised(
             text, role, (line,), by=request.metadata.actor, writing=_writing(workspace, request)
         )
         moved, before = with_oldest_moved(workspace, parse(raised))
-        return Change(text=moved, before=before, notes=role_rules.start_notes(place, BLOCKED))
+        return Change(text=moved, before=before, notes=(*begun, *role_rules.start_notes(place, BLOCKED)))
 
     return _change(workspace, task_id, role, job, request)
 

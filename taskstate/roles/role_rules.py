@@ -222,10 +222,9 @@ def start_notes(place: RoleInTask, status: str) -> tuple[str, ...]:
     if status in {PENDING, place.role.status} or place.role.status != PENDING:
         return ()
     task_status, finding_count = place.state.status, len(place.role.open_findings)
-    explanation = ": it is in progress from its first session on" if task_status == CREATED else ""
     notes = []
-    if task_status != IN_PROGRESS:
-        notes.append(f"the task itself is {task_status or 'without a status'}{explanation}")
+    if task_status not in {CREATED, IN_PROGRESS}:  # a created one begins
+        notes.append(f"the task itself is {task_status or 'without a status'}")
     if finding_count and status != BLOCKED:
         notes.append(f"{place.name} has {counted(finding_count, 'open finding')} from before")
     return tuple(notes)

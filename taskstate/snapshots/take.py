@@ -23,6 +23,7 @@ from taskstate.snapshots.changed_files import changed_files, paths_outside, scop
 from taskstate.snapshots.file_list import LISTED, file_list_json, item
 from taskstate.snapshots.verify import require_match
 from taskstate.storage import files, folders
+from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
 from taskstate.storage.git.diff_hash import diff_sha256
 from taskstate.storage.git.objects import GITLINK, leaves, new_objects, old_objects
@@ -152,7 +153,7 @@ def _may_be_clean(workspace: Workspace, blocks: ToolBlocks, role: str) -> bool:
 def _require_unmoved(workspace: Workspace, task_id: str, base: str) -> None:
     committed = snapshot_base.committed_since(workspace, base, task_id)
     if committed:
-        message = f"commits are held, and {drift.count_files(len(committed))} were committed since {base[:10]}"
+        message = f"commits are held, and {drift.count_files(len(committed))} were committed since {base[: git.SHORT]}"
         help_ = f'if that is right, begin anew at HEAD: `taskstate snapshot resolve {task_id} --note "WHY"`'
         raise TaskstateError(f"{message}: {drift.first_paths(committed)}", help=help_, code="committed")
 
@@ -185,7 +186,7 @@ def create_snapshot(current: SnapshotBase, state: TaskState, delta: Delta, reque
     """
     content = _read_content(delta, current, request)
     if not content.entries and not request.clean:
-        base = str(delta.base_commit)[:10]
+        base = str(delta.base_commit)[: git.SHORT]
         message = f"nothing to snapshot: the working tree does not differ from the base commit {base}"
         help_ = "take it when work is there; what git ignores is no part of a snapshot"
         raise TaskstateError(message, help=help_, code="nothing-to-snapshot")

@@ -92,6 +92,12 @@ def item(text: str, *, what: str = "the text", marker: str = "- ") -> str:
     return "\n".join([marker + first, *(indent + line if line else "" for line in rest)])
 
 
+def label_line(text: str, *, what: str) -> str:
+    """Return a text as it stands on the line of its label; empty where only a list item holds it."""
+    text = clean(text, what=what).lstrip(" \t")
+    return "" if "\n" in text or text != text.strip() or _is_escaped(text) else text
+
+
 def items(texts: tuple[str, ...], *, what: str) -> str:
     """Return several texts as a Markdown list."""
     return "\n".join(item(text, what=what) for text in texts)

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
 MAX_LISTED = 20  # commits that stay in the state file
 _TITLE, _BEFORE = "Git History", "Chain Output"
-_ID = 10  # minimum number of digits of a commit id
 _LISTED = re.compile(r"`([0-9a-fA-F]{4,64})`[ \t]+-[ \t][^\r\n]*")
 _NAMED = re.compile(r"`([0-9a-fA-F]{4,64})`")
 _LINE = r"(?im)^tasks?:[ \t]*(.+)$"
@@ -78,7 +77,7 @@ def sync(workspace: Workspace, task_id: str, request: Request, *, since: str = "
         state = loaded.state
         require_work(state, f"section {_TITLE}")
         created = "" if since else state.text("created_at") or ""
-        commits = git_log.log(workspace.root, since=since, after=created, digits=_ID)
+        commits = git_log.log(workspace.root, since=since, after=created)
         listed, count = _with_commits(workspace, state, commits_of(commits, state.id))
         change = _with_older_moved(workspace, listed, commits)
         if change.text == loaded.document.text:
@@ -96,7 +95,7 @@ def listing(workspace: Workspace, loaded: Loaded) -> Step:
     delta, commits, made = blocks_of(loaded.document).delta, tuple[Commit, ...](), frozenset[str]()
     if delta.base_commit and delta.base_commit != git.head(workspace.root):
         with suppress(GitFailed):
-            commits = git_log.log(workspace.root, since=delta.base_commit, digits=_ID)
+            commits = git_log.log(workspace.root, since=delta.base_commit)
     if delta.turn and commits:
         made = movement.made_here(workspace.root, delta.turn.started_at or "", delta.turn.head or "")
     found = commits_of(commits, loaded.state.id, made)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from taskstate.errors import TaskstateError
-from taskstate.model.session_texts import SESSION_TEXTS
+from taskstate.model.session_texts import BY, SESSION_TEXTS
 from taskstate.syntax import escaping
+from taskstate.syntax.edits import Edit, apply
+from taskstate.syntax.spans import with_newlines
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from taskstate.model.progress_log import Session
     from taskstate.model.session_texts import SessionText
 
 
@@ -65,13 +68,41 @@ def entry_of(session: NewSession, number: int, time: str) -> str:
     return "\n\n".join((f"### Session {number} - {time}", *filter(None, parts)))
 
 
+def completed(session: Session, more: Mapping[str, Sequence[str]]) -> str:
+    """Return the text of a session's file in which the session says more, given by the keys of the texts.
+
+    Its own words stay as they are; of whom it is by is told only where it does not say that.
+    """
+    document, edits, parts = session.document, list[Edit](), list[str]()
+    for text in SESSION_TEXTS:
+        field, given = session.fields.get(text.field), tuple(more.get(text.key, ()))
+        if not given or (field and (text is BY or field.more)):
+            continue
+        if field:
+            edits.append(Edit(field.label_span.start, field.span.end, _part(text, (*session.values(text), *given))))
+        elif text is BY:
+            first = min((each.label_span.start for each in session.fields.values()), default=session.span.end)
+            edits.append(Edit(first, first, f"{_part(text, given)}\n\n"))
+        else:
+            parts.append(f"\n\n{_part(text, given)}")
+    edits.append(Edit(session.span.end, session.span.end, "".join(parts)))
+    return apply(document.text, [each._replace(new=with_newlines(each.new, document.newline)) for each in edits])
+
+
 def _part(text: SessionText, value: str | tuple[str, ...]) -> str:
     values = ((value,) if value or text.required else ()) if isinstance(value, str) else value
     if text.commits:
-        values = tuple(f"`{escaping.one_line(each, what=text.what)}`" for each in values)
+        values = tuple(_commit(each, text.what) for each in values)
+    if len(values) == 1 and (line := escaping.label_line(values[0], what=text.what)):
+        return f"**{text.label}:** {line}"
     if values:
         return f"**{text.label}:**\n\n{escaping.items(values, what=text.what)}"
     if text.required:
         help_ = f"every session says something under **{text.label}:**"
         raise TaskstateError(f"{text.what} is missing", help=help_, code="empty")
-    return f"**{text.label}:** {text.placeholder}" if text.placeholder else ""
+    return ""
+
+
+def _commit(value: str, what: str) -> str:
+    commit, blank, subject = escaping.one_line(value, what=what).partition(" ")
+    return value if commit.startswith("`") else f"`{commit}`{blank}{subject}"

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
 
-_SHORT = 12  # characters of a commit's id
-
 
 class _Earlier(NamedTuple):
     """The state file at a revision: its name for messages, its bytes, and what it says.
@@ -125,7 +123,7 @@ def _earlier(workspace: Workspace, loaded: Loaded, revision: str) -> _Earlier:
         message = f"{git.printable(revision)} has no state file of task {loaded.state.id}"
         help_ = f"name a commit that `git log -- {loaded.relative}` shows, or `COMMIT:PATH`"
         raise TaskstateError(message, help=help_, code="not-found")
-    name = commit[:_SHORT]
+    name = commit[: git.SHORT]
     text = decoded(data, f"{git.printable(own)} of {name}", advice="name another commit")
     state = read_state(parse(with_newlines(text, "\n")))
     return _Earlier(name, data, state, _sessions_of(state) | _of_other_sides(root, commit, own))

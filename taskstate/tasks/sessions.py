@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 from datetime import timedelta
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model.derived_values import is_too_large
-from taskstate.model.document_kinds import kind_of, section_key
+from taskstate.model.document_kinds import kind_of, placeholder_above, section_key
 from taskstate.model.misplaced_sessions import misplaced_sessions
 from taskstate.model.progress_log import session_number
-from taskstate.model.session_texts import AGENT, COMMITS, ENTRY_FORM
-from taskstate.model.statuses import CREATED, DROPPED, IN_PROGRESS
+from taskstate.model.session_texts import COMMITS, ENTRY_FORM, tells_more
+from taskstate.model.start_of_work import start_of_work
+from taskstate.model.statuses import DROPPED
 from taskstate.model.task_state import TaskState, read_state
-from taskstate.model.write_metadata import set_front_matter, with_write_metadata
+from taskstate.model.write_metadata import with_write_metadata
 from taskstate.secrets import scan
 from taskstate.storage.git import client as git
 from taskstate.syntax import escaping
@@ -49,8 +49,6 @@ _MOMENT = timedelta(minutes=10)  # within which the same words are the same comm
 KEPT_REFUSALS: frozenset[ErrorCode] = damage.CODES | {
     *("section-missing", "unsafe", "unreadable", "newer-format", "pending", "file-name", "session-misplaced")
 }
-_AGENT = rf"(?ms)^\*\*{AGENT.label}:\*\*.*?(?=^\*\*[^*\n]+:\*\*|\Z)"
-_STARTING = ("Task Description", "Acceptance Criteria")
 
 
 class SearchHit(NamedTuple):
@@ -74,7 +72,7 @@ def add(
         TaskstateError: code "no-commit": a commit of the session does not exist here; or as `plan_add` does.
     """
     given = entry
-    entry, commit_notes = _with_full_commits(workspace, given)
+    entry, commit_notes = _with_known_commits(workspace, given)
 
     def job(loaded: Loaded) -> Change:
         preconditions.require_work(
@@ -111,8 +109,8 @@ def add(
     return outcome
 
 
-def _with_full_commits(workspace: Workspace, entry: NewSession) -> tuple[NewSession, tuple[str, ...]]:
-    """Return the session with the full ids of its commits, and a note where git cannot look them up.
+def _with_known_commits(workspace: Workspace, entry: NewSession) -> tuple[NewSession, tuple[str, ...]]:
+    """Return the session with the ids of its commits in one length, and a note where git cannot look them up.
 
     Recording work is not refused for want of git: outside a repository commits are recorded as they were given, and in
     a shallow clone those that it may lack.
@@ -133,7 +131,8 @@ def _with_full_commits(workspace: Workspace, entry: NewSession) -> tuple[NewSess
         message = f"there is no commit {unknown} here, so the session is not recorded"
         raise TaskstateError(message, help="name one that `git log` shows, or leave it out", code="no-commit")
     notes = (f"this clone is shallow: {unknown} cannot be looked up, and is recorded as given",) if unknown else ()
-    return entry._replace(commits=tuple(dict.fromkeys(ids[each] or each for each in commits))), notes
+    shown = dict.fromkeys(each if found is None else found[: git.SHORT] for each, found in ids.items())
+    return entry._replace(commits=tuple(shown)), notes
 
 
 def _full_id(root: Path, name: str) -> str | None:
@@ -191,8 +190,7 @@ def says_already(state: TaskState, entry: NewSession, since: int) -> bool:
     later = (session for session in state.sessions if session.number > since)
     plain = entry._replace(agent="")
     return any(
-        _without_agent(with_newlines(session.entry, "\n"))
-        == _without_agent(entry_of(plain, session.number, session.time or ""))
+        tells_more(with_newlines(session.entry, "\n"), entry_of(plain, session.number, session.time or ""))
         for session in later
     )
 
@@ -206,12 +204,6 @@ def _said_now(state: TaskState, entry: NewSession, now: datetime) -> str:
     if is_of_another or not (now - _MOMENT).strftime(_TIME) <= (newest.time or "") <= now.strftime(_TIME):
         return ""
     return f"session {newest.number} says this already, so nothing is added"
-
-
-def _without_agent(entry: str) -> str:
-    """Return the text of a session without its label Agent, blank lines and spaces at the ends of lines."""
-    parts = re.sub(_AGENT, "", entry)
-    return "\n".join(filter(None, map(str.rstrip, parts.split("\n"))))
 
 
 def _with_takeover_note(workspace: Workspace, loaded: Loaded, entry: NewSession, actor: str) -> NewSession:
@@ -245,20 +237,24 @@ def plan_add(state: TaskState, entry: NewSession, *, now: datetime, archived: in
     end = end_of_content(document.text, log.span)
     form = len(Span(log.body.start, end).of(document.text).lstrip()) if _is_form(document, log) else 0
     edit = Edit(end - form, end, ("" if form else nl * 2) + text + ("" if end < len(document.text) else nl))
-    notes, status = _start_of_work(state)
-    appended = read_state(document.with_text(apply(document.text, (edit, *status))))
+    begun = start_of_work(state)
+    edits = (edit, *begun.edits, *(() if form else placeholder_above(document, log)))
+    appended = read_state(document.with_text(apply(document.text, edits)))
     # An unclosed fence or comment makes the new session part of the previous one.
     written = [session.entry for session in appended.sessions]
     if written != [*(session.entry for session in state.sessions), text]:
         message = f"task {state.id}: a session cannot be appended, since something in the Progress Log never closes"
         help_ = "run `taskstate lint` and mend the fence or comment that it names"
         raise TaskstateError(message, help=help_, code="unsafe")
+    dropped = f'the task is dropped: `taskstate reopen {state.id} --note "WHY"` takes it up again'
+    notes = (dropped,) if state.status == DROPPED else begun.notes
     return appended, (f"session {number} recorded", *notes)
 
 
 def _is_form(document: Document, log: Section) -> bool:
-    """Return whether a log holds nothing but the comment that a new file has there."""
-    return with_newlines(log.body.of(document.text), "\n").strip() == ENTRY_FORM
+    """Return whether a log holds nothing but the comment that a new file has there, or a placeholder."""
+    text = with_newlines(log.body.of(document.text), "\n").strip()
+    return text == ENTRY_FORM or kind_of(document).is_placeholder(text)
 
 
 def require_none_misplaced(state: TaskState) -> None:
@@ -283,25 +279,6 @@ def _highest(document: Document) -> int:
     logs = (part for part in document.sections if part.level == _LOG_LEVEL and section_key(part.title) == _LOG)
     titles = (child.title for log in logs for child in document.children(log, _LOG_LEVEL + 1))
     return max((session_number(title) or 0 for title in titles), default=0)
-
-
-def _start_of_work(state: TaskState) -> tuple[tuple[str, ...], tuple[Edit, ...]]:
-    """Return a note, and the edit to in_progress of a created task whose description and criteria are written."""
-    if state.status == DROPPED:
-        return (f'the task is dropped: `taskstate reopen {state.id} --note "WHY"` takes it up again',), ()
-    if state.status != CREATED:
-        return (), ()
-    unfilled = [name for name in _STARTING if is_unfilled(state, name)]
-    if unfilled:
-        return (f"the status stays `created` until something is written under {' and '.join(unfilled)}",), ()
-    return ("the task is now in_progress",), set_front_matter(state.document, "status", IN_PROGRESS)
-
-
-def is_unfilled(state: TaskState, name: str) -> bool:
-    """Return whether a part of the static context is missing, empty, or still its placeholder."""
-    section = state.subsection("Static Context", name)
-    text = section.body.of(state.document.text).strip() if section else ""
-    return not text or kind_of(state.document).is_placeholder(text)
 
 
 class SessionView(NamedTuple):

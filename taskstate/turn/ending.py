@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from taskstate.errors import TaskstateError
+from taskstate.messages import first_of
 from taskstate.model import delta_block, roles
 from taskstate.model.statuses import DONE, PENDING
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
@@ -10,8 +11,10 @@ from taskstate.roles import findings
 from taskstate.roles.findings import Writing
 from taskstate.roles.role_rules import RoleChange, role_in_task
 from taskstate.snapshots import packs
+from taskstate.storage.git.log import made_since
 from taskstate.syntax.edits import apply
 from taskstate.tasks import git_history
+from taskstate.turn.entry import TurnEnd, with_entry
 from taskstate.turn.ownership import is_own, with_taken_over
 from taskstate.turn.situation import beginning
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from taskstate.model.delta_block import Turn
+    from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.tasks.new_session import NewSession
     from taskstate.turn.checks import Checks, Gate
     from taskstate.turn.situation import Position
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
     Step = Callable[[Loaded], Change]
 
 DONE_ENDING, PAUSE, ABANDON = "done", "pause", "abandon"
+_NAMED = 5  # features in a line
 WAIVED, ABANDONED = "regression-waived", "turn-abandoned"  # events
 
 
@@ -108,6 +113,7 @@ def end(call: TurnRequest, ending: Ending) -> Outcome:
             raise TaskstateError(message, help=f"{beginning(loaded.state)} begins another", code="turn-changed")
         steps = [listing, *given_steps(call, role, asked, ending.checks)]
         steps += [*([ending.handing] if ending.handing else []), *_ending_steps(workspace, role, ending, request)]
+        steps.append(lambda now: with_entry(now, _told(workspace, ending, blocks_of(loaded.document))))
         return joined(loaded, [*steps, _last_step(workspace, request, is_complete=asked.complete)])
 
     try:
@@ -125,6 +131,24 @@ def end(call: TurnRequest, ending: Ending) -> Outcome:
     from taskstate.snapshots import purge
 
     return purge.without_artifacts(workspace, outcome)
+
+
+def _told(workspace: Workspace, ending: Ending, before: ToolBlocks) -> TurnEnd:
+    """Return what the entry of a turn is to tell besides its words."""
+    asked, turn = ending.asked, ending.turn
+    verb = "passes" if len(asked.passes) == 1 else "pass"
+    how = f" ({asked.evidence})" if asked.evidence else ""
+    proved = [f"{first_of(asked.passes, _NAMED)} {verb}{how}"] if asked.passes else []
+    proved += [f"criterion {number} is met" for number in asked.checked]
+    ends = (
+        asked.send_back and f"sent back to {asked.send_back}",
+        ("handed over" if before.handoffs.open else "paused") if asked.ending == PAUSE else "",
+        "task complete" if asked.complete else "",
+    )
+    has_moved = turn.head and ending.where.head not in {None, turn.head}
+    commits = made_since(workspace.root, turn.head or "", turn.started_at or "") if has_moved else ()
+    results = ending.checks.results
+    return TurnEnd(turn, before, results, "; ".join(proved), tuple(filter(None, ends)), commits)
 
 
 def _last_step(workspace: Workspace, request: Request, *, is_complete: bool) -> Step:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
 
 _NAMED = 5  # files in a line
-_SHORT = 10  # digits of a commit
 
 
 class Position(NamedTuple):
@@ -46,7 +45,7 @@ class Position(NamedTuple):
         """The branch and the commit in words."""
         if self.head is None:
             return f"branch {self.branch}, without a commit yet" if self.branch else "no git repository"
-        return f"{f'branch {self.branch}' if self.branch else 'no branch (detached HEAD)'} at {self.head[:_SHORT]}"
+        return f"{f'branch {self.branch}' if self.branch else 'no branch (detached HEAD)'} at {self.head[: git.SHORT]}"
 
     def left(self, start_tree: str | None = None) -> Left | None:
         """Return what a turn that ends here leaves."""

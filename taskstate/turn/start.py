@@ -11,6 +11,7 @@ from taskstate.errors import TaskstateError
 from taskstate.messages import quoted
 from taskstate.model import delta_block, roles
 from taskstate.model.delta_block import Turn
+from taskstate.model.start_of_work import start_of_work
 from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.permanent.find import find
@@ -205,6 +206,9 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
     obstacles.raise_all(loaded.state.id, shown=drifted.shown() if drifted.drift else ())
     steps.append(git_history.listing(workspace, loaded))
     steps.append(lambda current: _opened(current, _Opening(role, asked, seen), request))
+    begun = start_of_work(loaded.state)
+    steps.append(lambda current: Change(apply(current.document.text, start_of_work(current.state).edits)))
+    notes += () if begun.edits else begun.notes  # the page says the status
     return _Plan(loaded, role, seen, tuple(steps), (*notes, *analysis, *begun_notes(workspace, loaded, role, seen)))
 
 

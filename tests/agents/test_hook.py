@@ -160,6 +160,7 @@ def test_a_session_by_hand_needs_no_counting(client: Client) -> None:
     entry = "**What I did:** a\n\n**Issues encountered:** None\n\n**Current state:** b\n\n**Next steps:** c\n"
     log = f"## 4. Progress Log\n\n### Session 1 - 2026-01-01 10:00\n\n{entry}\n"
     client.place.text = client.place.text.replace("## 4. Progress Log\n\n", log).replace('"0%"', '"50%"')
+    client.place.text = client.place.text.replace("status: created", "status: in_progress")
     edit = {"tool_input": {"file_path": str(client.place.path), "old_string": "a", "new_string": "b"}}
     before = client.place.text
     assert client.hook("after-edit", given=edit) == client.hook("after-edit", "--fix", given=edit) == {}

@@ -15,6 +15,7 @@ from taskstate.chain.output import (
     slug_of,
     with_part,
 )
+from taskstate.formatting.formatter import format_text
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.syntax.document import parse
 from tests.support.place import refusal
@@ -253,3 +254,20 @@ def test_placeholder_is_no_output(placeholder: str) -> None:
     """A summary in emphasis or in parentheses is still missing."""
     keys = [gap.key for gap in output_gaps(state(f"### Summary\n\n{placeholder}\n\n### API Contract\n\nx\n"))]
     assert keys == ["part:Summary"]
+
+
+def test_a_written_part_is_as_the_formatter_leaves_it() -> None:
+    """Blank lines come around lists and fences, and formatting finds nothing more to do there."""
+    text = with_part(
+        state("### Summary\n\n*To be completed.*\n"), "Summary", "Done:\n* one\n* two\n\n\n```py\nx\n```\nEnd"
+    )
+    assert format_text(text, "task-101-state.md").partition("## 6.")[2] == text.partition("## 6.")[2]
+
+
+def test_a_placeholder_above_the_parts_goes() -> None:
+    """What an older form has below the heading of the section stands for parts of which one is written now."""
+    older = "(Agent will finalize)\n\n### Summary\n\n*To be completed.*\n\n### API Contract\n\nNone.\n"
+    text = with_part(state(older), "Summary", "Done.")
+    assert "## 6. Chain Output\n\n### Summary\n\nDone.\n\n### API Contract\n" in text
+    kept = older.replace("(Agent will finalize)", "As agreed (see below).")
+    assert "As agreed (see below).\n\n### Summary\n\nDone." in with_part(state(kept), "Summary", "Done.")

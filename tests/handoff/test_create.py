@@ -493,7 +493,7 @@ def test_the_next_session_refers_to_it(place: Place) -> None:
     place.add("Went on.")
     name = written.path.rpartition("/")[2]
     where = f".taskstate/handoffs/task-101/archive/{name}"
-    assert place.state.sessions[-1].field("agent") == (f"somebody, took over from `{where}`",)
+    assert place.state.sessions[-1].field("by") == (f"somebody, took over from `{where}`",)
     place.add("Went on.")
     place.archive(keep=1)
     place.add("Went on.", agent="another")
@@ -639,7 +639,7 @@ def test_two_branches_hand_over(place: Place) -> None:
     accept(place)
     assert codes(place) == set()
     place.add()
-    agent = place.state.sessions[-1].field("agent")[0]
+    agent = place.state.sessions[-1].field("by")[0]
     names = [path.rpartition("/")[2] for path in (first.path, second.path)]
     assert all(agent.count(name) == 1 for name in names)
     place.add()

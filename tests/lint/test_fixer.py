@@ -99,7 +99,7 @@ def test_over_the_limit_the_fix_archives(place: Place) -> None:
     place.fill(*range(1, 13))
     place.text = place.text.replace("# Task #101: JWT Service - State", "# Task #101: JWT service - State")
     assert "TS502" in codes(place)
-    assert fix(place).notes[0] == "fixed TS105, TS206"
+    assert fix(place).notes[0] == "fixed TS414, TS206, TS105"
     assert place.numbers() == [(number, number < 12) for number in range(1, 13)]
     assert not [code for code in codes(place) if code != "TS501"]
 

@@ -26,7 +26,7 @@ HEAD = """---
 taskstate: 1
 task_id: "101"
 title: JWT Service
-status: created
+status: in_progress
 created_at: "2024-11-26T14:00:00Z"
 ---
 
@@ -124,14 +124,16 @@ def test_sections_change_places_without_losing_a_character(order: list[str], bet
 def test_missing_sections_are_added_in_their_places(gone: set[str], newline: str, ended: bool) -> None:  # noqa: FBT001 - drawn by hypothesis
     """Each absent section is one finding, and the fix adds it where it belongs, around a text that stays as it is."""
     kept = [name for name in CONTENTS if name not in gone]
-    text = (HEAD + "\n".join(section(name) for name in kept)).replace("\n", newline)
+    head = HEAD.replace("in_progress", "created")  # only there is a static context added, with placeholders
+    text = (head + "\n".join(section(name) for name in kept)).replace("\n", newline)
     text = text if ended else text.rstrip("\r\n")
-    assert codes(text) == ["TS201"] * len(gone)
+    assert [code for code in codes(text) if code != "TS414"] == ["TS201"] * len(gone)
     after = fixed(text)
     assert titles(after) == list(CONTENTS)
-    assert codes(after) == []
+    assert {*codes(after)} <= {"TS414"}
     rest = iter(after)
-    assert all(char in rest for char in text), "the text is still there, in its order"
+    body = text.partition("# Task")[2]
+    assert all(char in rest for char in body), "the text is still there, in its order"
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=8), st.integers(0, 6))

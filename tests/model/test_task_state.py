@@ -191,12 +191,12 @@ def test_sessions_are_those_of_the_progress_log(state: TaskState) -> None:
 def test_the_fields_of_a_session_are_its_labels(state: TaskState) -> None:
     """A value is a list, or text on the label's line or below; one in a fence is none, two are one."""
     session = state.sessions[0]
-    assert list(session.fields) == ["agent", "what i did", "issues encountered", "current state", "next steps"]
+    assert list(session.fields) == ["by", "what i did", "issues encountered", "current state", "next steps"]
     assert session.did == ("first", "second", "third\n```\n**Next steps:** no\n```", "fourth")
     assert session.issues == ("None",)
     assert session.state == "It works.\n\nIt is slow."
     assert session.next == ("go on", "rest", "twice")
-    assert session.field("agent") == ("me",)
+    assert session.agent == "me"
     assert session.field("verification") == ()
     assert session.fields["issues encountered"].label_span.of(TEXT) == "**Issues:** "
 

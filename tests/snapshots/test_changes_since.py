@@ -191,7 +191,7 @@ def test_what_came_in_stands_above_the_diff(place: GitPlace) -> None:
     shown = diff_of(place.workspace, TASK, "reviewer", INCREMENTAL)
     assert shown.came_in == (
         "came in meanwhile, and is in this diff: 1 commit, in 1 file: src/c.py",
-        f"  {theirs[:7]} theirs",
+        f"  {theirs[:10]} theirs",
     )
     assert b"+b = 2" in shown.content
     assert b"+changed" not in shown.content

@@ -265,7 +265,7 @@ def test_commit_of_the_same_content_is_a_note(place: GitPlace) -> None:
     assert (verified.drift, verified.files, failed(verified), place.budget()) == (False, (), set(), 0)
     assert verified.committed == ("a.txt", "new.txt", "src/b.py")
     assert verified.notes == (
-        f"committed since, as implementer left it: a.txt, new.txt, src/b.py ({commit[:7]} too early)",
+        f"committed since, as implementer left it: a.txt, new.txt, src/b.py ({commit[:10]} too early)",
     )
     place.git("commit", "--quiet", "--amend", "--message=better words")
     assert (place.verify().drift, "better words" in place.verify().notes[0]) == (False, True)
@@ -346,7 +346,7 @@ def test_other_work_that_comes_in_is_explained(place: GitPlace, how: str) -> Non
     verified = place.verify()
     assert (verified.drift, verified.files) == (False, ())
     assert [each[:3] for each in verified.explained] == [("other.txt", "added", "commits")]
-    assert f"came in by commits, which is no drift: other.txt ({other[:7]} other)" in verified.notes
+    assert f"came in by commits, which is no drift: other.txt ({other[:10]} other)" in verified.notes
 
 
 def test_other_line_of_commits_explains_nothing(place: GitPlace) -> None:

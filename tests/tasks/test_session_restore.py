@@ -83,8 +83,8 @@ def test_a_removed_session_comes_back_at_its_place(place: GitPlace, number: int,
 @pytest.mark.parametrize(
     "change",
     [
-        lambda text: text.replace("- did 2", "- did something else"),
-        lambda text: text.replace("- did 2\n", "- did 2\n- and more\n"),
+        lambda text: text.replace(":** did 2", ":** did something else"),
+        lambda text: text.replace(":** did 2\n", ":** did 2\n\n- and more\n"),
         lambda text: re.sub(r"(?m)^### Session 2 - \d{4}", "### Session 2 - 2024", text),
         lambda text: re.sub(r"(?ms)(^### Session 2 - [^\n]*\n).*?(?=^### )", r"\1\n", text),
         lambda text: re.sub(r"(?m)^### Session 2 - .*\n\n", "", text),
@@ -152,8 +152,8 @@ def test_another_session_with_the_number_is_renumbered_not_lost(place: GitPlace)
     assert list(entries(place)) == [1, 2, 3, 4]
     back(place, 4)
     assert list(entries(place)) == [1, 2, 3, 4, 5]
-    assert "- did 4" in place.text
-    assert "- a new one" in place.text
+    assert ":** did 4" in place.text
+    assert ":** a new one" in place.text
     assert codes(place) == []
 
 

@@ -73,7 +73,7 @@ def read(place: Place, number: int) -> sessions.SessionView:
 
 
 def test_a_session_is_written_in_canonical_form(place: Place) -> None:
-    """A session with everything in it has its labels in order, and lists of what was given."""
+    """A session with everything in it has its labels in order, a short text on its label's line, several as a list."""
     place.add(
         "Wrote it.",
         issues=("Slow.",),
@@ -84,18 +84,18 @@ def test_a_session_is_written_in_canonical_form(place: Place) -> None:
         next=("Ship.", "Rest."),
     )
     assert read(place, 1).entry == (
-        "### Session 1 - 2026-01-31 12:02\n\n**Agent:**\n\n- backend\n\n**What I did:**\n\n- Wrote it.\n\n"
-        "**Issues encountered:**\n\n- Slow.\n\n**Current state:**\n\n- Done.\n\n**Next steps:**\n\n- Ship.\n- Rest.\n\n"
-        "**Commits:**\n\n- `abc1234`\n\n**Verification:**\n\n- pytest: 8 passed"
+        "### Session 1 - 2026-01-31 12:02\n\n**By:** backend\n\n**What I did:** Wrote it.\n\n"
+        "**Issues encountered:** Slow.\n\n**Current state:** Done.\n\n**Next steps:**\n\n- Ship.\n- Rest.\n\n"
+        "**Commits:** `abc1234`\n\n**Verification:** pytest: 8 passed"
     )
 
 
-def test_commits_are_recorded_by_their_full_id(tmp_path: Path) -> None:
-    """An abbreviation and any other name of a commit become its id, each commit once."""
+def test_commits_are_recorded_by_ids_of_one_length(tmp_path: Path) -> None:
+    """An abbreviation and any other name of a commit become ten digits of its id, each commit once."""
     place = GitPlace(tmp_path / "repository")
     head = place.git("rev-parse", "HEAD")
     place.add(commits=(head[:7], "HEAD", "main"))
-    assert read(place, 1).texts["commits"] == (head,)
+    assert read(place, 1).texts["commits"] == (head[:10],)
 
 
 def test_commits_that_do_not_exist_are_refused(tmp_path: Path) -> None:
@@ -124,10 +124,10 @@ def test_commits_that_cannot_be_looked_up_are_recorded_as_given(place: Place, tm
     assert outcome.notes[0] == "this clone is shallow: 0badc0de cannot be looked up, and is recorded as given"
 
 
-def test_no_issues_are_said_to_be_none(place: Place) -> None:
-    """Every session answers the question for issues."""
+def test_no_issues_are_not_mentioned(place: Place) -> None:
+    """A session without issues has no label for them, and lint asks for none."""
     place.add()
-    assert "**Issues encountered:** None\n" in place.text
+    assert "Issues" not in read(place, 1).entry
 
 
 @pytest.mark.parametrize("shape", TRICKY)
@@ -428,7 +428,7 @@ def test_log_at_the_end_of_the_file(place: Place) -> None:
     place.text = head + log + "\n## 4. Progress Log"
     place.add("One.")
     place.add("Two.")
-    assert place.text.endswith("- Go on.\n")
+    assert place.text.endswith("**Next steps:** Go on.\n")
     assert place.numbers() == [(1, False), (2, False)]
 
 
@@ -512,7 +512,7 @@ def test_a_large_session_is_recorded_though_nothing_can_be_archived(place: Place
     outcome = place.add("x" * 5_000)
     assert place.numbers() == [(1, False)]
     assert "nothing to archive; the file still has 7 KB, and the limit is 4 KB" in outcome.notes[-1]
-    assert "the largest: session 1 (6 KB)" in outcome.notes[-1]
+    assert "the largest: session 1 (5 KB)" in outcome.notes[-1]
 
 
 def test_sessions_out_of_order_are_told_and_the_new_one_is_recorded(place: Place) -> None:
@@ -531,7 +531,7 @@ def test_dry_run_writes_nothing(place: Place) -> None:
     outcome = place.add("One.", request=place.request(dry_run=True))
     assert outcome.changed
     assert "+### Session 1 - " in outcome.diff
-    assert "+- One." in outcome.diff
+    assert "+**What I did:** One." in outcome.diff
     assert place.text == before
 
 
@@ -575,3 +575,15 @@ def test_the_form_of_a_session_is_no_loss(place: Place) -> None:
     place.text = place.text.replace(f"{ENTRY_FORM}\n\n", "")
     place.check(1)
     assert place.told() == ()
+
+
+@pytest.mark.parametrize("sessions", [0, 1])
+def test_a_placeholder_of_the_log_goes_with_a_session(place: Place, sessions: int) -> None:
+    """What an older form has in an empty log, or above its sessions, stands for what is written now."""
+    for _ in range(sessions):
+        place.add("One.")
+    heading = "## 4. Progress Log\n\n"
+    place.text = place.text.replace(heading, f"{heading}(Agent will append entries here)\n\n").replace(ENTRY_FORM, "")
+    place.add("Two.")
+    assert f"{heading}### Session 1" in place.text
+    assert place.text.count("### Session") == sessions + 1

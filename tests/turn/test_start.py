@@ -347,3 +347,24 @@ def test_no_baseline_of_commands_that_nobody_trusts(turns: Turns) -> None:
     assert "nobody has allowed `touch ran` to run" in said
     assert not (turns.place.root / "ran").exists()
     assert turns.turn["role"] == "implementer"
+
+
+@pytest.mark.parametrize("begin", ["start", "role", "block"])
+def test_whatever_begins_work_sets_the_status(turns: Turns, begin: str) -> None:
+    """A turn without a role, a role, and a role that begins with a finding take a created task to in_progress."""
+    commands = {
+        "start": ("start", TASK),
+        "role": ("role", "set", TASK, "implementer", "--status", "in_progress"),
+        "block": ("role", "block", TASK, "implementer", "--finding", "It is slow"),
+    }
+    turns.cli.ok(*commands[begin])
+    assert turns.place.values["status"] == "in_progress"
+
+
+def test_without_criteria_the_status_stays(turns: Turns) -> None:
+    """A task in progress may have no placeholders there, so `start` says what is missing."""
+    turns.cli.ok("new", "7", "--title", "T", "--description", "D")
+    assert "the status stays `created` until something is written under Acceptance Criteria" in turns.cli.ok(
+        "start", "7"
+    )
+    assert turns.cli.json("show", "7")["status"] == "created"

@@ -90,7 +90,10 @@ def test_session_is_the_same_in_the_archive(place: Place) -> None:
 
 def test_session_in_conflict_is_no_item(place: Place) -> None:
     """What stands between conflict markers was acknowledged in another form."""
-    text = place.text.replace("- Second.", "<<<<<<< ours\n- Second.\n=======\n- Other.\n>>>>>>> theirs")
+    text = place.text.replace(
+        "**What I did:** Second.",
+        "<<<<<<< ours\n**What I did:** Second.\n=======\n**What I did:** Other.\n>>>>>>> theirs",
+    )
     assert kinds(items(place.text) - items(text)) == {SESSION: 1}
 
 

@@ -10,9 +10,9 @@ from taskstate.lint.facts.basic_facts import BasicFacts
 from taskstate.lint.facts.moments import moment_of, those_in_future
 from taskstate.model.derived_values import session_counts
 from taskstate.model.document_kinds import section_key
-from taskstate.model.progress_log import filled_labels
-from taskstate.model.session_texts import DID, NEXT, REQUIRED_LABELS
-from taskstate.model.statuses import IN_PROGRESS
+from taskstate.model.progress_log import is_unfinished
+from taskstate.model.session_texts import DID, NEXT
+from taskstate.model.statuses import CREATED, IN_PROGRESS
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
 from taskstate.syntax.escaping import is_blank
 from taskstate.syntax.patterns import compiled
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from taskstate.model.progress_log import Session, Summary
     from taskstate.syntax.document import Section
 
-_LABELS = {label.lower() for label in REQUIRED_LABELS}
 _KEY = "progress log"
 _WORDS = (
     "none|nothing|nil|no|n/?a|not applicable|no (?:next |further )?steps?|tb[dac]|unknown"
@@ -149,7 +148,7 @@ class LogFacts(BasicFacts):
     def unfinished_sessions(self) -> list[Session]:
         """The sessions that lack a required field, or say nothing in one."""
         document = self.document
-        return [each for each in self.sessions if not filled_labels(document, each.section) >= _LABELS]
+        return [each for each in self.sessions if is_unfinished(document, each.section)]
 
     @cached_property
     def idle_session(self) -> Session | None:
@@ -163,6 +162,11 @@ class LogFacts(BasicFacts):
         if field is None or all(is_blank(span.of(self.document.text)) for span in (field.span, *field.more)):
             return None  # TS404
         return newest if all(re.fullmatch(_NO_STEP, step) for step in newest.next) else None
+
+    @property
+    def is_begun_unsaid(self) -> bool:
+        """Whether a task has sessions, and its status says that nobody has begun."""
+        return self.values.get("status") == CREATED and bool(self.sessions or self.summary)
 
     @cached_property
     def may_lack_session(self) -> bool:

@@ -29,12 +29,13 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["DISK", "INDEX", "MINIMUM_VERSION", "OWN_PATTERNS", "GitFolders", "Objects", "branch"]
+__all__ = ["DISK", "INDEX", "MINIMUM_VERSION", "OWN_PATTERNS", "SHORT", "GitFolders", "Objects", "branch"]
 __all__ += ["end_started", "folders", "foreign", "head", "hook", "index_of_commit", "index_path", "is_bare"]
 __all__ += ["is_linked", "is_partial", "is_shallow", "is_sparse", "merge_heads", "operation_in_progress", "printable"]
 __all__ += ["require_own_file", "resolve_commit", "run", "start", "start_listing", "toplevel", "user_name", "version"]
 __all__ += ["worktrees_inside"]
 
+SHORT = 10  # digits of an abbreviated commit, wherever one is shown or written
 DISK, INDEX = "", ":"  # where files are now; instead of these, a commit's id
 MINIMUM_VERSION = (2, 30)  # the first whose `rev-parse` knows `--end-of-options`
 _OBJECT_ID = r"[0-9a-f]{40}(?:[0-9a-f]{24})?"

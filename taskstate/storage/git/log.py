@@ -7,6 +7,7 @@ import re
 
 from taskstate.errors import GitFailed
 from taskstate.storage.git import client as git
+from taskstate.storage.git.movement import made_here
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class Commit(NamedTuple):
     message: str
 
 
-def log(root: Path, *, since: str = "", after: str = "", digits: int = 10) -> tuple[Commit, ...]:
+def log(root: Path, *, since: str = "", after: str = "", digits: int = git.SHORT) -> tuple[Commit, ...]:
     """Return the commits of HEAD, the newest first: those after the revision `since`, made no earlier than `after`.
 
     `after` is a time such as 2026-01-31T12:00:00Z; in any other form it is ignored.
@@ -40,9 +41,31 @@ def log(root: Path, *, since: str = "", after: str = "", digits: int = 10) -> tu
     first = since if re.fullmatch(_FULL, since) else since and git.resolve_commit(root, since)
     commits = f"{first}..{newest}" if first else newest
     times = (f"--since={after}",) if re.fullmatch(_TIME, after) else ()
-    form = ("--encoding=UTF-8", "--format=%H%n%h%n%s%n%B", f"--abbrev={digits}")
+    return _listed(root, [f"--abbrev={digits}", *times, commits])
+
+
+def made_since(root: Path, start: str, moment: str) -> tuple[Commit, ...]:
+    """Return the commits of HEAD that were made in this working tree since it was at `start`, the oldest first.
+
+    `moment` is when that was, as a timestamp. What a pull or a merge brought was made elsewhere, and what a rebase made
+    again was there before. Where git does not know `start`, or has no reflog, there are none.
+    """
+    newest = git.head(root)
+    if newest in {None, start}:
+        return ()
+    try:
+        sides = ["--right-only", "--cherry-pick", "--end-of-options", f"{start}...{newest}", "--"]
+        commits = _listed(root, [f"--abbrev={git.SHORT}", "--reverse", *sides])
+    except GitFailed:
+        return ()
+    here = made_here(root, moment, start) if commits else frozenset()
+    return tuple(each for each in commits if each.id in here)
+
+
+def _listed(root: Path, args: list[str]) -> tuple[Commit, ...]:
+    form = ("--encoding=UTF-8", "--format=%H%n%h%n%s%n%B")
     # --no-show-signature: `log.showSignature` in the user's configuration would put gpg's output into the entries.
-    output = git.run(["log", "-z", "--no-show-signature", *form, *times, commits, "--"], root)
+    output = git.run(["log", "-z", "--no-show-signature", *form, *args], root)
     entries = (entry.decode("utf-8", "replace").split("\n", 3) for entry in output.split(b"\0") if entry)
     return tuple(Commit(*entry) for entry in entries)
 

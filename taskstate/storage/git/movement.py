@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 _MADE_HERE = re.compile(r"commit|cherry-pick|revert|am\b|.*\((?:pick|reword|edit|squash|fixup|continue)\)")
 _FORM = "--format=%H%x00%P%x00%s%x00"
 _RAW = b":"  # begins an entry of `--raw`
-_SHORT = 7  # digits of a commit's id in a message
 
 
 class Commit(NamedTuple):
@@ -34,7 +33,7 @@ class Commit(NamedTuple):
     @property
     def words(self) -> str:
         """The commit in words, for a message."""
-        return f"{self.id[:_SHORT]} {git.printable(self.subject)}".rstrip()
+        return f"{self.id[: git.SHORT]} {git.printable(self.subject)}".rstrip()
 
 
 class Movement(NamedTuple):
@@ -120,14 +119,7 @@ def _changed_paths(fields: Iterator[bytes]) -> tuple[list[str], bytes]:
 
 def was_reset(root: Path, since: str) -> bool:
     """Return whether the reflog of HEAD tells of a `git reset` at or after a moment, given as a timestamp."""
-    try:
-        begun = datetime.fromisoformat(since).timestamp()
-        args = ["log", "--walk-reflogs", "--date=unix", "--format=%gd %gs", "--no-show-signature", "HEAD", "--"]
-        lines = git.run(args, root).decode("utf-8", "replace").split("\n")
-    except (GitFailed, ValueError):
-        return False
-    resets = (re.match(r"HEAD@\{(\d+)\} reset:", line) for line in lines)
-    return any(found and int(found[1]) >= begun for found in resets)
+    return any(words.startswith("reset:") for _, _, words in _reflog_since(root, since))
 
 
 def made_here(root: Path, since: str = "", head: str = "") -> frozenset[str]:
@@ -135,15 +127,20 @@ def made_here(root: Path, since: str = "", head: str = "") -> frozenset[str]:
 
     With `since`, a timestamp, those made after that moment, at which HEAD was `head`.
     """
+    entries = _reflog_since(root, since)
+    # A timestamp has whole seconds: of the same one are entries before and after it.
+    begun = datetime.fromisoformat(since).timestamp() if entries and since else -1
+    before = [at for at, (name, when, _) in enumerate(entries, start=1) if when == begun and name == head]
+    return frozenset(name for name, _, words in entries[max(before, default=0) :] if _MADE_HERE.match(words))
+
+
+def _reflog_since(root: Path, since: str) -> list[tuple[str, int, str]]:
+    """Return the entries of HEAD's reflog since a moment, all if it is empty; none where there is no reflog."""
     try:
         begun = datetime.fromisoformat(since).timestamp() if since else 0
-        entries = [each for each in _reflog(root) if each[1] >= begun]
+        return [each for each in _reflog(root) if each[1] >= begun]
     except (GitFailed, OSError, ValueError):
-        return frozenset()
-    # A timestamp has whole seconds: of the same one are entries before and after it.
-    before = [at for at, (name, when, _) in enumerate(entries, start=1) if when == begun and name == head]
-    entries = entries[max(before, default=0) :]
-    return frozenset(name for name, _, words in entries if _MADE_HERE.match(words))
+        return []
 
 
 def _reflog(root: Path) -> Iterator[tuple[str, int, str]]:

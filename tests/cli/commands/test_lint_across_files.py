@@ -360,7 +360,7 @@ def test_commits_are_looked_up(cli: Cli, place: Place) -> None:
     place.add("Worked.", commits=(head[:7],))
     edit(
         place.path,
-        (f"- `{head}`", f"- `{head[:7]}`\n- `0badc0de`"),
+        (f"**Commits:** `{head[:10]}`", f"**Commits:**\n\n- `{head[:7]}`\n- `0badc0de`"),
         ("## 5. Git History\n", f"## 5. Git History\n\n- `{head}` - start\n- `feedbeef` - gone\n"),
     )
     assert found(cli) == found(cli) == [("101", "TS410"), ("101", "TS410")]

@@ -79,7 +79,7 @@ def test_archives_and_handoffs_are_searched(cli: Cli, place: Place) -> None:
     names = [*dict.fromkeys(path for _, path, _ in found(cli, "needle"))]
     assert names[:2] == ["task-101-state.md", "task-101-archive.md"]
     assert [name.startswith("phase-1-handoff-") for name in names[2:]] == [True]
-    assert ("101", "task-101-archive.md", "- needle 0") in found(cli, "needle 0")
+    assert ("101", "task-101-archive.md", "**What I did:** needle 0") in found(cli, "needle 0")
 
 
 def test_hits_stand_in_the_order_of_tasks_and_lines(cli: Cli, place: Place) -> None:

@@ -90,11 +90,13 @@ def test_every_flag_is_recorded(cli: Cli) -> None:
         "next": ["Go on."],
         "commits": ["abc1234"],
         "verification": ["make test"],
+        "findings": [],
+        "outcome": [],
         "agent": "me",
         "archived": False,
     }
     text = cli.ok("session", "show", "101", "1")
-    assert "**Agent:**\n\n- me\n" in text
+    assert "**By:** me\n" in text
     assert "**Commits:**\n\n- `abc1234`\n" in text
     assert "**Verification:**\n\n- make test\n" in text
 
@@ -213,9 +215,9 @@ def test_dry_run_prints_the_diff(cli: Cli, place: Place) -> None:
     before = place.text
     diff = cli.ok("session", "add", "101", *SAID, "--dry-run")
     assert diff.startswith("--- a/.taskstate/tasks/task-101-state.md\n+++ b/.taskstate/tasks/task-101-state.md\n@@ ")
-    assert "\n+- Wrote it.\n" in diff
+    assert "\n+**What I did:** Wrote it.\n" in diff
     data = cli.json("session", "add", "101", *SAID, "--dry-run")
-    assert "\n+- Wrote it.\n" in data["diff"]
+    assert "\n+**What I did:** Wrote it.\n" in data["diff"]
     assert place.text == before
 
 
@@ -258,7 +260,7 @@ def test_session_is_shown_wherever_it_stands(cli: Cli, place: Place) -> None:
     before = cli.ok("session", "show", "101", "1")
     place.archive()
     assert cli.ok("session", "show", "101", "1") == before
-    assert before.startswith("### Session 1 - 2026-01-31 12:02\n\n**What I did:**\n\n- One.\n")
+    assert before.startswith("### Session 1 - 2026-01-31 12:02\n\n**What I did:** One.\n")
     shown = cli.json("session", "show", "101", "1")
     empty = {text.key: [] if text.repeated else "" for text in SESSION_TEXTS}
     said = {"did": ["One."], "issues": ["Two."], "state": "Half-way.", "next": ["Go on."]}

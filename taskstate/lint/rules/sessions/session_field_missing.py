@@ -1,12 +1,12 @@
-"""session-field-missing: a session lacks one of its four fields, or says nothing there.
+"""session-field-missing: a session lacks one of its three fields, or says nothing there.
 
 ## What
 
-A session has the fields **What I did:**, **Issues encountered:** (or **Issues:**), **Current state:** and **Next
-steps:**. Each is a label in bold at the left margin, with its colon inside the bold, followed by text on the same line,
-a paragraph or a list. A field is empty if only blanks, comments and empty list items follow. Labels in code fences,
-lists, quotes and comments do not count. The finding is at the session's heading for a missing field, and at the label
-for an empty one.
+A session has the fields **What I did:**, **Current state:** and **Next steps:**; **Issues encountered:** (or
+**Issues:**) may be left out where there were none. Each is a label in bold at the left margin, with its colon inside
+the bold, followed by text on the same line, a paragraph or a list. A field is empty if only blanks, comments and empty
+list items follow. Labels in code fences, lists, quotes and comments do not count. The finding is at the session's
+heading for a missing field, and at the label for an empty one.
 
 ## Why
 
@@ -28,13 +28,9 @@ comes next. What is missing there must be found out again, at full price.
 ## Instead
 
 ```markdown
-**Issues encountered:** None
-
 **Current state:** Rotation works; expiry is not checked yet.
 
-**Next steps:**
-
-- Check expiry in verifyToken()
+**Next steps:** Check expiry in verifyToken()
 ```
 
 `None` is an answer; an empty field is not. `taskstate session add` asks for all fields.
@@ -50,7 +46,7 @@ from taskstate.lint.facts.outline import SECTION, SUBSECTION
 from taskstate.lint.facts.wording import line_of
 from taskstate.messages import first_of
 from taskstate.model.progress_log import is_summary, labelled_fields, session_number
-from taskstate.model.session_texts import REQUIRED_LABELS
+from taskstate.model.session_texts import ASKED_LABELS, REQUIRED_LABELS
 from taskstate.syntax.escaping import is_blank
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
@@ -63,7 +59,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document, Section
 
 RULE = Rule(
-    code="TS404", name="session-field-missing", summary="a session lacks one of its four fields, or says nothing there"
+    code="TS404", name="session-field-missing", summary="a session lacks one of its three fields, or says nothing there"
 )
 
 
@@ -78,7 +74,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             absent = [label for label in absent if not _is_below(document, splitting, label)]
         if absent:
             yield _absent(document, session, absent)
-        for label in REQUIRED_LABELS:
+        for label in ASKED_LABELS:
             field = session.fields.get(label.lower())
             if field and all(is_blank(span.of(document.text)) for span in (field.span, *field.more)):
                 yield _empty(document, session, field)

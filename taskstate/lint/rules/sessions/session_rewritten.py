@@ -5,7 +5,9 @@
 A session of the compared revision (HEAD, or `--against REV`) is neither in the Progress Log nor in
 the archive file: its text or its time was changed, or it was removed. During a merge the sessions of both sides must be
 there. Its number does not count, nor do numbers of other sessions in its text, since a merge may change both; nor do
-the level of its heading, line ends and trailing blanks. A session that is not committed yet may be changed freely.
+the level of its heading, line ends and trailing blanks. A session that is not committed yet may be changed freely. One
+that was committed while its turn was open may get what ends the turn: **By:**, **Commits:**, **Verification:**,
+**Findings:** and **Outcome:**, if all that it said stays.
 
 ## Why
 
@@ -45,6 +47,7 @@ from taskstate.lint.facts.moments import in_future
 from taskstate.lint.facts.session_history import SessionIndex, archived, entries, is_reliable
 from taskstate.model.config import COMMITTED
 from taskstate.model.names import own_id
+from taskstate.model.session_texts import tells_more
 from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -83,7 +86,8 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     missing = _not_archived([each for each in unmatched if not _is_redated(each.entry, present_index, facts)], facts)
     before = SessionIndex(each.entry for each in committed)
     replacements = _Replacements(each for each in present if not before.has(each))
-    replaced = [(each, replacements.take(each.entry)) for each in missing]
+    taken = ((each, replacements.take(each.entry)) for each in missing)
+    replaced = [(each, new) for each, new in taken if not (new and _is_completed(each.entry, new))]
     rewritten = [(each, replacement) for each, replacement in replaced if replacement]
     for each, replacement in replaced:
         swallowed = [one for one, other in replaced if not other and replacement and one.entry.text in replacement.text]
@@ -98,6 +102,11 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     removed = [each for each, replacement in replaced if not replacement]
     if removed:
         yield _removed(removed, facts)
+
+
+def _is_completed(entry: SessionText, new: SessionText) -> bool:
+    """Return whether a session got nothing but what ends its turn."""
+    return new.time == entry.time and tells_more(new.text, entry.text)
 
 
 def _is_redated(entry: SessionText, present: SessionIndex, facts: Facts) -> bool:

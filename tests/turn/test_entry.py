@@ -1,0 +1,175 @@
+"""The entry of a turn tells the whole turn, by each kind of ending; the page on turns shows what a run writes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.place import TASK
+from tests.support.turns import FAILING, FINDING, PASSING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.support.turns import Turns
+
+PAGE = Path(__file__).parents[2] / "docs" / "turn.md"
+OUTPUT = "### Summary\n\nTokens are issued.\n\n### Files Created/Modified\n\n- `a.txt`\n"
+HANDOFF = ("--action", "Write the rest.", "--file", "a.txt", "--location", "line 1", "--goal", "It is done.")
+
+
+def entry(turns: Turns) -> str:
+    """Return the newest entry, with an id for each commit and a moment for each time."""
+    text = turns.place.state.sessions[-1].entry
+    text = re.sub(r"`[0-9a-f]{10}`", "`4b82c1d0aa`", text)
+    return re.sub(r"\d{4}-\d\d-\d\dT?[\d:-]*Z?(?: \d\d:\d\d)?", "2026-01-31 14:05", text)
+
+
+def _handed_over(turns: Turns) -> None:
+    turns.start()
+    turns.cli.ok("handoff", "new", TASK, *HANDOFF)
+    turns.finish("Wrote half of it.", "--pause")
+
+
+def _done(turns: Turns) -> None:
+    turns.start(agent="bea")
+    turns.place.write("a.txt", "built\n")
+    turns.place.commit("Issue tokens")
+    turns.finish("Wrote the rest.", "--pass", "jwt-1", "--check", "1")
+
+
+def _sent_back(turns: Turns) -> None:
+    turns.start(agent="cai")
+    turns.finish("Read the diff.", *FINDING)
+
+
+def _answered(turns: Turns) -> None:
+    turns.start(agent="ann")
+    turns.finish("Made it fast.", "--answer", "1=It takes a second now")
+
+
+def _cleared(turns: Turns) -> None:
+    turns.place.write("a.txt", "built, by hand\n")
+    turns.start("reviewer", "--accept-drift", "a typo that ann mended", agent="cai")
+    turns.finish("Read the diff.")
+
+
+def _waived(turns: Turns) -> None:
+    turns.start(agent="dan")
+    turns.place.write("check.sh", FAILING)
+    waived = ("--waive", "sh", "--note", "it fails without a network")
+    turns.finish("Ran all.", *waived)
+
+
+def _completed(turns: Turns) -> None:
+    turns.cli.ok("role", "reopen", TASK, "validator", "--note", "one more look")
+    turns.start(agent="dan")
+    turns.place.write("check.sh", PASSING)
+    turns.place.write("out.md", OUTPUT)
+    turns.finish("Ran all again.", "--check", "2", "--complete", "--output", "out.md")
+
+
+STORY: tuple[tuple[str, Callable[[Turns], object]], ...] = (
+    (
+        "given up",
+        lambda turns: (turns.start("implementer"), turns.finish("Tried it.", "--abandon", "--note", "no time")),
+    ),
+    ("paused", lambda turns: (turns.start("implementer"), turns.finish("Read it.", "--pause"))),
+    ("handed over", _handed_over),
+    ("done", _done),
+    ("sent back", _sent_back),
+    ("answered", _answered),
+    ("cleared, drift accepted", _cleared),
+    ("waived", _waived),
+    ("completed", _completed),
+)
+
+
+@pytest.mark.slow
+def test_the_page_shows_what_a_run_writes(turns: Turns) -> None:
+    """Each ending has its lines there, below those of the words; none of these entries is longer than 16 lines."""
+    turns.check(PASSING)
+    written = {}
+    for name, step in STORY:
+        step(turns)
+        written[name] = entry(turns)
+    assert max(each.count("\n") + 1 for each in written.values()) <= 16
+    assert "No findings" in turns.cli.ok("lint")
+    part = PAGE.read_text(encoding="utf-8").split("\n## The entry of a turn\n", 1)[1].split("\n## ", 1)[0]
+    whole, endings = re.findall(r"(?ms)^```\w+\n(.*?)^```$", part)
+    assert whole.rstrip("\n") == written["sent back"]
+    rows = [row for name, each in written.items() for row in _rows(name, each)]
+    assert endings.splitlines() == rows
+
+
+def _rows(name: str, text: str) -> list[str]:
+    """Return the lines below the words of an entry, the first one behind the name of its ending."""
+    lines = list(filter(None, text.split("**Next steps:** Go on.")[1].split("\n")))
+    return [f"{shown:26}{line}" for shown, line in zip([name, *[""] * len(lines)], lines, strict=False)]
+
+
+def test_an_entry_is_completed_and_not_doubled(turns: Turns) -> None:
+    """Words that were recorded by a `finish` that found a regression, and committed, are completed by the next one."""
+    turns.check(PASSING)
+    turns.start("implementer")
+    turns.place.write("check.sh", FAILING)
+    turns.fails("Built it.", "--verified", "by hand")
+    turns.place.write("check.sh", PASSING)
+    turns.place.commit("Build it, deadbeef1 undone")
+    said = turns.place.state.sessions[-1].entry
+    turns.finish("Built it.", "--verified", "by hand")
+    told = turns.place.state.sessions[-1]
+    assert (turns.sessions, said in turns.place.text) == (1, False)
+    assert told.texts()["verification"] == ("by hand", "1 passed, was 1")
+    assert re.fullmatch(r"`[0-9a-f]{10}`", told.entry.split("**Commits:** ")[1].split("\n")[0])
+    assert "No findings" in turns.cli.ok("lint")
+
+
+def test_an_older_form_that_comes_back_makes_way(turns: Turns) -> None:
+    """What an editor saved from before the end is told as gone, and brought back once, as the end has left it."""
+    turns.start("implementer")
+    turns.fails("Built it.", "--check", "9")
+    before = turns.place.text
+    turns.finish("Built it.")
+    complete = turns.place.state.sessions[-1].entry
+    turns.place.text = before
+    assert "doctor --fix" in turns.cli("show", TASK).err
+    turns.cli.ok("doctor", "--fix")
+    assert [each.entry for each in turns.place.state.sessions] == [complete]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_session_by_hand_is_completed(turns: Turns, end: str) -> None:
+    """What somebody wrote into the file in this turn gets who and what the turn knows, and stays as it is."""
+    turns.start("implementer")
+    own = (
+        "### Session 1 - 2026-01-31 14:05\n\n**What I did:**\n\n* It.\n\n**Current state:** So.\n\n**Next steps:** On."
+    )
+    log = turns.place.text.split("## 4. Progress Log\n")[1].split("## 5.")[0]
+    turns.place.path.write_bytes(turns.place.text.replace(log, f"\n{own}\n\n").replace("\n", end).encode())
+    turns.cli.ok("finish", TASK, "--pause")
+    head, body = own.split("\n\n", 1)
+    data = turns.place.path.read_bytes()
+    assert f"{head}\n\n**By:** ann (implementer)\n\n{body}\n\n**Outcome:** paused\n" in data.decode().replace(
+        "\r\n", "\n"
+    )
+    assert data.count(b"\r\n") == (data.count(b"\n") if end == "\r\n" else 0)
+
+
+def test_commits_that_others_made_are_not_the_turns(turns: Turns) -> None:
+    """A merge that brings commits of another branch lists none of them; more than eight are counted."""
+    turns.start("implementer")
+    theirs = turns.place.git("commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "Their work")
+    turns.place.git("merge", "--quiet", "--ff-only", theirs)
+    for number in range(11):
+        turns.place.write("a.txt", f"{number}\n")
+        turns.place.commit(f"Step {number} <!-- of it")
+    turns.finish("Built it.")
+    commits = turns.place.state.sessions[-1].texts()["commits"]
+    assert [each.split(" ", 1)[1] for each in commits] == [
+        *(f"Step {number} <\\!-- of it" for number in range(3, 11)),
+        "and 2 more before these",
+    ]
