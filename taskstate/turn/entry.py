@@ -56,13 +56,15 @@ def with_entry(now: Loaded, end: TurnEnd) -> Change:
     if session is None:
         return Change(now.document.text)
     turn, after = end.turn, blocks_of(now.document)
+    # Of two turns in one second, the event of the first has the moment at which the other began.
+    earlier = {said for each in now.state.sessions if each.number <= turn.session for said in each.values(OUTCOME)}
     checked = "; ".join(filter(None, (_checks(end), end.proved)))
     more = {
         BY.key: (by_text(turn.agent or turn.actor or "", turn.role or ""),),
         COMMITS.key: tuple(_commits(end.commits, " ".join(session.values(COMMITS)))),
         VERIFICATION.key: (checked,) if checked else (),
         FINDINGS.key: tuple(_findings(end.before, after)),
-        OUTCOME.key: (*_events(after, end), *end.ends),
+        OUTCOME.key: (*_events(after, end, earlier), *end.ends),
     }
     text = completed(session, {key: values for key, values in more.items() if any(values)})
     told = read_state(now.document.with_text(text))
@@ -108,8 +110,8 @@ def _by_number(blocks: ToolBlocks) -> dict[int, Finding]:
     return {each.number: each for role in blocks.roles.values() for each in role.findings}
 
 
-def _events(after: ToolBlocks, end: TurnEnd) -> Iterator[str]:
-    """Yield the decisions of the turn, each with its reason."""
+def _events(after: ToolBlocks, end: TurnEnd, earlier: set[str]) -> Iterator[str]:
+    """Yield the decisions of the turn, each with its reason; `earlier` are those that earlier entries tell."""
     known = [each.entry for each in end.before.audit.events]
     for each in after.audit.events:
         since = _SINCE if each.entry in known and (each.at or "") >= (end.turn.started_at or "") else {}
@@ -118,4 +120,5 @@ def _events(after: ToolBlocks, end: TurnEnd) -> Iterator[str]:
         if words:
             names = {key: first_of([*map(str, entry.get(key) or ["it"])], _NAMED) for key in ("files", "checks")}
             said = words.format(**{**names, "from": entry.get("from") or "somebody"})
-            yield f"{said}: {entry['note']}" if entry.get("note") else said
+            said = f"{said}: {entry['note']}" if entry.get("note") else said
+            yield from () if each.entry in known and said in earlier else (said,)
