@@ -8,6 +8,7 @@ from taskstate.handoff.document import ACCEPTED, OPEN, with_values
 from taskstate.handoff.document_files import HandoffFile, archive_path, handoff_files, list_documents, open_document
 from taskstate.handoff.invalid import require_valid
 from taskstate.handoff.verified_facts import differences, newer_sessions
+from taskstate.model.session_texts import TOOK_OVER
 from taskstate.model.write_metadata import blocks_of, timestamp
 from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
@@ -161,7 +162,7 @@ def accepted_note(workspace: Workspace, state: TaskState) -> str:
         return ""
     accepted_together = [each for each in accepted if each is newest or _overlap(each, newest)]
     names = [f"`{workspace.config.root}/{each.path}`" for each in accepted_together if not _is_mentioned(each, state)]
-    return f"took over from {' and '.join(names)}" if names else ""
+    return f"{TOOK_OVER} {' and '.join(names)}" if names else ""
 
 
 def _overlap(one: HandoffFile, other: HandoffFile) -> bool:

@@ -113,8 +113,8 @@ class Session(_Session):
 
     @property
     def agent(self) -> str:
-        """The agent that worked in the session."""
-        return "\n".join(self.values(session_texts.AGENT))
+        """Who the session is by, as it says it: `ann (reviewer)`."""
+        return "\n".join(self.values(session_texts.BY))
 
     @property
     def entry(self) -> str:

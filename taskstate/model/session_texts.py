@@ -5,6 +5,8 @@ Whatever writes, reads, merges, migrates or asks for a session takes its texts f
 
 from __future__ import annotations
 
+import re
+
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -39,7 +41,9 @@ class SessionText(NamedTuple):
 
 
 # A row that some part of the product means by itself has a name.
-AGENT = SessionText("agent", "Agent", "agent", "name of the agent", "the agent's name", repeated=False, example="NAME")
+BY = SessionText(
+    "agent", "By", "agent", "name of the agent", "the agent's name", repeated=False, example="NAME", also=("agent",)
+)
 DID = SessionText("did", "What I did", "did", "work done", "what was done", required=True)
 ISSUES = SessionText(
     "issues", "Issues encountered", "issue", "issue encountered", "an issue", placeholder="None", also=("issues",)
@@ -59,7 +63,7 @@ COMMITS = SessionText(
 )
 VERIFICATION = SessionText("verification", "Verification", "verified", "what was verified, and how", "the verification")
 # In the order of the file.
-SESSION_TEXTS = (AGENT, DID, ISSUES, STATE, NEXT, COMMITS, VERIFICATION)
+SESSION_TEXTS = (BY, DID, ISSUES, STATE, NEXT, COMMITS, VERIFICATION)
 
 _IN_EVERY_SESSION = tuple(text for text in SESSION_TEXTS if text.required or text.placeholder)
 REQUIRED_LABELS = tuple(text.label for text in _IN_EVERY_SESSION)
@@ -72,6 +76,28 @@ ENTRY_FORM = f"""<!-- By hand, the newest last: a heading "Session 1 - 2026-01-3
      each with a text: {" ".join(f"**{label}:**" for label in REQUIRED_LABELS)} -->"""
 
 
+TOOK_OVER = "took over from"
+_BY = rf"(.*?)(?: \(([\w.-]+)\))?(?:, {TOOK_OVER} .*)?"
+
+
+class By(NamedTuple):
+    """Who a session is by: the agent's name, and its role in the turn; empty where the session does not say."""
+
+    name: str
+    role: str
+
+
+def by_text(name: str, role: str) -> str:
+    """Return the text that says who a session is by: `ann (reviewer)`, or `ann` where there is no role."""
+    return f"{name} ({role})" if role and not by_of(name).role else name
+
+
+def by_of(text: str) -> By:
+    """Return name and role of a text that says who a session is by, without a remark on a handoff."""
+    match = re.compile(_BY, re.DOTALL).fullmatch(text.strip())
+    return By(match[1], match[2] or "") if match else By(text, "")
+
+
 def agent_last(texts: Sequence[SessionText]) -> list[SessionText]:
     """Return the texts in the order in which doors ask for them and data has them."""
-    return sorted(texts, key=lambda text: text.key == AGENT.key)
+    return sorted(texts, key=lambda text: text.key == BY.key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial, update_wrapper
 
-from taskstate.model.session_texts import AGENT, SESSION_TEXTS
+from taskstate.model.session_texts import BY, SESSION_TEXTS
 from taskstate.operations.call import usage_error
 from taskstate.operations.operation import TASK, Operation, group, option, switch
 from taskstate.operations.result import Result, changed, outcome_shape
@@ -104,7 +104,7 @@ def _answer(text: str) -> tuple[int, str]:
 
 def finish_operations(texts: Sequence[SessionText] = SESSION_TEXTS) -> tuple[Operation, ...]:
     """Return the operation, with a field for each text but the agent's name, which the turn knows."""
-    words = text_fields([each for each in texts if each is not AGENT])
+    words = text_fields([each for each in texts if each is not BY])
     return (
         Operation(
             "finish",

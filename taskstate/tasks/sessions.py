@@ -11,7 +11,7 @@ from taskstate.model.derived_values import is_too_large
 from taskstate.model.document_kinds import kind_of, section_key
 from taskstate.model.misplaced_sessions import misplaced_sessions
 from taskstate.model.progress_log import session_number
-from taskstate.model.session_texts import AGENT, COMMITS, ENTRY_FORM
+from taskstate.model.session_texts import BY, COMMITS, ENTRY_FORM
 from taskstate.model.statuses import CREATED, DROPPED, IN_PROGRESS
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.model.write_metadata import set_front_matter, with_write_metadata
@@ -49,7 +49,7 @@ _MOMENT = timedelta(minutes=10)  # within which the same words are the same comm
 KEPT_REFUSALS: frozenset[ErrorCode] = damage.CODES | {
     *("section-missing", "unsafe", "unreadable", "newer-format", "pending", "file-name", "session-misplaced")
 }
-_AGENT = rf"(?ms)^\*\*{AGENT.label}:\*\*.*?(?=^\*\*[^*\n]+:\*\*|\Z)"
+_AGENT = rf"(?msi)^\*\*(?:{'|'.join((BY.label, *BY.also))}):\*\*.*?(?=^\*\*[^*\n]+:\*\*|\Z)"
 _STARTING = ("Task Description", "Acceptance Criteria")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from taskstate.errors import SeveralReasons, TaskstateError
 from taskstate.messages import counted, first_of
+from taskstate.model.session_texts import by_text
 from taskstate.model.statuses import COMPLETE, DONE
 from taskstate.model.write_metadata import blocks_of
 from taskstate.qa import trust
@@ -200,7 +201,7 @@ def _recorded(workspace: Workspace, loaded: Loaded, turn: Turn, asked: FinishReq
     if asked.words:
         is_ours = is_own(turn, request.metadata.actor, asked.agent)
         agent = asked.agent or (turn.agent if is_ours else request.metadata.actor) or ""
-        words = asked.words._replace(agent=asked.words.agent or agent)
+        words = asked.words._replace(agent=by_text(asked.words.agent or agent, turn.role or ""))
         known = request._replace(known=loaded)
         return sessions.add(workspace, loaded.state.id, words, known, since=turn.session)
     if asked.ending != ABANDON and not any(each.number > turn.session for each in loaded.state.sessions):

@@ -84,7 +84,7 @@ def test_a_session_is_written_in_canonical_form(place: Place) -> None:
         next=("Ship.", "Rest."),
     )
     assert read(place, 1).entry == (
-        "### Session 1 - 2026-01-31 12:02\n\n**Agent:**\n\n- backend\n\n**What I did:**\n\n- Wrote it.\n\n"
+        "### Session 1 - 2026-01-31 12:02\n\n**By:**\n\n- backend\n\n**What I did:**\n\n- Wrote it.\n\n"
         "**Issues encountered:**\n\n- Slow.\n\n**Current state:**\n\n- Done.\n\n**Next steps:**\n\n- Ship.\n- Rest.\n\n"
         "**Commits:**\n\n- `abc1234`\n\n**Verification:**\n\n- pytest: 8 passed"
     )

@@ -105,14 +105,14 @@ def test_a_turn_is_its_actor_s_and_its_agent_s(turns: Turns) -> None:
         turns.finish(f"Went on {len(agent)}.", "--pause", *agent)
     assert turns.turn is None
     assert "turn-taken-over" not in turns.events
-    assert re.findall(r"\*\*Agent:\*\*\s+- (\w+)", turns.place.text) == ["ann"] * 3
+    assert re.findall(r"\*\*By:\*\*\s+- (\w+)", turns.place.text) == ["ann"] * 3
 
 
 def test_who_takes_over_is_named_in_the_session(turns: Turns) -> None:
     """The words of who ends the turn of another are not the other's."""
     turns.start()
     turns.finish("Stepped in.", "--pause", "--take-over", "ann is gone", *BOB)
-    assert re.findall(r"\*\*Agent:\*\*\s+- (\w+)", turns.place.text) == ["bob"]
+    assert re.findall(r"\*\*By:\*\*\s+- (\w+)", turns.place.text) == ["bob"]
     assert "note: ann is gone, from: ann" in turns.place.text
 
 

@@ -94,7 +94,7 @@ def test_every_flag_is_recorded(cli: Cli) -> None:
         "archived": False,
     }
     text = cli.ok("session", "show", "101", "1")
-    assert "**Agent:**\n\n- me\n" in text
+    assert "**By:**\n\n- me\n" in text
     assert "**Commits:**\n\n- `abc1234`\n" in text
     assert "**Verification:**\n\n- make test\n" in text
 
