@@ -117,21 +117,16 @@ def pinned(current: SnapshotBase, task_id: str, delta: Delta) -> Delta:
     Raises:
         TaskstateError: code "no-commit": the recorded base is not in this repository.
     """
-    commit = current.head if delta.base_commit is None else delta.base_commit
-    pinned_ = delta if delta.base_commit else with_base(delta, commit)
-    tree = current.base_tree(pinned_)
-    if tree is None:
-        raise snapshot_base.no_commit(commit, task_id)
+    based = with_base(delta, current.head) if delta.base_commit is None else delta
+    if current.base_tree(based) is None:
+        raise snapshot_base.no_commit(str(based.base_commit), task_id)
     # A file of an earlier version has the tree of its base, which may be all that is left of it.
     is_said = delta.base_tree and current.base_tree(delta._replace(base_tree=None)) == delta.base_tree
-    return with_base(pinned_, commit) if is_said else pinned_
+    return with_base(based, str(based.base_commit)) if is_said else based
 
 
 def start_tree(delta: Delta, role: str, previous_role: str | None) -> str | None:
-    """Return the tree that a role began with: of its turn, of the snapshot it has, or as the previous role left it.
-
-    None stands for the tree of the base.
-    """
+    """Return the tree with which a role began: of its turn, its snapshot, or the previous role; None for the base's."""
     turn, left, own = delta.turn, delta.left, delta.snapshots.get(role)
     if turn and turn.role == role and turn.tree:
         return (left and left.start_tree) or turn.tree
