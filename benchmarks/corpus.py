@@ -124,8 +124,6 @@ def _front_matter(random: Random, number: int, *, title: str, sessions: int, bod
         *(
             "audit:",
             "  updated_by: implementer",
-            '  updated_at: "2024-03-01T08:00:00Z"',
-            f"  update_count: {sessions + 3}",
         ),
         *(
             f'  git_head: "{head}"',

@@ -104,7 +104,7 @@ class World:
         first.write("docs/c.txt", "c\n")
         first.commit("more")
         first.git("clone", "--quiet", "--bare", ".", str(folder / "origin"))
-        self.left: dict[tuple[str | None, str | None], Left] = {}
+        self.left: dict[tuple[object, ...], Left] = {}
         self.clones = {name: self._clone(folder, name) for name in CLONES}
 
     def _clone(self, folder: Path, name: str) -> Clone:
@@ -151,9 +151,7 @@ class World:
         entries = clone.entries()
         snapshot = next((each for each in _snapshots(clone) if each.tree == tree_id(entries)), None)
         if snapshot:
-            self.left[snapshot.tree, snapshot.diff_sha] = Left(
-                entries, _diff(clone, snapshot.role, diffs.FROM_BASE) or b""
-            )
+            self.left[_key(snapshot)] = Left(entries, _diff(clone, snapshot.role, diffs.FROM_BASE) or b"")
         return _honest(said)
 
     def commit(self, clone: Clone, number: int) -> None:
@@ -188,7 +186,7 @@ class World:
     def look(self, clone: Clone, _: int = 0) -> Iterator[str]:
         """Yield what a clone says that is not so, and what it should say and does not."""
         for snapshot in _snapshots(clone):
-            left = self.left.get((snapshot.tree, snapshot.diff_sha))
+            left = self.left.get(_key(snapshot))
             if left:
                 is_known = (clone.root / ".taskstate" / str(snapshot.folder) / "pack").exists() or clone.has(
                     left.entries
@@ -214,6 +212,11 @@ def _blocks(clone: Clone) -> ToolBlocks | None:
 def _snapshots(clone: Clone) -> tuple[Snapshot, ...]:
     blocks = _blocks(clone)
     return tuple(each for each in blocks.delta.snapshots.values() if each.tree) if blocks else ()
+
+
+def _key(snapshot: Snapshot) -> tuple[object, ...]:
+    """Return what tells a snapshot from others that left the same tree."""
+    return snapshot.tree, snapshot.head, snapshot.diff_stat, snapshot.folder
 
 
 def _diff(clone: Clone, role: str, kind: str) -> bytes | None:

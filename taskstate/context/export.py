@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from taskstate.model.config import Config
     from taskstate.model.delta_block import Delta
     from taskstate.model.task_state import TaskState
-    from taskstate.model.tool_blocks import Role, ToolBlocks
+    from taskstate.model.tool_blocks import Baseline, Role, ToolBlocks
     from taskstate.workspace.workspace import Loaded, Workspace
 
 
@@ -146,13 +146,15 @@ def _fields(config: Config, state: TaskState, blocks: ToolBlocks) -> dict[str, o
         "standards": sorted(static.standards, key=lambda each: [str(each.get(key, "")) for key in ("file", "section")]),
         "commands": list(static.commands),
         "paths": sorted(static.paths),
-        "baseline": _present(blocks.baseline.values, _BASELINE),
+        "baseline": _present(
+            {**blocks.baseline._asdict(), "results": blocks.baseline.values.get("results")}, _BASELINE
+        ),
         "inputs": _inputs(state),
         "evidence": sorted(
             (_present(each, _EVIDENCE) for each in blocks.evidence), key=lambda each: str(each.get("id", ""))
         ),
         "coordination": {role.name: _coordination(role) for role in pipeline},
-        "qa": {role.name: values for role in pipeline if (values := _present(role.values, _ROLE_QA))},
+        "qa": {role.name: values for role in pipeline if (values := _qa(role, blocks.baseline))},
         "delta": _delta(blocks.delta),
     }
 
@@ -166,6 +168,12 @@ def _inputs(state: TaskState) -> list[dict[str, object]]:
         input_ = pulled.get(upstream.id.casefold())
         entries.append(entry | ({"revision": input_.revision, "sha256": input_.sha} if input_ else {}))
     return entries
+
+
+def _qa(role: Role, baseline: Baseline) -> dict[str, object]:
+    """Return the results of a role's checks, which may be those of the baseline, and their log."""
+    results = role.values.get("qa") or (baseline.values.get("results") if role.qa else None)
+    return _present({**role._asdict(), "qa": results}, _ROLE_QA)
 
 
 def _coordination(role: Role) -> dict[str, object]:

@@ -22,6 +22,7 @@ from taskstate.lint.removed import removed_findings
 from taskstate.lint.runner import LintRequest, open_run
 from taskstate.messages import counted, decoded
 from taskstate.model import names
+from taskstate.model.names import ARTIFACTS
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import CLOSED
 from taskstate.model.write_metadata import check_seal
@@ -238,8 +239,8 @@ def _check_orphans(workspace: Workspace) -> Iterable[RepositoryProblem]:
     for folder, name, task_id in orphans:
         if task_id.casefold() in told:
             continue
-        away = f"`taskstate purge {task_id}` deletes it" if folder == artifacts.FOLDER else "delete this"
-        if folder == artifacts.FOLDER and artifacts.has_lasting(workspace, task_id):
+        away = f"`taskstate purge {task_id}` deletes it" if folder == ARTIFACTS else "delete this"
+        if folder == ARTIFACTS and artifacts.has_lasting(workspace, task_id):
             away = "delete this: it holds words that are recorded nowhere"
         help_ = f"bring task {files.shown(task_id)} back, for example from git, or {away}"
         place = workspace.state_root / folder / name

@@ -6,6 +6,7 @@ import re
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest, counted, decoded
+from taskstate.model.names import hashed_artifact
 from taskstate.model.write_metadata import front_matter_values, set_front_matter, timestamp
 from taskstate.secrets.mask import masked
 from taskstate.storage import files, folders
@@ -205,7 +206,7 @@ def _excerpt(entry: object) -> Excerpt | None:
 
 def artifact_of(task_id: str, excerpt: Excerpt) -> str:
     """Return the path, from the state folder, of the artifact that keeps an excerpt's text."""
-    return artifacts.path_for(task_id, _stem_of(excerpt.id), excerpt.sha256, _ENDING)
+    return hashed_artifact(task_id, _stem_of(excerpt.id), excerpt.sha256, _ENDING)
 
 
 def _stem_of(excerpt_id: str) -> str:

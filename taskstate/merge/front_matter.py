@@ -90,8 +90,26 @@ def _split(document: Document) -> _FrontMatter | None:
         comments=comments,
         lines=lines,
         closing=text[front_matter.content.end : front_matter.span.end],
-        values=front_matter_values(document),
+        values=_with_time_of_write(front_matter_values(document)),
     )
+
+
+def _with_time_of_write(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the values with the time of the write in the audit, by which the newer of two is told there."""
+    audit = values.get("audit")
+    if not isinstance(audit, dict) or "updated_at" not in values:
+        return values
+    return {**values, "audit": {"updated_at": values["updated_at"], **audit}}
+
+
+def _as_written(values: dict[str, Any], sides: tuple[_FrontMatter, ...]) -> dict[str, Any]:
+    """Return the values without what the audit need not say, unless both sides are of an earlier version."""
+    audits, merged = [side.values.get("audit") for side in sides], values.get("audit")
+    is_older = all(isinstance(audit, dict) and "update_count" in audit for audit in audits)
+    if is_older or not isinstance(merged, dict):
+        return values
+    said = ("updated_at", "update_count")
+    return {**values, "audit": {key: value for key, value in merged.items() if key not in said}}
 
 
 def _merge(versions: Versions[_FrontMatter], prefer: Prefer) -> str:
@@ -106,7 +124,7 @@ def _merge(versions: Versions[_FrontMatter], prefer: Prefer) -> str:
             values[key] = value
             pieces += (_comments(versions, key, prefer), lines)
     text = "".join((*pieces, _comments(versions, _TAIL, prefer), versions.ours.closing))
-    return _with_values(text, _with_limited_acks(values, versions))
+    return _with_values(text, _with_limited_acks(_as_written(values, versions[1:]), versions))
 
 
 def _entry(versions: Versions[_FrontMatter], key: str, prefer: Prefer) -> tuple[Any, str]:

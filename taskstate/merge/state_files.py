@@ -13,7 +13,7 @@ from taskstate.merge.decisions import decisions_apart
 from taskstate.merge.front_matter import front_matter_text, merge_front_matter, top_level_entries
 from taskstate.merge.lines import lines_of, merge_text
 from taskstate.merge.sections import merge_body, repeats_sections
-from taskstate.model import delta_block
+from taskstate.model import delta_block, roles
 from taskstate.model.canonical_json import audit_seal
 from taskstate.model.derived_values import COUNTS, PROGRESS, SIZE, fix_edits
 from taskstate.model.permanent import CONTENT, VERSION_SEAL, edited_parts, version_of, version_seal
@@ -74,7 +74,8 @@ def _is_unmergeable(document: Document) -> bool:
 
 
 def _merge(texts: Versions[str], documents: Versions[Document], prefer: Prefer) -> str:
-    states = decisions_apart(_with_equal_marks(_with_one_turn(_taken_up(documents.each(read_state)))))
+    states = _with_one_turn(_taken_up(_with_own_results(documents.each(read_state))))
+    states = decisions_apart(_with_equal_marks(states))
     body = merge_body(states, prefer)
     text = merge_front_matter(states.each(lambda state: state.document), prefer) + body.text
     after = parse(text)
@@ -111,6 +112,17 @@ def _taken_up(states: Versions[TaskState]) -> Versions[TaskState]:
         return read_state(side.document.with_text(with_event(text, event)))
 
     return states.each(reopened)
+
+
+# Results of checks
+
+
+def _with_own_results(states: Versions[TaskState]) -> Versions[TaskState]:
+    """Return the versions with each role's results written out, where the sides differ in the baseline."""
+    baselines = states.each(lambda side: blocks_of(side.document).baseline.values)
+    if baselines.ours == baselines.theirs:
+        return states
+    return states.each(lambda side: read_state(roles.with_own_results(side.document)))
 
 
 # A turn that each side has opened

@@ -119,6 +119,7 @@ class Brief(NamedTuple):
 class Config(NamedTuple):
     """The whole configuration; `Config()` holds the defaults."""
 
+    required_version: str = "0"
     root: str = ".taskstate"
     exclude: tuple[str, ...] = ()
     roles: tuple[str, ...] = ("implementer", "reviewer", "validator")

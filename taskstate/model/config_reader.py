@@ -6,15 +6,20 @@ value. Text in, `Config` out; `workspace` finds the file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from taskstate.errors import TaskstateError
 from taskstate.model.config import Config
 from taskstate.syntax.toml_input import read_toml
 from taskstate.typed import TYPE_CHECKING
+from taskstate.version import VERSION
 
 if TYPE_CHECKING:
     from typing import Any
+
+
+_VERSION = r"[0-9]{1,6}([.][0-9]{1,6}){0,2}"
 
 
 def parse_config(text: str, name: str) -> Config | None:
@@ -40,9 +45,11 @@ def read_config(mapping: object, source: str) -> Config:
     """Return the configuration in a `mapping` read from TOML; `source` names it in messages.
 
     Raises:
-        TaskstateError: code "config": it does not meet the schema, names an export for an unknown role, or allows
-            every secret.
+        TaskstateError: code "config": it asks for a newer version, does not meet the schema, names an export for an
+            unknown role, or allows every secret.
     """
+    if isinstance(mapping, Mapping):
+        _require_version(mapping.get("required-version"), source)  # first: a newer version may know other keys
     from taskstate.validation.schema_compiler import (
         is_valid,  # not `schema`, which is slow to import: this runs at each start
     )
@@ -53,6 +60,17 @@ def read_config(mapping: object, source: str) -> Config:
     _require_roles(config, source)
     _require_narrow(config.secrets.allow, source)
     return config._replace(root="/".join(part for part in config.root.split("/") if part not in {"", "."}))
+
+
+def _require_version(wanted: object, source: str) -> None:
+    if isinstance(wanted, str) and re.fullmatch(_VERSION, wanted) and _numbers(wanted) > _numbers(VERSION):
+        message = f"{source}: `required-version` is {wanted}, and this is taskstate {VERSION}"
+        raise _config_error(message, "install that version, or a newer one")
+
+
+def _numbers(version: str) -> list[int]:
+    numbers = [int(each) for each in re.findall("[0-9]+", version)]
+    return [*numbers, 0, 0][:3]
 
 
 def _has_settings(text: str) -> bool:

@@ -31,6 +31,7 @@ _DIGITS = r"([0-9]+)"
 # The folder of handoff documents under the state folder, and the folder of accepted ones within a task's folder.
 HANDOFF_FOLDER, ACCEPTED_FOLDER = "handoffs", "archive"
 _HANDOFF_TIME = r"-handoff-(\d{8}T\d{6}Z)\.md\Z"
+ARTIFACTS, HASH_DIGITS = "artifacts", 8  # a folder under the state folder; digits of a hash in the name of a file there
 _RESULT_NAME = r"(?!x-)[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*"  # `x-` begins keys that belong to others
 _MAX_RESULT_NAME = 40
 
@@ -49,6 +50,16 @@ def own_file(name: str) -> OwnFile | None:
     """Return the type and task id of a path that names one of taskstate's own files, or None for any other."""
     found = _match(name)
     return OwnFile(found[0], found[1]["id"]) if found else None
+
+
+def artifact(task_id: str, name: str) -> str:
+    """Return the path, from the state folder, of a task's artifact."""
+    return f"{ARTIFACTS}/task-{task_id}/{name}"
+
+
+def hashed_artifact(task_id: str, stem: str, sha256: str, ending: str) -> str:
+    """Return the path, from the state folder, of the gzipped artifact that holds content with this hash."""
+    return artifact(task_id, f"{stem}-{sha256[:HASH_DIGITS]}{ending}.gz")
 
 
 def near_id(name: str) -> str:

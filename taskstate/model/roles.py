@@ -7,6 +7,8 @@ from taskstate.messages import closest
 from taskstate.model.loose_values import OBJECT_ID
 from taskstate.model.role_findings import KEY, OLDER_KEY, number_in_event
 from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS, PENDING
+from taskstate.model.write_metadata import blocks_of, set_front_matter
+from taskstate.syntax.edits import apply
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from taskstate.model.delta_block import Snapshot
     from taskstate.model.role_findings import Finding
     from taskstate.model.tool_blocks import Role, ToolBlocks
+    from taskstate.syntax.document import Document
 
 _KEYS = ("status", "completed_at", "qa", "qa_log_path", "qa_log_sha256", "session_id", KEY, "drift_budget")
 _EMPTY: tuple[object, ...] = (None, 0, [], {})  # values that say no more than an absent key
@@ -147,19 +150,36 @@ def with_role_values(
     """Return the block `coordination` with new values for some keys of some roles, each role on one line.
 
     `findings_of` are the new findings of some roles. A value that is empty is left out, and so are findings without
-    numbers, which have them now. The roles in `order` come first.
+    numbers, which have them now, the path of a log, which its hash tells, and results that are those of the baseline
+    from the same log. The roles in `order` come first.
     """
     block = blocks.values.get("coordination")
     before = block if isinstance(block, dict) else {}
+    results = blocks.baseline.values.get("results")
     findings = {name: role.all_findings for name, role in blocks.roles.items()} | dict(findings_of or {})
     highest = max((highest_finding(blocks), *(each.number for listed in findings.values() for each in listed)))
     after = dict(before)
     for name in dict.fromkeys((*before, *changed, *(findings_of or ()))):
         if not name.startswith("x-") and (name not in before or isinstance(before[name], dict) or name in changed):
-            values = {**blocks.role(name).values, **changed.get(name, {})}
+            values = {**blocks.role(name).values, **changed.get(name, {}), "qa_log_path": None}
+            if values.get("qa_log_sha256") == blocks.baseline.log_sha256 and values.get("qa") == results:
+                values["qa"] = None
             listed = [each.values() for each in findings.get(name, ()) if not each.is_cleared or each.number >= highest]
             after[name] = _without_empty({**values, KEY: listed})
     return _sorted(after, order)
+
+
+def with_own_results(document: Document) -> Document:
+    """Return the task with the results of each role written out, since its baseline is about to be another one."""
+    blocks, block = blocks_of(document), blocks_of(document).values.get("coordination")
+    common = {name: each.qa for name, each in blocks.roles.items() if each.qa and "qa" not in each.values}
+    if not isinstance(block, dict) or not common:
+        return document
+    after = dict(block)
+    for name, results in common.items():
+        qa = {key: each._asdict() for key, each in results.items()}
+        after[name] = _sorted({**blocks.role(name).values, "qa": qa}, _KEYS)
+    return document.with_text(apply(document.text, set_front_matter(document, "coordination", after)))
 
 
 def highest_finding(blocks: ToolBlocks) -> int:

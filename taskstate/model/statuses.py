@@ -5,6 +5,7 @@ from __future__ import annotations
 CREATED, IN_PROGRESS, BLOCKED, COMPLETE = "created", "in_progress", "blocked", "complete"
 DROPPED = "dropped"  # given up
 PENDING, NOT_STARTED, DONE = "pending", "not_started", "done"
+RECORDED = "recorded"  # a baseline
 
 OF_TASKS = (CREATED, IN_PROGRESS, BLOCKED, COMPLETE, DROPPED)
 CLOSED = (COMPLETE, DROPPED)  # nobody works on such a task until it is reopened

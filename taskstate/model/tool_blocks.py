@@ -16,8 +16,9 @@ from taskstate.model.loose_values import maps_of as _maps
 from taskstate.model.loose_values import number_of as _number
 from taskstate.model.loose_values import text_of as _text
 from taskstate.model.loose_values import texts_of as _texts
+from taskstate.model.names import hashed_artifact
 from taskstate.model.role_findings import Finding, number_in_event, read_findings
-from taskstate.model.statuses import BLOCKED, DROPPED, OF_ROLES, PENDING
+from taskstate.model.statuses import BLOCKED, DROPPED, OF_ROLES, PENDING, RECORDED
 from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -50,7 +51,7 @@ class CheckResult(NamedTuple):
 class Baseline(NamedTuple):
     """The results of the checks before the work began, and the log with their output."""
 
-    status: str | None
+    status: str | None  # "recorded" where there are results; an older file says it by a key
     recorded_at: str | None
     log: str | None
     log_sha256: str | None
@@ -64,7 +65,10 @@ class Baseline(NamedTuple):
 
 
 class Role(NamedTuple):
-    """The status of one role; `findings` are those on it, `budget` counts failed verifications of its snapshot."""
+    """The status of one role; `findings` are those on it, `budget` counts failed verifications of its snapshot.
+
+    Where its checks gave the very log of the baseline, the file has no `qa`: they are the baseline's results.
+    """
 
     name: str
     status: str
@@ -115,9 +119,8 @@ class Event(NamedTuple):
 
 
 class Audit(NamedTuple):
-    """The block `audit`: number of writes, events, and the seal over the tool's blocks."""
+    """The block `audit`: events, and the seal over the tool's blocks."""
 
-    update_count: int
     events: tuple[Event, ...]
     seal: str | None
     values: Mapping[str, object]
@@ -159,7 +162,7 @@ class ToolBlocks(NamedTuple):
 
     def role(self, name: str) -> Role:
         """Return the role of that name; one that the file does not mention is pending."""
-        return self.roles.get(name) or _role(name, None, self.delta.snapshots, ())
+        return self.roles.get(name) or _role(name, None, _Known(None, self.baseline, self.delta.snapshots), ())
 
 
 class SeenState(NamedTuple):
@@ -178,12 +181,14 @@ class SeenState(NamedTuple):
 def read_tool_blocks(values: Mapping[str, object]) -> ToolBlocks:
     """Return the tool-written blocks of a front matter, given as `write_metadata.front_matter_values` returns it."""
     delta, audit = read_delta(_map(values.get("delta"))), _audit(_map(values.get("audit")))
-    coordination = _map(values.get("coordination"))
+    coordination, task_id = _map(values.get("coordination")), values.get("task_id")
+    baseline = _baseline(_map(values.get("baseline")), task_id)
+    known = _Known(task_id, baseline, delta.snapshots)
     findings = read_findings(coordination, max((number_in_event(each.entry) for each in audit.events), default=0))
     return ToolBlocks(
         context=_context(_map(values.get("context"))),
-        baseline=_baseline(_map(values.get("baseline"))),
-        roles={name: _role(name, role, delta.snapshots, findings.get(name, ())) for name, role in coordination.items()},
+        baseline=baseline,
+        roles={name: _role(name, role, known, findings.get(name, ())) for name, role in coordination.items()},
         delta=delta,
         evidence=_maps(values.get("evidence")),
         handoffs=_handoffs(_map(values.get("handoffs"))),
@@ -198,9 +203,16 @@ def _context(values: Mapping[str, object]) -> Context:
     return Context(**_texts(values, keys), sources=sources, values=values)
 
 
-def _baseline(values: Mapping[str, object]) -> Baseline:
-    keys = ("status", "recorded_at", "log", "log_sha256")
-    return Baseline(**_texts(values, keys), results=_results(values.get("results")), values=values)
+def _baseline(values: Mapping[str, object], task_id: object) -> Baseline:
+    texts, results = _texts(values, ("status", "recorded_at", "log", "log_sha256")), _results(values.get("results"))
+    texts["status"] = texts["status"] or (RECORDED if results else None)
+    texts["log"] = texts["log"] if "log" in values else _log_path(task_id, "baseline", texts["log_sha256"])
+    return Baseline(**texts, results=results, values=values)
+
+
+def _log_path(task_id: object, owner: str, sha256: str | None) -> str | None:
+    """Return where the log of checks lies among the artifacts, from the state folder, as long as nobody purges it."""
+    return None if sha256 is None else hashed_artifact(str(task_id), f"qa-{owner}", sha256, ".log")
 
 
 def _results(values: object) -> dict[str, CheckResult]:
@@ -212,18 +224,31 @@ def _results(values: object) -> dict[str, CheckResult]:
     }
 
 
-def _role(name: str, value: object, snapshots: Mapping[str, Snapshot], findings: tuple[Finding, ...]) -> Role:
+class _Known(NamedTuple):
+    """What a role's record is read by besides its own values."""
+
+    task_id: object
+    baseline: Baseline
+    snapshots: Mapping[str, Snapshot]
+
+
+def _role(name: str, value: object, known: _Known, findings: tuple[Finding, ...]) -> Role:
     values = value if isinstance(value, dict) else {"status": PENDING}
-    status = values.get("status")
+    status, baseline = values.get("status"), known.baseline
+    texts = _texts(values, ("completed_at", "session_id", "qa_log_path", "qa_log_sha256"))
+    sha = texts["qa_log_sha256"]
+    if "qa_log_path" not in values:
+        texts["qa_log_path"] = _log_path(known.task_id, name, sha)
+    as_before = "qa" not in values and sha is not None and sha == baseline.log_sha256
     return Role(
         name=name,
         status=status if status in OF_ROLES else PENDING,
         all_findings=findings,
         budget=_number(values.get("drift_budget")),
-        qa=_results(values.get("qa")),
-        snapshot=snapshots.get(name),
+        qa=baseline.results if as_before else _results(values.get("qa")),
+        snapshot=known.snapshots.get(name),
         values=values,
-        **_texts(values, ("completed_at", "session_id", "qa_log_path", "qa_log_sha256")),
+        **texts,
     )
 
 
@@ -235,7 +260,6 @@ def _handoffs(values: Mapping[str, object]) -> Handoffs:
 def _audit(values: Mapping[str, object]) -> Audit:
     seal = values.get("seal")  # one that is not a text was edited by hand: it must not pass for absent
     return Audit(
-        update_count=_number(values.get("update_count")),
         events=tuple(map(_event, _list(values.get("events")))),
         seal=None if seal is None else str(seal),
         values=values,

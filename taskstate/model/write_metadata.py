@@ -35,6 +35,9 @@ _ONE_LINE: Mapping[str, tuple[tuple[str, ...], ...]] = {
 }
 
 
+_SAID_ABOVE = ("updated_at", "update_count")  # in an older audit: what the keys `updated_at` and `revision` say
+
+
 class WriteMetadata(NamedTuple):
     """The actor of a write, its time (UTC), and the commit that is checked out, or None."""
 
@@ -64,7 +67,8 @@ def with_write_metadata(text: str, metadata: WriteMetadata, *, revision: int, st
     `state` spares reading the text a second time.
     """
     state = state or read_state(parse(text))
-    document = state.document
+    document = _without_older_keys(state.document)
+    state = state if document is state.document else read_state(document)
     edits = _metadata_edits(document, metadata, revision)
     if all(edit.start < edit.end for edit in edits) and all(key in document.front_matter for key in (COUNTS, SIZE)):
         return apply(
@@ -124,19 +128,24 @@ def _metadata_edits(document: Document, metadata: WriteMetadata, revision: int) 
     blocks = blocks_of(document)
     now = timestamp(metadata.now)
     edits = [*set_value(document, root, "updated_at", now), *set_value(document, root, "revision", revision)]
-    audit = {
-        "updated_by": metadata.actor,
-        "updated_at": now,
-        "update_count": blocks.audit.update_count + 1,
-        "git_head": metadata.git_head,
-        "seal": audit_seal(blocks.values),
-    }
+    audit = {"updated_by": metadata.actor, "git_head": metadata.git_head, "seal": audit_seal(blocks.values)}
     node = root.get("audit")
     if node is None or not node.entries:
         return [*edits, *set_value(document, root, "audit", audit)]
     for key, value in audit.items():
         edits += set_value(document, node, key, value, order=_audit_keys())
     return edits
+
+
+def _without_older_keys(document: Document) -> Document:
+    """Return a document without the keys of an older audit that say what the front matter does above it."""
+    for key in _SAID_ABOVE:
+        audit = _root(document).get("audit")
+        if audit and audit.entry(key):
+            from taskstate.syntax.yaml_edit import remove_key  # only a file of an earlier version has them
+
+            document = document.with_text(apply(document.text, remove_key(document.text, audit, key)))
+    return document
 
 
 @cache

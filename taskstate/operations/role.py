@@ -66,7 +66,7 @@ def show(call: Call, asked: Show) -> Result:
     from taskstate.views.status import role_table, roles_shape
 
     loaded, names = call.load_parsed(asked.id), call.workspace.config.roles
-    data = {"id": loaded.state.id, "path": loaded.relative, "roles": roles_shape(loaded, names)}
+    data = {"id": loaded.state.id, "path": loaded.relative, "roles": roles_shape(loaded, names, call.workspace)}
     return Result(data, role_table(loaded, names))
 
 

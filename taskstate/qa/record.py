@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names, roles
+from taskstate.model.statuses import RECORDED
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
 from taskstate.qa import results as qa_results
 from taskstate.qa.log_parser import read_log, text_chunks
@@ -27,11 +28,12 @@ if TYPE_CHECKING:
 
     from taskstate.model.tool_blocks import Baseline, CheckResult, ToolBlocks
     from taskstate.qa.results import Comparison
+    from taskstate.syntax.document import Document
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
 
 BASELINE = "baseline"
-_COORDINATION, _RECORDED = "coordination", "recorded"
+_COORDINATION = "coordination"
 _REDONE = "baseline-redone"  # the event of a baseline that took another's place
 _LATE = "baseline-late"  # the event of a baseline that was taken after work had begun
 _LARGE = 10 * 1024**2  # bytes of a log that are worth a warning
@@ -131,7 +133,7 @@ def record_role(workspace: Workspace, task_id: str, found: Results, request: Req
         roles.require_no_drift(blocks, loaded.state.id)
         log_file = log_artifact(loaded.state.id, role, found.log)
         _require_map(blocks, _COORDINATION, loaded.state.id)
-        new = roles.with_role_values(blocks, {role: _role(found, log_file)}, workspace.config.roles)
+        new = roles.with_role_values(blocks, {role: _role(found)}, workspace.config.roles)
         text = apply(loaded.document.text, set_front_matter(loaded.document, _COORDINATION, new))
         text, archive_plan = checked.with_event(workspace, text) if text != loaded.document.text else (text, ())
         planned = _change(text, log_file, blocks.role(role).qa_log_path)
@@ -170,12 +172,12 @@ def record_baseline(
         log_file = log_artifact(loaded.state.id, BASELINE, found.log)
         _require_map(blocks, BASELINE, loaded.state.id)
         before = blocks.baseline
-        if _says_the_same(before, found, log_file):
+        if _says_the_same(before, found):
             return _change(loaded.document.text, log_file, before.log)
         late = {"late": True} if begun else {}
-        new = _baseline(before, {**late, **_recorded_values(found, log_file)}, request)
-        text = apply(loaded.document.text, set_front_matter(loaded.document, BASELINE, new))
-        if before.status == _RECORDED:
+        new = _baseline(before, {**late, **_recorded_values(found)}, request)
+        text = _with_baseline(loaded.document, new)
+        if before.status == RECORDED:
             _require_redo(before, loaded.state.id, redo=why.redo)
         late_baseline.require_reason(loaded.state.id, begun, note)
         told = _baseline_event(before, begun, note)
@@ -194,14 +196,14 @@ def record_baseline(
 
 def _baseline_event(before: Baseline, begun: str, note: str) -> dict[str, object]:
     """Return what the audit says of a baseline that replaces another or is late; nothing of any other one."""
-    if before.status == _RECORDED:
+    if before.status == RECORDED:
         return {"event": _REDONE, "note": note, **({"late": True} if begun else {})}
     return {"event": _LATE, "note": note} if begun else {}
 
 
 def _baseline_notes(before: Baseline, begun: str) -> tuple[str, ...]:
     notes = []
-    if before.status == _RECORDED:
+    if before.status == RECORDED:
         notes.append(f"it takes the place of the baseline of {before.recorded_at}")
     if begun:
         notes.append(f"it is late ({begun}): what fails in it holds `finish` until it is waived by name")
@@ -224,7 +226,7 @@ def require_baseline_possible(
     require_work(loaded.state, "checks")
     blocks = blocks_of(loaded.document)
     require_task_file(workspace, loaded)
-    if blocks.baseline.status == _RECORDED:
+    if blocks.baseline.status == RECORDED:
         _require_redo(blocks.baseline, loaded.state.id, redo=why.redo)
     begun = late_baseline.begun(workspace, loaded)
     late_baseline.require_reason(loaded.state.id, begun, why.note)
@@ -273,25 +275,30 @@ def _size_warning(log: bytes, packed: int) -> tuple[str, ...]:
 
 def _baseline(before: Baseline, recorded: Mapping[str, object], request: Request) -> Mapping[str, object]:
     """Return the new baseline block with what was `recorded`."""
-    others = {key: value for key, value in before.values.items() if key != "late" and key not in recorded}
-    return {**others, "status": _RECORDED, "recorded_at": timestamp(request.metadata.now), **recorded}
+    others = {key: value for key, value in before.values.items() if key.startswith("x-")}
+    return {**others, "recorded_at": timestamp(request.metadata.now), **recorded}
 
 
-def _says_the_same(before: Baseline, found: Results, log: artifacts.Artifact) -> bool:
+def _with_baseline(document: Document, new: Mapping[str, object]) -> str:
+    """Return the text with another baseline; a role's results that were those of the one before stay as they were."""
+    document = roles.with_own_results(document)
+    return apply(document.text, set_front_matter(document, BASELINE, new))
+
+
+def _says_the_same(before: Baseline, found: Results) -> bool:
     """Return whether a baseline holds the same results of the same log already."""
-    new = _recorded_values(found, log)
-    return before.status == _RECORDED and all(before.values.get(key) == value for key, value in new.items())
+    new = _recorded_values(found)
+    return before.status == RECORDED and all(before.values.get(key) == value for key, value in new.items())
 
 
-def _recorded_values(found: Results, log: artifacts.Artifact) -> dict[str, object]:
+def _recorded_values(found: Results) -> dict[str, object]:
     results = qa_results.front_matter_results(found.results)
-    return {"results": results, "log": log.path, "log_sha256": files.digest(found.log)}
+    return {"results": results, "log_sha256": files.digest(found.log)}
 
 
-def _role(found: Results, log: artifacts.Artifact) -> dict[str, object]:
+def _role(found: Results) -> dict[str, object]:
     """Return the values of a role with the results of its checks."""
-    results = qa_results.front_matter_results(found.results)
-    return {"qa": results, "qa_log_path": log.path, "qa_log_sha256": files.digest(found.log)}
+    return {"qa": qa_results.front_matter_results(found.results), "qa_log_sha256": files.digest(found.log)}
 
 
 def _missing_snapshot_note(blocks: ToolBlocks, role: str) -> tuple[str, ...]:

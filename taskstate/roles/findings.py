@@ -1,4 +1,4 @@
-"""Raises findings on roles, answers and clears them: each a step from text to text that leaves an event.
+"""Raises findings on roles, answers and clears them: each a step from text to text.
 
 A later role raises a finding on the one whose work it looked at; that one answers it, and who raised it clears what was
 answered. The steps take no lock and write nothing, so that several of them can be one change of the file.
@@ -28,10 +28,14 @@ RAISED, ANSWERED, CLEARED = "finding-raised", "finding-answered", "finding-clear
 
 
 class Writing(NamedTuple):
-    """The configured roles in their order, and who writes when."""
+    """The configured roles in their order, and who writes when; `in_log` says that a session tells what is written.
+
+    What no session tells leaves an event.
+    """
 
     names: tuple[str, ...]
     metadata: WriteMetadata
+    in_log: bool = False
 
 
 def with_raised(text: str, role: str, findings: tuple[str, ...], *, by: str, writing: Writing) -> str:
@@ -162,6 +166,6 @@ def _with_findings(
         block = roles.with_role_values(blocks, statuses, writing.names, findings_of=changed)
         text = apply(text, set_front_matter(document, "coordination", block))
     at, actor = timestamp(writing.metadata.now), writing.metadata.actor
-    for event in events:
+    for event in () if writing.in_log else events:
         text = with_event(text, {"at": at, "actor": actor, **event})
     return text

@@ -45,7 +45,7 @@ REOPENED = "role-reopened"  # the event
 _LISTED, _NAMED = 20, 5  # files in an event, in a note
 _PENDING_AGAIN: Mapping[str, object] = {
     "status": PENDING,
-    **dict.fromkeys(("completed_at", "qa", "qa_log_path", "qa_log_sha256", "session_id", "drift_budget")),
+    **dict.fromkeys(("completed_at", "qa", "qa_log_sha256", "session_id", "drift_budget")),
 }
 
 
@@ -97,7 +97,7 @@ def with_role_set(workspace: Workspace, loaded: Loaded, role: str, role_change: 
     kept: tuple[artifacts.Artifact, ...] = ()
     if role_change.log is not None:
         kept = (qa_record.log_artifact(place.task_id, role, role_change.log),)
-        new |= {"qa_log_path": kept[0].path, "qa_log_sha256": files.digest(role_change.log)}
+        new["qa_log_sha256"] = files.digest(role_change.log)
     results = _results(workspace, place, role_change)
     if results is not place.role.qa:
         qa_record.require_task_file(workspace, loaded)
@@ -179,14 +179,16 @@ def reopen(workspace: Workspace, task_id: str, role: str, note: str, request: Re
     """
     reason = escaping.one_line(note, what="the note")
     place = _read_place(workspace, task_id, role, request)
-    with_reopened(place, reason, request.metadata)  # refuses before the long comparison what it would refuse after
+    with_reopened(place)  # refuses before the long comparison what it would refuse after
     last, found = _changed_since_left(workspace, task_id)
+    at = timestamp(request.metadata.now)
     accepted, told = _adopted(last, found, reason, request.metadata)
 
     def job(place: RoleInTask, loaded: Loaded) -> Change:
         _require_last(loaded, place, last)
         notes = tuple(f"{each.name} is pending again" for each in _begun(place.later))
-        text = with_reopened(place, reason, request.metadata)
+        event = {"event": REOPENED, "note": reason, "role": place.name}
+        text = with_event(with_reopened(place), {"at": at, "actor": request.metadata.actor, **event})
         text = with_event(text, accepted) if accepted else text
         text, before = with_oldest_moved(workspace, parse(text))
         return Change(text=text, before=before, notes=(*notes, *told))
@@ -227,7 +229,7 @@ def _require_last(loaded: Loaded, place: RoleInTask, last: str) -> None:
         raise _stale(place)
 
 
-def with_reopened(place: RoleInTask, note: str, metadata: WriteMetadata) -> str:
+def with_reopened(place: RoleInTask) -> str:
     """Return the text of a task with a role back at work, and the later ones pending and without their snapshots.
 
     Raises:
@@ -241,9 +243,7 @@ def with_reopened(place: RoleInTask, note: str, metadata: WriteMetadata) -> str:
     status = BLOCKED if place.role.open_findings else IN_PROGRESS
     changed: dict[str, Mapping[str, object]] = {place.name: {"status": status, "completed_at": None}}
     changed |= {each.name: _PENDING_AGAIN for each in later}
-    text = _without_snapshots(_with_roles(place, changed), tuple(each.name for each in later))
-    at, actor = timestamp(metadata.now), metadata.actor
-    return with_event(text, {"at": at, "actor": actor, "event": REOPENED, "note": note, "role": place.name})
+    return _without_snapshots(_with_roles(place, changed), tuple(each.name for each in later))
 
 
 def with_sent_back(
@@ -251,8 +251,8 @@ def with_sent_back(
 ) -> str:
     """Return the text of a task with a role back at work on findings that the later role `by` raises on it.
 
-    The roles after it return to pending, as `with_reopened` leaves them. What `by` raised before and was answered is
-    cleared, but for the numbers to `keep`, which wait for another answer.
+    The session of that turn tells it. The roles after it return to pending, as `with_reopened` leaves them. What `by`
+    raised before and was answered is cleared, but for the numbers to `keep`, which wait for another answer.
 
     Raises:
         TaskstateError: code "role-status": it is not done; code "role-order": `by` is no later role; code "empty":
@@ -264,9 +264,8 @@ def with_sent_back(
     if not raised and not keep and not place.role.open_findings:
         message = f"task {place.task_id}: nothing says why {place.name} gets the work back"
         raise TaskstateError(message, help='say it: --finding "WHAT"', code="empty")
-    writing = findings.Writing(place.names, metadata)
-    text = with_reopened(place, f"sent back by {by}", metadata)
-    text = findings.with_cleared(text, by, writing, keep=keep)
+    writing = findings.Writing(place.names, metadata, in_log=True)
+    text = findings.with_cleared(with_reopened(place), by, writing, keep=keep)
     return findings.with_raised(text, place.name, raised, by=by, writing=writing)
 
 

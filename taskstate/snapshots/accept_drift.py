@@ -104,7 +104,7 @@ def _with_base(current: SnapshotBase, task_id: str, delta: Delta) -> Delta:
     """
     if delta.base_commit is not None and not _is_left_behind(current, task_id, delta):
         return pinned(current, task_id, delta)
-    return with_base(delta, current.head, current.without_ours(current.head))
+    return with_base(delta, current.head, current.base_tree(delta))
 
 
 def _is_left_behind(current: SnapshotBase, task_id: str, delta: Delta) -> bool:

@@ -148,7 +148,7 @@ def is_certainly_unchanged(workspace: Workspace, snapshot: Snapshot, folder: Pat
 class SnapshotBase(NamedTuple):
     """The current working tree as a git tree in temporary storage, with git's status report and the staged tree.
 
-    `head` is the commit that is checked out.
+    `head` is the commit that is checked out; `trees` are those of commits that were asked for already.
     """
 
     workspace: Workspace
@@ -158,6 +158,7 @@ class SnapshotBase(NamedTuple):
     tree: str
     report: bytes
     index_tree: str | None
+    trees: dict[str, str]
 
     def without_ours(self, commit: str) -> str:
         """Return the id of a commit's tree under the root without taskstate's own files.
@@ -167,7 +168,9 @@ class SnapshotBase(NamedTuple):
         """
         from taskstate.snapshots import committed_trees  # not where the quick check proves that nothing has changed
 
-        return committed_trees.without_ours(self.store, commit, self.workspace.is_ours, self.tree)
+        if commit not in self.trees:
+            self.trees[commit] = committed_trees.without_ours(self.store, commit, self.workspace.is_ours, self.tree)
+        return self.trees[commit]
 
     def has(self, tree: str, since: str | None) -> bool:
         """Return whether a recorded tree can be read; `since` is the commit that was checked out then."""
@@ -177,16 +180,9 @@ class SnapshotBase(NamedTuple):
 
     def base_tree(self, delta: Delta) -> str | None:
         """Return the tree that the task's work starts from; None where neither it nor its commit is here."""
-        if delta.base_tree is not None and self.store.has(delta.base_tree):
-            return delta.base_tree
-        if not re.fullmatch(_COMMIT, delta.base_commit or ""):
-            return None
-        try:
-            return self.without_ours(str(delta.base_commit))
-        except TaskstateError as error:
-            if error.code != "no-commit":
-                raise
-            return None
+        from taskstate.snapshots import committed_trees
+
+        return committed_trees.base_tree(self.workspace, self.store, delta, self.without_ours)
 
 
 @contextmanager
@@ -208,7 +204,7 @@ def snapshot_base(workspace: Workspace, task_id: str, delta: Delta, head: str) -
             tree = store.without(full_tree, own_paths)
             index = stage()
             index_tree = index.tree and store.without(index.tree, index.ours)
-            yield SnapshotBase(workspace, scratch, store, head, tree, report(), index_tree)
+            yield SnapshotBase(workspace, scratch, store, head, tree, report(), index_tree, {})
 
 
 class CurrentTree(NamedTuple):
@@ -306,6 +302,9 @@ def require_snapshot(workspace: Workspace, loaded: Loaded, role: str) -> Snapsho
     task_id = loaded.state.id
     snapshot = blocks_of(loaded.document).delta.snapshots.get(role)
     if snapshot is None or snapshot.tree is None:
+        if loaded.state.status == COMPLETE:
+            message = f"task {task_id} is complete, and what {role} left is purged"
+            raise TaskstateError(message, help="what was committed is in `git log -p`", code="no-snapshot")
         message = f"task {task_id}: {role} has left no snapshot of the working tree"
         help_ = f"take it when the role's work is done: `taskstate snapshot take {task_id} --role {role}`"
         if packs.has_artifacts(workspace, task_id, role):

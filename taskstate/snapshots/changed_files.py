@@ -7,7 +7,7 @@ import os
 
 from taskstate.context.path_scope import Scope, read_scope
 from taskstate.errors import TaskstateError
-from taskstate.snapshots import drift
+from taskstate.snapshots import drift, packs
 from taskstate.snapshots.drift import quoted
 from taskstate.snapshots.file_list import ChangedFile, item, read_file_list
 from taskstate.storage import file_state, files
@@ -80,6 +80,7 @@ def recorded_files(workspace: Workspace, snapshot: Snapshot) -> tuple[ChangedFil
 
     The artifact has the list in full. It counts where it says what the state file says.
     """
+    snapshot = packs.whole(workspace, snapshot)
     brief = None if snapshot.files_changed is None else read_file_list(snapshot.files_changed)
     listed = snapshot.file_list
     data = artifacts.read(workspace, listed.path) if listed and listed.path is not None else None

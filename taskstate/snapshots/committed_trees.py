@@ -7,9 +7,12 @@ brings it into every clone: the tree of such a commit, without taskstate's own f
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
 
 from taskstate.errors import GitFailed, TaskstateError
+from taskstate.model.loose_values import OBJECT_ID
+from taskstate.snapshots import packs
 from taskstate.storage.git import client as git
 from taskstate.storage.git.log import commits_besides
 from taskstate.storage.git.objects import TREE
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from taskstate.error_codes import ErrorCode
+    from taskstate.model.delta_block import Delta
     from taskstate.storage.git.objects import Store
     from taskstate.workspace.workspace import Workspace
 
@@ -40,6 +44,27 @@ def without_ours(store: Store, commit: str, is_ours: Callable[[str], bool], clea
         changes = store.changes(tree, clean)
         ours = [each.path for each in changes if each.old_mode != TREE and is_ours(os.fsdecode(each.path))]
     return store.without(tree, ours)
+
+
+def base_tree(
+    workspace: Workspace, store: Store, delta: Delta, tree_of: Callable[[str], str] | None = None
+) -> str | None:
+    """Return the tree that a task's work starts from: that of its commit, else as a snapshot here has kept it.
+
+    None where neither is here. A file of an earlier version names the tree itself. `tree_of` is as `without_ours`.
+    """
+    commit = delta.base_commit
+    if delta.base_tree is not None and store.has(delta.base_tree):
+        return delta.base_tree
+    if re.fullmatch(OBJECT_ID, commit or ""):
+        try:
+            return tree_of(str(commit)) if tree_of else without_ours(store, str(commit), workspace.is_ours)
+        except TaskstateError as error:
+            if error.code != "no-commit":
+                raise
+    kept = (packs.whole(workspace, each) for each in delta.snapshots.values())
+    trees = (each.base_tree for each in kept if each.base_commit == commit and each.base_tree)
+    return next((tree for tree in trees if store.has(tree)), None)
 
 
 def is_here(workspace: Workspace, store: Store, tree: str, since: str | None) -> bool:

@@ -15,7 +15,7 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.snapshots import base as snapshot_base
 from taskstate.snapshots import drift, packs
 from taskstate.snapshots.base import require_snapshot
-from taskstate.snapshots.committed_trees import is_here, not_here
+from taskstate.snapshots.committed_trees import base_tree, is_here, not_here
 from taskstate.storage import files
 from taskstate.storage.git import client as git
 from taskstate.storage.git import movement, worktree
@@ -106,23 +106,23 @@ def _kept(workspace: Workspace, loaded: Loaded, role: str, kind: str) -> Diff:
     Raises:
         TaskstateError: code "no-snapshot", "no-diff", "artifact-lost" or "artifact-broken".
     """
-    snapshot = require_snapshot(workspace, loaded, role)
-    relative, sha = (
-        (snapshot.diff_from_base, snapshot.diff_sha)
-        if kind == FROM_BASE
-        else (snapshot.incremental_diff, snapshot.incremental_diff_sha)
-    )
-    if relative is None:
-        raise _no_diff(snapshot, role, kind)
-    path = artifacts.absolute_path(workspace, relative)
-    packed = files.read(path, files.MAX_BYTES) if files.size(path) is not None else None
-    content, name = _unpacked(packed or b""), workspace.relative(path)
+    snapshot = packs.whole(workspace, require_snapshot(workspace, loaded, role))
+    relative, sha, has_one = snapshot.diff_from_base, snapshot.diff_sha, True
+    if kind == INCREMENTAL:
+        relative, sha = snapshot.incremental_diff, snapshot.incremental_diff_sha
+        has_previous = roles.previous_role(role, workspace.config.roles) is not None
+        has_one = has_previous and not snapshot.incremental_diff_error
+    if snapshot.folder is None or not has_one:
+        raise _no_diff(snapshot, role, is_purged=has_one)
+    packed = artifacts.read(workspace, relative) if relative else None
+    content = _unpacked(packed or b"")
+    name = workspace.relative(artifacts.absolute_path(workspace, relative)) if relative else ""
     if content is None or sha != diff_sha256(content):
         content, name = _made_again(workspace, loaded, snapshot, kind), ""
-    if content is None or sha != diff_sha256(content):
+    if content is None or sha not in {None, diff_sha256(content)}:
         if packed is None:
             raise not_here(workspace, f"the diff of {role}", code="artifact-lost")
-        message = f"the artifact {files.shown(relative)} is broken: it is not what the snapshot recorded"
+        message = f"the artifact {files.shown(relative or '')} is broken: it is not what the snapshot recorded"
         help_ = "a backup may have the task's folder under artifacts/"
         raise TaskstateError(message, help=help_, code="artifact-broken")
     stat = snapshot.diff_stat if kind == FROM_BASE else None
@@ -132,13 +132,13 @@ def _kept(workspace: Workspace, loaded: Loaded, role: str, kind: str) -> Diff:
 def _made_again(workspace: Workspace, loaded: Loaded, snapshot: Snapshot, kind: str) -> bytes | None:
     """Return the diff between the trees that a snapshot names, from what is kept here or committed; else None."""
     delta = blocks_of(loaded.document).delta
-    start, since = delta.base_tree, delta.base_commit
-    if kind == INCREMENTAL:
-        previous = delta.snapshots.get(roles.previous_role(snapshot.role, workspace.config.roles) or "")
-        start, since = (previous.tree, previous.head) if previous else (None, None)
+    previous = delta.snapshots.get(roles.previous_role(snapshot.role, workspace.config.roles) or "")
     end = str(snapshot.tree)
     kept = packs.object_folders(workspace, loaded.state.id, delta)
     with worktree.scratch(workspace.root, *kept) as area, closing(Store(area, end)) as store, suppress(GitFailed):
+        start, since = base_tree(workspace, store, delta), delta.base_commit
+        if kind == INCREMENTAL:
+            start, since = (previous.tree, previous.head) if previous else (None, None)
         ends = ((start, since), (end, snapshot.head))
         if start and all(is_here(workspace, store, str(tree), head) for tree, head in ends):
             return store.diff(start, end)()[1]
@@ -187,13 +187,14 @@ def _unpacked(packed: bytes) -> bytes | None:
     return content if reader.eof else None
 
 
-def _no_diff(snapshot: Snapshot, role: str, kind: str) -> TaskstateError:
+def _no_diff(snapshot: Snapshot, role: str, *, is_purged: bool) -> TaskstateError:
     """Return the error that says why a snapshot has no diff of this kind."""
     error = snapshot.incremental_diff_error
-    if kind == FROM_BASE or snapshot.incremental_diff_sha:
-        message, help_ = f"the diff of {role} was purged", "its numbers and its hash are in the file's events"
-    elif error is not None:
+    if error is not None:
         message, help_ = f"{role} has no incremental diff: {git.printable(error)}", "see its diff from the base commit"
+    elif is_purged:
+        message = f"the diff of {role} was purged"
+        help_ = "its numbers are in the file, and what was committed in `git log -p`"
     else:
         message = f"{role} has no incremental diff: no role comes before it"
         help_ = "its diff from the base commit is all that it did: leave --type out"

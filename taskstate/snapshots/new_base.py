@@ -6,7 +6,7 @@ from contextlib import closing
 
 from taskstate.model.delta_block import with_base, without_progress
 from taskstate.model.write_metadata import blocks_of, set_front_matter
-from taskstate.snapshots.committed_trees import without_ours
+from taskstate.snapshots.committed_trees import base_tree
 from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
 from taskstate.syntax.document import parse
@@ -14,6 +14,7 @@ from taskstate.syntax.edits import apply
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from taskstate.model.delta_block import Delta
     from taskstate.workspace.workspace import Workspace
 
 
@@ -26,12 +27,13 @@ def with_new_base(workspace: Workspace, text: str) -> str:
     delta, head = blocks_of(document).delta, git.head(workspace.root)
     if not delta.values or head is None:
         return text
-    changed = with_base(without_progress(delta), head, _tree_of(workspace, head))
+    was = _tree_of(workspace, delta) if delta.snapshots else None
+    changed = with_base(without_progress(delta), head, was)
     return apply(text, set_front_matter(document, "delta", changed.values))
 
 
-def _tree_of(workspace: Workspace, commit: str) -> str:
+def _tree_of(workspace: Workspace, delta: Delta) -> str | None:
     from taskstate.storage.git.objects import Store
 
-    with worktree.scratch(workspace.root) as area, closing(Store(area, commit)) as store:
-        return without_ours(store, commit, workspace.is_ours)
+    with worktree.scratch(workspace.root) as area, closing(Store(area, str(delta.base_commit))) as store:
+        return base_tree(workspace, store, delta)

@@ -9,6 +9,8 @@ import re
 from contextlib import suppress
 
 from taskstate.errors import LockTimeout, TaskstateError
+from taskstate.model.delta_block import with_record
+from taskstate.model.names import ARTIFACTS
 from taskstate.model.write_metadata import blocks_of
 from taskstate.snapshots import drift
 from taskstate.storage import files, folders
@@ -65,7 +67,7 @@ def has_tree(workspace: Workspace, task_id: str, tree: str) -> bool:
 def tasks_with_artifacts(workspace: Workspace) -> tuple[str, ...]:
     """Return the ids of the tasks that have artifacts here: others have kept no tree in this working tree."""
     prefix = artifacts.relative_path("").rpartition("/")[2]
-    found = files.names(workspace.state_root / artifacts.FOLDER)
+    found = files.names(workspace.state_root / ARTIFACTS)
     return tuple(name.removeprefix(prefix) for name in found if name.startswith(prefix) and name != prefix)
 
 
@@ -95,6 +97,11 @@ def _unnamed(workspace: Workspace, loaded: Loaded) -> Iterator[Path]:
     for group in (*workspace.config.roles, _TURN):
         found = (task_folder / group / name for name in files.names(task_folder / group))
         yield from (folder for folder in found if folder not in named)
+
+
+def whole(workspace: Workspace, snapshot: Snapshot) -> Snapshot:
+    """Return a snapshot with what only the record among its artifacts says, as long as it is here."""
+    return with_record(snapshot, artifacts.read(workspace, snapshot.record)) if snapshot.record else snapshot
 
 
 def status_report_sha(workspace: Workspace, snapshot: Snapshot) -> str | None:

@@ -1,14 +1,11 @@
-"""Drops the artifacts of a task's snapshots and check logs, and their paths in the state file.
-
-One event per role remains, with the size of its diff and the diff's hash.
-"""
+"""Drops the artifacts of a task's snapshots and check logs, and their paths in the state file."""
 
 from __future__ import annotations
 
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
 from taskstate.model.delta_block import with_snapshots
-from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
+from taskstate.model.write_metadata import blocks_of, set_front_matter
 from taskstate.snapshots import verify
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
@@ -17,20 +14,14 @@ from taskstate.workspace import artifacts
 from taskstate.workspace.misnamed import misnamed_files
 from taskstate.writing import keeping
 from taskstate.writing.change import Change, Outcome
-from taskstate.writing.event_log import add_event
 from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from taskstate.model.delta_block import Snapshot
     from taskstate.model.tool_blocks import ToolBlocks
-    from taskstate.model.write_metadata import WriteMetadata
-    from taskstate.storage import journal
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Request
 
-EVENT = "role-done"
 _FOLDER, _FILE_LIST = "pack", "files_changed"
 
 
@@ -49,8 +40,7 @@ def purge(workspace: Workspace, task_id: str, request: Request) -> Outcome:
 
     def job(loaded: Loaded) -> Change:
         roles.require_no_drift(blocks_of(loaded.document), loaded.state.id)
-        text, archive_plan = purged_text(workspace, loaded.document.text, request.metadata)
-        return Change(text=text, before=archive_plan)
+        return Change(text=purged_text(workspace, loaded.document.text))
 
     outcome = change(workspace, task_id, job, request._replace(even_dropped=True))
     if request.dry_run:
@@ -98,26 +88,15 @@ def _purge_orphan(workspace: Workspace, task_id: str, request: Request) -> Outco
     return Outcome(workspace.relative(path), "", changed=True, notes=messages, warnings=left)
 
 
-def purged_text(
-    workspace: Workspace, text: str, metadata: WriteMetadata, *last_events: Mapping[str, object]
-) -> tuple[str, journal.Plan]:
-    """Return a state file's text without artifact paths, and the archive change that its oldest events may need.
+def purged_text(workspace: Workspace, text: str) -> str:
+    """Return a state file's text without what names its artifacts.
 
-    `last_events` follow those that tell of the snapshots. Call `remove` or `without_artifacts` to delete the artifacts
-    themselves after that text is written.
+    Call `remove` or `without_artifacts` to delete the artifacts themselves after that text is written.
     """
     document = parse(text, workspace.kinds)
-    blocks = blocks_of(document)
-    unpurged = {name: snapshot for name, snapshot in blocks.delta.snapshots.items() if _is_unpurged(snapshot)}
-    events = [*(_event(name, snapshot, metadata) for name, snapshot in unpurged.items()), *last_events]
-    for key, value in _without_paths(blocks, unpurged).items():
+    for key, value in _without_paths(blocks_of(document)).items():
         document = document.with_text(apply(document.text, set_front_matter(document, key, value)))
-    if not events:
-        return document.text, ()
-    text = document.text
-    for event in events[:-1]:
-        text = with_event(text, event)
-    return add_event(workspace, text, events[-1])
+    return document.text
 
 
 def remove(workspace: Workspace, task_id: str) -> bool:
@@ -148,24 +127,17 @@ def _is_unpurged(snapshot: Snapshot) -> bool:
     return _FILE_LIST in snapshot.values or bool(snapshot.values.get(_FOLDER))
 
 
-def _event(role: str, snapshot: Snapshot, metadata: WriteMetadata) -> dict[str, object]:
-    values = snapshot.values
-    summary = {key: values[key] for key in ("snapshot_time", "diff_stat", "diff_sha") if values.get(key)}
-    actor = values.get("actor", metadata.actor)
-    return {"at": timestamp(metadata.now), "actor": actor, "event": EVENT, "role": role, **summary}
-
-
-def _without_paths(blocks: ToolBlocks, unpurged: dict[str, Snapshot]) -> dict[str, object]:
+def _without_paths(blocks: ToolBlocks) -> dict[str, object]:
     """Return the front matter blocks that name artifacts, by key, without those paths."""
     blocks_without: dict[str, object] = {}
+    unpurged = {name: snapshot for name, snapshot in blocks.delta.snapshots.items() if _is_unpurged(snapshot)}
     if unpurged:
         bare = {name: _bare(each) for name, each in unpurged.items()}
         blocks_without["delta"] = with_snapshots(blocks.delta, bare).values
-    logs = {name: {"qa_log_path": None} for name, role in blocks.roles.items() if role.values.get("qa_log_path")}
-    if logs:
-        blocks_without["coordination"] = roles.with_role_values(blocks, logs)
+    if any(role.values.get("qa_log_path") for role in blocks.roles.values()):  # of an earlier version
+        blocks_without["coordination"] = roles.with_role_values(blocks, {})
     if blocks.baseline.values.get("log"):
-        blocks_without["baseline"] = {**blocks.baseline.values, "log": None}
+        blocks_without["baseline"] = {key: each for key, each in blocks.baseline.values.items() if key != "log"}
     return blocks_without
 
 

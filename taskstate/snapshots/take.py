@@ -13,14 +13,14 @@ from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
 from taskstate.model.canonical_json import canonical_json, sha256
 from taskstate.model.config import HELD
-from taskstate.model.delta_block import with_base, with_left_tree, with_snapshots
+from taskstate.model.delta_block import record_digest, with_base, with_left_tree, with_snapshots
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
 from taskstate.secrets import scan
 from taskstate.snapshots import base as snapshot_base
 from taskstate.snapshots import committed_trees, drift, packs
 from taskstate.snapshots.base import require_open
 from taskstate.snapshots.changed_files import changed_files, paths_outside, scope_hash, scope_of
-from taskstate.snapshots.file_list import LISTED, file_list_json, item
+from taskstate.snapshots.file_list import file_list_json
 from taskstate.snapshots.verify import require_match
 from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
@@ -118,22 +118,23 @@ def pinned(current: SnapshotBase, task_id: str, delta: Delta) -> Delta:
     Raises:
         TaskstateError: code "no-commit": the recorded base is not in this repository.
     """
-    commit = current.head if delta.base_commit is None else delta.base_commit
-    tree = current.without_ours(commit) if delta.base_commit is None else current.base_tree(delta)
-    if tree is None:
-        raise snapshot_base.no_commit(commit, task_id)
-    return delta if delta.base_tree else with_base(delta, commit, tree)
+    based = with_base(delta, current.head) if delta.base_commit is None else delta
+    if current.base_tree(based) is None:
+        raise snapshot_base.no_commit(str(based.base_commit), task_id)
+    # A file of an earlier version has the tree of its base, which may be all that is left of it.
+    is_said = delta.base_tree and current.base_tree(delta._replace(base_tree=None)) == delta.base_tree
+    return with_base(based, str(based.base_commit)) if is_said else based
 
 
 def start_tree(delta: Delta, role: str, previous_role: str | None) -> str | None:
-    """Return the tree that a role began with: of its turn, of the snapshot it has, or as the previous role left it."""
+    """Return the tree with which a role began: of its turn, its snapshot, or the previous role; None for the base's."""
     turn, left, own = delta.turn, delta.left, delta.snapshots.get(role)
     if turn and turn.role == role and turn.tree:
         return (left and left.start_tree) or turn.tree
-    if own and own.start_tree:
+    if own:
         return own.start_tree
     previous = delta.snapshots.get(previous_role or "")
-    return (previous and previous.tree) or delta.base_tree
+    return previous.tree if previous else None
 
 
 def _may_be_clean(workspace: Workspace, blocks: ToolBlocks, role: str) -> bool:
@@ -197,10 +198,18 @@ def create_snapshot(current: SnapshotBase, state: TaskState, delta: Delta, reque
     return NewSnapshot(request.role, record, content.stat or _UNCHANGED, len(content.files), notes)
 
 
+class _Ends(NamedTuple):
+    """Where the change of a snapshot begins: the base's commit and its tree, and the tree that the role began with."""
+
+    commit: str | None
+    base: str
+    start: str
+
+
 class _Content(NamedTuple):
     """What a snapshot records of the working tree; `nested` are repositories in it that are no submodules."""
 
-    start_tree: str | None
+    ends: _Ends
     entries: tuple[TreeEntry, ...]
     objects: tuple[str, ...]
     files: tuple[ChangedFile, ...]
@@ -224,7 +233,8 @@ def _read_content(delta: Delta, current: SnapshotBase, request: SnapshotRequest)
     """Read from git and from disk what a snapshot records."""
     workspace, store, tree = current.workspace, current.store, current.tree
     previous_role = roles.previous_role(request.role, workspace.config.roles)
-    start, base = start_tree(delta, request.role, previous_role), str(current.base_tree(delta))
+    base = str(current.base_tree(delta))
+    start = start_tree(delta, request.role, previous_role) or base
     changes = store.changes(base, tree)
     entries = leaves(changes, workspace.is_ours)
     staged = store.changes(base, current.index_tree) if current.index_tree else ()
@@ -238,12 +248,13 @@ def _read_content(delta: Delta, current: SnapshotBase, request: SnapshotRequest)
     stat, diff = read_diff()
     incremental, error = _incremental(current, delta, previous_role) if previous_role else (None, None)
     nested = _nested(changes, staged)
-    return _Content(start, entries, tuple(sorted(objects)), files, stat, diff, incremental, error, nested)
+    ends, packed = _Ends(delta.base_commit, base, start), tuple(sorted(objects))
+    return _Content(ends, entries, packed, files, stat, diff, incremental, error, nested)
 
 
-def _objects_of_change(current: SnapshotBase, start: str | None) -> set[str]:
+def _objects_of_change(current: SnapshotBase, start: str) -> set[str]:
     """Return the objects in which the tree that a role began with differs from the current one; none if it is lost."""
-    if start is None or not current.store.has(start):
+    if not current.store.has(start):
         return set()
     changes = current.store.changes(start, current.tree)
     return {start, *old_objects(changes), *new_objects(changes)}
@@ -278,37 +289,37 @@ def _incremental(current: SnapshotBase, delta: Delta, previous_role: str) -> tup
 
 
 def _record(state: TaskState, draft: _Draft) -> dict[str, object]:
+    """Return what is recorded of a snapshot, after writing its artifacts: their record, and then the file, has it."""
     current, content, request, scope = draft
     metadata, incremental = request.write_request.metadata, content.incremental
-    brief = [item(each) for each in content.files]
-    listed = {"count": len(brief), "sha256": sha256(file_list_json(content.files))}
+    file_list = file_list_json(content.files)
     is_staged = current.index_tree != current.without_ours(current.head)
     record: dict[str, object] = {
-        "snapshot_time": timestamp(metadata.now),
-        "actor": metadata.actor,
+        "base_commit": content.ends.commit,
+        "base_tree": content.ends.base,
         "head": current.head,
-        "start_tree": content.start_tree,
+        "start_tree": content.ends.start,
         "tree": current.tree,
         "index_tree": current.index_tree if is_staged else None,
         "diff_sha": diff_sha256(content.diff),
         "diff_stat": content.stat or _UNCHANGED,
         "scope_hash": scope_hash(current, scope),
-        "files_changed": brief if len(brief) <= LISTED else listed,
+        "files_changed": {"count": len(content.files), "sha256": sha256(file_list)},
         "incremental_diff_sha": None if incremental is None else diff_sha256(incremental),
         "incremental_diff_error": content.incremental_error,
+        "status_sha256": files.digest(current.report),
     }
-    return {**record, "pack": _store(state.id, draft, record)}
+    # The time and the actor stay out of the record, so that an unchanged tree taken again keeps its folder.
+    folder = _store(state.id, draft, canonical_json(record).encode(), file_list.encode())
+    told = {"snapshot_time": timestamp(metadata.now), "actor": metadata.actor, **record, "pack": folder}
+    return {**told, "start_tree": None if content.ends.start == content.ends.base else content.ends.start}
 
 
-def _store(task_id: str, draft: _Draft, record: Mapping[str, object]) -> str:
+def _store(task_id: str, draft: _Draft, record: bytes, file_list: bytes) -> str:
     """Write the artifacts of a snapshot, and return the path of their folder; for a dry run only the path."""
     current, content, request, _ = draft
     workspace, role = current.workspace, request.role
-    file_list = file_list_json(content.files)
-    # The time and the actor stay out of the folder's name, so that an unchanged tree taken again keeps its folder.
-    hashed = {key: value for key, value in record.items() if key not in {"snapshot_time", "actor"}}
-    digest = sha256(canonical_json(hashed) + file_list + files.digest(current.report))[:16]
-    folder = f"{role}/{digest}"
+    folder = f"{role}/{record_digest(record)}"
     relative = artifacts.relative_path(task_id, folder)
     if request.write_request.dry_run:
         return relative
@@ -317,7 +328,8 @@ def _store(task_id: str, draft: _Draft, record: Mapping[str, object]) -> str:
     written = {
         "status": current.report,
         "from-base.diff.gz": artifacts.gzipped(content.diff),
-        "files.json": file_list.encode(),
+        "files.json": file_list,
+        "record.json": record,
     }
     if content.incremental is not None:
         written["incremental.diff.gz"] = artifacts.gzipped(content.incremental)

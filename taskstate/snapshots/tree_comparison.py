@@ -168,13 +168,14 @@ class _Comparison(_ComparisonFields):
     def _with_circumstances(self, found: TreeDifferences) -> TreeDifferences:
         """Return `found` with what else differs: status, scope, and what is ignored or gone."""
         workspace, snapshot = self.current.workspace, self.earlier.snapshot
+        snapshot = packs.whole(workspace, snapshot) if snapshot else None
         scope = scope_of(self.loaded.state, workspace.config)
         paths = [each.path for each in found.files or ()]
         report = packs.status_report_sha(workspace, snapshot) if snapshot else None
         recorded_scope = snapshot.scope_hash if snapshot else None
         return found._replace(
             ignored=self._ignored([each.path for each in found.files or () if each.change == "removed"]),
-            is_clean=not self.explainer.dirty and bool(snapshot and snapshot.files_changed != ()),
+            is_clean=not self.explainer.dirty and bool(snapshot) and self._recorded != (),
             same_status=report is None or files.digest(self.current.report) == report,
             same_scope=recorded_scope is None or scope_hash(self.current, scope) == recorded_scope,
             outside=paths_outside(scope, paths),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from taskstate.errors import TaskstateError
 from taskstate.evidence.command_evidence import log_stem
 from taskstate.messages import closest
+from taskstate.model import names
 from taskstate.model.names import parse_feature_id
 from taskstate.model.statuses import COMPLETE, DROPPED
 from taskstate.model.write_metadata import timestamp
@@ -119,7 +120,7 @@ def testing(feature_id: str, result: FeatureResult, request: Request) -> Callabl
         edits = update_json(loaded.document.text, node, changes, order=FEATURE_KEYS, newline=loaded.document.newline)
         old_log = node.get("evidence", "log_sha256")
         kept = () if result.log is None else (artifacts.content_addressed(state.id, stem, result.log, ".log"),)
-        replaced = (artifacts.path_for(state.id, stem, old_log.text, ".log"),) if old_log else ()
+        replaced = (names.hashed_artifact(state.id, stem, old_log.text, ".log"),) if old_log else ()
         return _changed(loaded, edits)._replace(artifacts=kept, obsolete_artifacts=replaced)
 
     return job

@@ -11,6 +11,7 @@ from taskstate.chain.push import propagate
 from taskstate.errors import SeveralReasons, TaskstateError
 from taskstate.model import chain, roles
 from taskstate.model.canonical_json import sha256
+from taskstate.model.delta_block import without_progress, without_snapshots
 from taskstate.model.derived_values import is_too_large
 from taskstate.model.phases import phases_in
 from taskstate.model.statuses import CLOSED, COMPLETE, IN_PROGRESS
@@ -30,7 +31,7 @@ from taskstate.validation.paths import escape_reason
 from taskstate.workspace import open_turns
 from taskstate.writing import preconditions
 from taskstate.writing.change import Change
-from taskstate.writing.event_log import add_event
+from taskstate.writing.event_log import add_event, with_oldest_moved
 from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
@@ -135,16 +136,13 @@ def _require_phases(loaded: Loaded) -> None:
 def _plan(workspace: Workspace, loaded: Loaded, request: Request, note: str, waived: tuple[Gap, ...]) -> Change:
     """Return the change that completes a task; `waived` are the gaps that are accepted, `note` is the reason."""
     text = completed_text(loaded.document.text, _output(workspace, loaded.state, request))
-    text, before = purge.purged_text(workspace, text, request.metadata)
+    text = purge.purged_text(workspace, text)
     ended = open_turns.ended_note(loaded.document, request.metadata.actor)
     notes = (*(f"let pass: {each.words}" for each in waived), *ended)
     at, actor = timestamp(request.metadata.now), request.metadata.actor
     event: dict[str, object] = {"at": at, "actor": actor, "event": "waived", "note": note}
     event |= {"waived": [*dict.fromkeys(each.key for each in waived)], "missing": [each.words for each in waived]}
-    if waived and before:  # the archive file, which takes the oldest events, is changed once in a plan
-        text = with_event(text, event)
-    elif waived:
-        text, before = add_event(workspace, text, event)
+    text, before = with_oldest_moved(workspace, parse(with_event(text, event) if waived else text))
     archived = _archived(workspace, loaded, text, request, busy=bool(before))
     upstream = chain.read_upstream(loaded.document.with_text(archived.text), loaded.relative)
     upstream = upstream._replace(revision=loaded.state.revision + 1)  # the one that this change gives it
@@ -158,9 +156,15 @@ def _plan(workspace: Workspace, loaded: Loaded, request: Request, note: str, wai
 
 
 def completed_text(text: str, output: Mapping[str, object]) -> str:
-    """Return the text of the task with status complete; `output` is the record of its output."""
+    """Return the text of the task with status complete; `output` is the record of its output.
+
+    Where the work started stays in the delta block; what the turns and the roles left is purged.
+    """
     text = apply(text, set_front_matter(parse(text), "status", COMPLETE))
-    return open_turns.without_turn(apply(text, set_front_matter(parse(text), "output", output)))
+    document = parse(apply(text, set_front_matter(parse(text), "output", output)))
+    delta = blocks_of(document).delta
+    closed = without_progress(without_snapshots(delta, tuple(delta.snapshots)))
+    return apply(document.text, set_front_matter(document, "delta", closed.values)) if delta.values else document.text
 
 
 def _output(workspace: Workspace, state: TaskState, request: Request) -> dict[str, object]:

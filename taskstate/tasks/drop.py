@@ -18,6 +18,7 @@ from taskstate.syntax.edits import apply
 from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace import open_turns, task_index
 from taskstate.writing.change import Change
+from taskstate.writing.event_log import add_event
 from taskstate.writing.preconditions import require_work
 from taskstate.writing.writer import change
 
@@ -53,7 +54,7 @@ def drop(workspace: Workspace, task_id: str, request: Request, *, note: str) -> 
         ended = open_turns.ended_note(loaded.document, request.metadata.actor)
         text = dropped_text(loaded.document.text)
         event = {"at": timestamp(request.metadata.now), "actor": request.metadata.actor, "event": DROPPED, "note": note}
-        text, before = purge.purged_text(workspace, text, request.metadata, event)
+        text, before = add_event(workspace, purge.purged_text(workspace, text), event)
         return Change(text=text, before=before, notes=(*ended, *_notes(workspace, state)))
 
     outcome = change(workspace, task_id, job, request._replace(even_dropped=True))

@@ -10,26 +10,25 @@ from taskstate.turn.checks import checks_of
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from taskstate.turn.situation import Position
+    from taskstate.turn.situation import Look
     from taskstate.turn.turn_request import TurnRequest
     from taskstate.workspace.workspace import Loaded
 
 
-def take_baseline(
-    call: TurnRequest, loaded: Loaded, where: Position, log: bytes | None
-) -> tuple[Loaded, tuple[str, ...]]:
+def take_baseline(call: TurnRequest, loaded: Loaded, seen: Look, log: bytes | None) -> tuple[Loaded, tuple[str, ...]]:
     """Record the baseline where there is none yet and the tree is still that of the base.
 
     Return the task as it is then, and what is to be said. Without a baseline every check that fails at `finish` counts.
     Nothing in here keeps a turn from having begun.
     """
     workspace, task_id = call.workspace, call.task_id
-    blocks = blocks_of(loaded.document)
+    blocks, where = blocks_of(loaded.document), seen.where
+    base = seen.base.tree if seen.base else None
     if blocks.baseline.results or not trust.validation_commands(workspace, loaded):
         return loaded, ()
-    if log is None and where.tree != blocks.delta.base_tree and blocks.delta.left:
+    if log is None and where.tree != base and blocks.delta.left:
         return loaded, ()  # it was said at the first start
-    if log is None and where.tree != blocks.delta.base_tree:
+    if log is None and where.tree != base:
         command = f'`taskstate qa baseline {loaded.state.id} --note "WHY"`'
         cure = f"one that is taken now is late, and needs a reason: {command}"
         said = f"no baseline: the working tree is not the base any more, so each failing check will count; {cure}"

@@ -172,7 +172,7 @@ def given_steps(call: TurnRequest, role: str, asked: FinishRequest, checks: Chec
         steps += [checklist.testing(feature, result, request) for feature in asked.passes]
         steps += [checklist.checking(number, checked=True) for number in asked.checked]
     if asked.answers:
-        writing = Writing(call.workspace.config.roles, request.metadata)
+        writing = Writing(call.workspace.config.roles, request.metadata, in_log=True)
         steps.append(lambda now: Change(findings.with_answers(now.document.text, role, asked.answers, writing)))
     if asked.output is not None:
         from taskstate.chain.output import filling
@@ -206,14 +206,9 @@ def _done_steps(workspace: Workspace, role: str, ending: Ending, request: Reques
     """Yield the steps that set a role done: what it looked at again is cleared, its snapshot taken, its status set."""
     from taskstate.roles.role_changes import with_role_set
 
-    writing, keep = Writing(workspace.config.roles, request.metadata), ending.asked.keep
+    writing, keep = Writing(workspace.config.roles, request.metadata, in_log=True), ending.asked.keep
     yield lambda now: Change(findings.with_cleared(now.document.text, role, writing, keep=keep))
-    if ending.where.tree is None:  # as a purge says it: there is no snapshot, and none is missed
-        from taskstate.snapshots import purge
-
-        unwatched = {"event": purge.EVENT, "role": role, "note": "nothing watched the working tree"}
-        yield lambda now: Change(_with_event(now.document.text, unwatched, request))
-    else:
+    if ending.where.tree is not None:  # else nothing watches the tree
         from taskstate.snapshots import take
 
         yield lambda now: take.planned(workspace, now, role, str(ending.where.head), request)

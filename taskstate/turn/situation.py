@@ -55,11 +55,19 @@ class Position(NamedTuple):
 NOWHERE = Position(None, None, None)
 
 
+class Base(NamedTuple):
+    """The commit and the tree that a task's work starts from, and whether the commit says the tree."""
+
+    commit: str
+    tree: str
+    is_said: bool
+
+
 class Look(NamedTuple):
     """Where the working tree is, the base of the task's work, and how the tree differs from an earlier one."""
 
     where: Position
-    base: tuple[str, str] | None
+    base: Base | None
     changes: TreeChanges
 
 
@@ -80,7 +88,7 @@ def look(workspace: Workspace, loaded: Loaded, earlier: EarlierTree | None) -> L
         head, delta = snapshot_base.require_at_rest(workspace), blocks_of(loaded.document).delta
         with snapshot_base.snapshot_base(workspace, loaded.state.id, delta, head) as current:
             with_base = pinned(current, loaded.state.id, delta)
-            base = (str(with_base.base_commit), str(with_base.base_tree))
+            base = Base(str(with_base.base_commit), str(current.base_tree(with_base)), with_base.base_tree is None)
             return Look(Position(branch, head, current.tree), base, changes(current, loaded, earlier))
     except TaskstateError as error:
         if error.code != "unborn":

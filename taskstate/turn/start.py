@@ -114,7 +114,7 @@ def start(call: TurnRequest, asked: StartRequest) -> Started:
     baseline: tuple[str, ...] = ()
     text = ""
     if is_real:
-        loaded, baseline = take_baseline(call, outcome.loaded, where, asked.log)
+        loaded, baseline = take_baseline(call, outcome.loaded, plan.seen, asked.log)
         text = first_page(call.workspace, loaded, plan.role, asked.budget)
         baseline += () if plan.resumed else suggestion(call.workspace, loaded.state)
     if is_real and plan.steps and chain_inputs.upstream_ids(outcome.loaded.state):
@@ -346,8 +346,8 @@ def _opened(loaded: Loaded, opening: _Opening, request: Request) -> Change:
         session=loaded.state.last_session,
         actor=actor,
     )
-    if base and not delta.base_tree:
-        delta = delta_block.with_base(delta, *base)
+    if base and base.is_said:
+        delta = delta_block.with_base(delta, base.commit)
     if delta.left and delta.left.start_tree and not _goes_on(blocks_of(loaded.document), role):
         delta = delta_block.with_left(delta, delta.left._replace(start_tree=None))
     document = loaded.with_text(text).document

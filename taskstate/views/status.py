@@ -15,6 +15,7 @@ from taskstate.writing.damage import advice, damage_of, unread_part
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from taskstate.model.delta_block import Snapshot
     from taskstate.model.tool_blocks import Role
     from taskstate.permanent.readers import Standings
     from taskstate.workspace.workspace import Loaded, Workspace
@@ -23,6 +24,11 @@ _ACTIVE_STATUSES = frozenset({IN_PROGRESS, BLOCKED})
 _MARKS = {PENDING: " ", IN_PROGRESS: ">", BLOCKED: "!", DONE: "x"}
 _COLUMNS = ("ROLE", "STATUS", "COMPLETED", "SNAPSHOT", "DIFF", "FINDINGS", "DRIFT")
 _SNAPSHOT = ("snapshot_time", "actor", "tree", "diff_stat")
+_WHOLE = (
+    *_SNAPSHOT,
+    *("head", "start_tree", "index_tree", "base_tree", "diff_sha", "scope_hash"),
+    *("incremental_diff_sha", "incremental_diff_error", "folder"),
+)
 _NONE = "-"
 
 
@@ -75,10 +81,25 @@ def status_shape(
     }
 
 
-def roles_shape(loaded: Loaded, names: tuple[str, ...]) -> list[dict[str, object]]:
-    """Return the status of a task's roles as JSON values."""
+def roles_shape(loaded: Loaded, names: tuple[str, ...], workspace: Workspace | None = None) -> list[dict[str, object]]:
+    """Return the status of a task's roles as JSON values; with what the artifacts of a `workspace` say of snapshots."""
     blocks = blocks_of(loaded.document)
-    return [_role_shape(role, names, blocks.delta.base_commit) for role in roles.pipeline(blocks, names)]
+    shapes = [_role_shape(role, names, blocks.delta.base_commit) for role in roles.pipeline(blocks, names)]
+    for shape, role in zip(shapes, roles.pipeline(blocks, names), strict=True):
+        if workspace and role.snapshot:
+            shape["snapshot"] = _whole_snapshot(workspace, role.snapshot, blocks.delta.base_commit)
+    return shapes
+
+
+def _whole_snapshot(workspace: Workspace, snapshot: Snapshot, base: str | None) -> dict[str, object]:
+    """Return a snapshot as JSON values; what only its artifacts say is null where they are not here."""
+    from taskstate.snapshots import packs
+    from taskstate.snapshots.changed_files import recorded_files
+    from taskstate.snapshots.file_list import item
+
+    snapshot, listed = packs.whole(workspace, snapshot), recorded_files(workspace, snapshot)
+    files = None if listed is None else [item(each) for each in listed]
+    return {**{key: getattr(snapshot, key) for key in _WHOLE}, "files_changed": files, "base_commit": base}
 
 
 def _role_shape(role: Role, names: tuple[str, ...], base: str | None) -> dict[str, object]:

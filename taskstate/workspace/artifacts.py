@@ -11,6 +11,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from taskstate.errors import TaskstateError
+from taskstate.model.names import ARTIFACTS, HASH_DIGITS, artifact, hashed_artifact
 from taskstate.storage import files, folders
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
     from taskstate.workspace.workspace import Workspace
 
-FOLDER = "artifacts"
-_HASH_DIGITS = 8
 # RFC 1952: magic number, deflate, no flags, no time, best compression, unknown system. Written by hand, since what the
 # `gzip` module writes for time and system depends on its version: equal content must give equal bytes.
 _GZIP_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
@@ -36,22 +35,17 @@ class Artifact(NamedTuple):
 
 def content_addressed(task_id: str, stem: str, content: bytes, ending: str) -> Artifact:
     """Return a gzipped artifact with a part of the content's hash in its name."""
-    return Artifact(path_for(task_id, stem, files.digest(content), ending), gzipped(content))
-
-
-def path_for(task_id: str, stem: str, sha256: str, ending: str) -> str:
-    """Return the path that `content_addressed` gives to content with this hash."""
-    return relative_path(task_id, f"{stem}-{sha256[:_HASH_DIGITS]}{ending}.gz")
+    return Artifact(hashed_artifact(task_id, stem, files.digest(content), ending), gzipped(content))
 
 
 def has_hash(name: str, sha256: str) -> bool:
     """Return whether a file name is one that `content_addressed` gives to content with this hash."""
-    return f"-{sha256[:_HASH_DIGITS]}." in name
+    return f"-{sha256[:HASH_DIGITS]}." in name
 
 
 def relative_path(task_id: str, name: str = "") -> str:
     """Return the path, from the state folder, of a task's artifact, or without `name` of its artifact folder."""
-    return f"{FOLDER}/task-{task_id}/{name}".rstrip("/")
+    return artifact(task_id, name).rstrip("/")
 
 
 def absolute_path(workspace: Workspace, relative: str) -> Path:
@@ -61,9 +55,9 @@ def absolute_path(workspace: Workspace, relative: str) -> Path:
         TaskstateError: code "path-escapes": the path is not below the artifacts folder.
     """
     path = files.inside(workspace.state_root, relative)
-    if not relative.startswith(f"{FOLDER}/"):
+    if not relative.startswith(f"{ARTIFACTS}/"):
         message = f"{files.shown(relative)} is no artifact"
-        raise TaskstateError(message, help=f"artifacts lie under {FOLDER}/ in the state folder", code="path-escapes")
+        raise TaskstateError(message, help=f"artifacts lie under {ARTIFACTS}/ in the state folder", code="path-escapes")
     return path
 
 
@@ -224,7 +218,7 @@ def require_not_own(workspace: Workspace, path: Path) -> None:
         TaskstateError: code "path".
     """
     relative = path.relative_to(workspace.root).as_posix() if path.is_relative_to(workspace.root) else ""
-    artifact_folder = f"{workspace.config.root}/{FOLDER}/"
+    artifact_folder = f"{workspace.config.root}/{ARTIFACTS}/"
     if relative and workspace.is_ours(relative) and not relative.startswith(artifact_folder):
         message = f"{files.shown(relative)} is one of taskstate's own files"
         raise TaskstateError(message, help=f"write to another file, or under {artifact_folder}", code="path")

@@ -155,8 +155,10 @@ def owed_items(entries: Sequence[tuple[KeptRecord, Entry]], told: Collection[str
 def stamp_of(state: TaskState) -> str:
     """Return what identifies the last write of a state file by the tool, whatever was edited by hand since."""
     audit = blocks_of(state.document).audit
-    marks = (audit.values.get(key) for key in ("updated_at", "updated_by", "git_head"))
-    return " ".join(map(str, (state.revision, audit.update_count, *marks, audit.seal)))
+    # The first two are those of the write itself, but for a file of an earlier version.
+    written = {"update_count": state.revision, "updated_at": state.text("updated_at"), **audit.values}
+    marks = (written.get(key) for key in ("update_count", "updated_at", "updated_by", "git_head"))
+    return " ".join(map(str, (state.revision, *marks, audit.seal)))
 
 
 def kept_texts(workspace: Workspace, relative: str) -> Iterator[bytes]:

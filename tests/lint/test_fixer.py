@@ -47,7 +47,7 @@ def test_fix_is_a_write_like_every_other(place: Place) -> None:
     outcome = fix(place)
     assert outcome.notes == ("fixed TS206",)
     assert codes(place) == []
-    assert (place.state.revision, place.state.document.front_matter["audit"]["update_count"]) == (2, 2)
+    assert (place.state.revision, place.state.document.front_matter["audit"]["updated_by"]) == (2, "somebody")
 
 
 def test_front_matter_that_becomes_readable_is_stamped(place: Place) -> None:
@@ -199,4 +199,4 @@ def test_file_with_tool_written_keys_is_stamped(place: Place) -> None:
     path.write_text(text.replace("## 4. Progress Log", "## 4 progress log"), encoding="utf-8")
     fix(place, path=path)
     assert "revision: 5" in path.read_text(encoding="utf-8")
-    assert "update_count: 1" in path.read_text(encoding="utf-8")
+    assert "updated_by: " in path.read_text(encoding="utf-8")

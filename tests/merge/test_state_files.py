@@ -61,6 +61,54 @@ def test_conflict_is_around_the_key_alone() -> None:
     assert after.startswith("baseline:\n")
 
 
+RESULTS = "results: {test: {ok: true, text: 4 passed}}"
+OTHERS = "results: {test: {ok: false, text: 1 failed}}"
+CHECKED = (
+    """---
+taskstate: 1
+task_id: "1"
+title: T
+updated_at: "2026-01-01T00:00:00Z"
+revision: 1
+baseline: {recorded_at: "2026-01-01T00:00:00Z", RESULTS, log_sha256: "%s"}
+coordination:
+  implementer: {status: in_progress}
+audit: {updated_by: base}
+---
+
+# T
+""".replace("RESULTS", RESULTS)
+    % ("a" * 64)
+)
+DONE = f'{{status: done, completed_at: "2026-01-02T00:00:00Z", qa_log_sha256: "{"a" * 64}"}}'
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_results_outlive_a_baseline_of_the_other_side(turned: bool) -> None:  # noqa: FBT001 - a parameter
+    """A role that has the log of the baseline alone gets its results, where the other side has another baseline."""
+    done = edited(CHECKED, ("{status: in_progress}", DONE))
+    redone = edited(CHECKED, (RESULTS, OTHERS), ("a" * 64, "b" * 64))
+    text, conflicts = merge_texts(CHECKED, *((redone, done) if turned else (done, redone)))
+    assert conflicts == 0
+    blocks = blocks_of(parse(text))
+    assert (blocks.baseline.results["test"].ok, blocks.role("implementer").qa["test"].ok) == (False, True)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_the_later_write_says_who_wrote(turned: bool) -> None:  # noqa: FBT001 - a parameter
+    """Whichever side has the form of an earlier version, with the time in the audit, the newer one counts."""
+    older = edited(
+        CHECKED, ("updated_by: base", 'updated_by: zoe, updated_at: "2026-01-02T00:00:00Z", update_count: 2')
+    )
+    older = edited(older, ('updated_at: "2026-01-01', 'updated_at: "2026-01-02'))
+    newer = edited(
+        CHECKED, ("updated_by: base", "updated_by: ann"), ('updated_at: "2026-01-01', 'updated_at: "2026-01-03')
+    )
+    text, conflicts = merge_texts(CHECKED, *((newer, older) if turned else (older, newer)))
+    assert conflicts == 0
+    assert (front(text, "audit"), front(text, "updated_at")) == ({"updated_by": "ann"}, "2026-01-03T00:00:00Z")
+
+
 @pytest.mark.parametrize("turned", [False, True])
 def test_task_that_one_side_dropped_goes_on_where_the_other_did(turned: bool) -> None:  # noqa: FBT001 - a parameter
     """The status of the side that went on wins, its session is there, events say what happened; the seal is right."""

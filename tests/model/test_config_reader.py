@@ -17,6 +17,7 @@ from taskstate.model import config as module
 from taskstate.model.config import Config, Standard
 from taskstate.model.config_reader import parse_config, read_config
 from taskstate.validation import schema
+from taskstate.version import VERSION
 from tests.support.schema_samples import CONFIG
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def test_every_key_is_read() -> None:
     config = parse_config(CONFIG, "taskstate.toml")
     assert config is not None
     assert config == Config(
+        required_version="0.1",
         root="state",
         exclude=("tests/data/**",),
         roles=("author", "checker"),
@@ -95,6 +97,17 @@ def test_every_key_is_read() -> None:
         handoff=module.Handoff(max_lines=40, max_kb=2, minimum_progress=False),
         brief=module.Brief(budget=800),
     )
+
+
+@pytest.mark.parametrize(("wanted", "is_met"), [("0", True), ("0.1", True), ("0.1.1", False), ("99", False)])
+def test_an_older_program_refuses(wanted: str, is_met: bool) -> None:  # noqa: FBT001 - a parameter
+    """Where the repository asks for a newer version, that is said before anything that only the newer one knows."""
+    text = f'required-version = "{wanted}"\n'
+    if is_met:
+        assert parse_config(text, "taskstate.toml") == Config(required_version=wanted)
+        return
+    message = refusal(f"{text}new-key = 1\n")
+    assert message.startswith(f"taskstate.toml: `required-version` is {wanted}, and this is taskstate {VERSION}: ")
 
 
 def test_pyproject_holds_the_same_under_a_prefix() -> None:

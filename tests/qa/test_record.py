@@ -10,7 +10,7 @@ from taskstate.context.task_file import git_blob_id
 from taskstate.errors import TaskstateError
 from taskstate.lint import engine
 from taskstate.model.tool_blocks import CheckResult
-from taskstate.model.write_metadata import WriteMetadata, front_matter_values, set_front_matter
+from taskstate.model.write_metadata import WriteMetadata, blocks_of, front_matter_values, set_front_matter
 from taskstate.qa import record as qa_record
 from taskstate.qa.record import QaRequest
 from taskstate.roles import role_changes
@@ -65,6 +65,12 @@ def values(place: Place) -> Any:  # noqa: ANN401 - a front matter
     return front_matter_values(parse(place.text))
 
 
+def log_of(block: Any, owner: str = "baseline") -> str:  # noqa: ANN401 - a block of the front matter
+    """Return the path of a log, from the state folder, of which a block has the hash."""
+    sha = block["log_sha256" if owner == "baseline" else "qa_log_sha256"]
+    return f"artifacts/task-101/qa-{owner}-{sha[:8]}.log.gz"
+
+
 def kept(place: Place, path: str) -> bytes:
     """Return what a log holds that was kept."""
     return gzip.decompress((place.workspace.state_root / path).read_bytes())
@@ -88,19 +94,17 @@ def test_baseline(place: Place) -> None:
     done = record(place)
     block = values(place)["baseline"]
     assert block == {
-        "status": "recorded",
         "recorded_at": f"{place.now:%Y-%m-%dT%H:%M:%SZ}",
         "results": {"lint": {"ok": True, "text": "0 errors"}, "test": {"ok": True, "text": "42 passed"}},
-        "log": f"artifacts/task-101/qa-baseline-{hashlib.sha256(GOOD).hexdigest()[:8]}.log.gz",
         "log_sha256": hashlib.sha256(GOOD).hexdigest(),
     }
-    assert kept(place, block["log"]) == GOOD
+    assert kept(place, log_of(block)) == GOOD
     assert done.results == {
         "lint": CheckResult(ok=True, text="0 errors"),
         "test": CheckResult(ok=True, text="42 passed"),
     }
     removed, added = changes(before, place.text)
-    assert (removed.count("seal:"), added.count("\n")) == (removed.count("\n"), 8 + removed.count("\n"))
+    assert (removed.count("seal:"), added.count("\n")) == (removed.count("\n"), 6 + removed.count("\n"))
     assert engine.check(place.text, place.path.name, place.workspace.config) == ()
 
 
@@ -124,13 +128,26 @@ def test_results_of_a_role(place: Place) -> None:
     assert block["implementer"] == {
         "status": "pending",
         "qa": {"lint": {"ok": True, "text": "0 errors"}, "test": {"ok": False, "text": "41 passed, 1 failed"}},
-        "qa_log_path": f"artifacts/task-101/qa-implementer-{hashlib.sha256(BAD).hexdigest()[:8]}.log.gz",
         "qa_log_sha256": hashlib.sha256(BAD).hexdigest(),
     }
-    assert kept(place, block["implementer"]["qa_log_path"]) == BAD
+    assert kept(place, log_of(block["implementer"], "implementer")) == BAD
     assert done.outcome.notes == ("implementer has left no snapshot yet, so nothing says which files were tested",)
     assert "baseline" not in values(place)
     assert engine.check(place.text, place.path.name, place.workspace.config) == ()
+
+
+def test_results_of_the_baseline_are_written_once(place: Place) -> None:
+    """A role whose checks gave the baseline's log has its hash alone, until the baseline is another one."""
+    record(place)
+    record(place, role="implementer")
+    record(place, BAD, role="reviewer")
+    block, results = values(place)["coordination"], values(place)["baseline"]["results"]
+    assert ("qa" in block["implementer"], "qa" in block["reviewer"]) == (False, True)
+    role = blocks_of(place.state.document).role("implementer")
+    assert role.qa == blocks_of(place.state.document).baseline.results
+    record(place, BAD)
+    assert values(place)["coordination"]["implementer"]["qa"] == results
+    assert blocks_of(place.state.document).role("implementer") == role._replace(values={**role.values, "qa": results})
 
 
 def test_what_a_role_has_stays(place: Place) -> None:
@@ -149,7 +166,7 @@ def test_keys_of_a_role_have_their_order(place: Place) -> None:
     set_block(place, "coordination", {"implementer": begun})
     record(place, role="implementer")
     assert [*values(place)["coordination"]["implementer"]] == [
-        *("status", "qa", "qa_log_path", "qa_log_sha256", "session_id", "findings", "x-mine"),
+        *("status", "qa", "qa_log_sha256", "session_id", "findings", "x-mine"),
     ]
 
 
@@ -195,7 +212,7 @@ def test_same_log_gives_the_same_bytes(tmp_path: Path) -> None:
     two.check()
     for place in (one, two):
         record(place, GOOD * 1000)
-    path = values(one)["baseline"]["log"]
+    path = log_of(values(one)["baseline"])
     assert (one.workspace.state_root / path).read_bytes() == (two.workspace.state_root / path).read_bytes()
 
 
@@ -217,7 +234,7 @@ def test_a_new_log_takes_the_place_of_the_old_one(place: Place) -> None:
     after = kept_logs(place)
     assert len(before) == len(after) == 2
     assert {name for name in before if name in after} == {name for name in before if "implementer" in name}
-    assert kept(place, values(place)["baseline"]["log"]) == BAD
+    assert kept(place, log_of(values(place)["baseline"])) == BAD
 
 
 def test_a_refused_write_leaves_the_old_log(place: Place) -> None:
@@ -326,7 +343,7 @@ def test_tree_is_not_what_the_role_left(repository: Path) -> None:
     assert refusal(lambda: record(place, BAD, role="implementer")).code == "drift"
     block = values(place)["coordination"]["implementer"]
     assert (block["drift_budget"], block["qa"]["test"]["ok"]) == (1, True)
-    assert kept(place, block["qa_log_path"]) == GOOD
+    assert kept(place, log_of(block, "implementer")) == GOOD
     assert refusal(lambda: record(place, BAD, role="reviewer")).code == "drift-unresolved"
 
 

@@ -266,13 +266,12 @@ def test_results_that_are_known_better_go_before_the_log(work: Work) -> None:
 
 
 def test_a_log_is_kept_as_an_artifact(work: Work) -> None:
-    """Packed, with the hash of what is in it in the file; the linter finds it there, and what is not."""
+    """Packed, with the hash of what is in it in the file; the linter finds it there, and what is another log."""
     log = b"2 passed\r\n"
     work.set("implementer", "in_progress", log=log, session_id=" s-1 ")
     path = f"artifacts/task-101/qa-implementer-{hashlib.sha256(log).hexdigest()[:8]}.log.gz"
     assert work.values["coordination"]["implementer"] == {
         "status": "in_progress",
-        "qa_log_path": path,
         "qa_log_sha256": hashlib.sha256(log).hexdigest(),
         "session_id": "s-1",
     }
@@ -283,7 +282,7 @@ def test_a_log_is_kept_as_an_artifact(work: Work) -> None:
     artifacts.write(work.place.workspace, TASK, path.rpartition("/")[2], artifacts.gzipped(b"2 failed"))
     assert codes(work) == ["TS704 error"]
     artifacts.remove_all(work.place.workspace, TASK)
-    assert codes(work) == ["TS704 warning"]
+    assert codes(work) == []  # it may be purged, or in another clone
 
 
 def test_results_in_a_log_are_recorded(work: Work) -> None:

@@ -207,11 +207,34 @@ def resolve(place: GitPlace) -> accept_drift.AcceptedDrift:
 # Another clone
 
 
+def with_list(place: GitPlace, *entries: str) -> None:
+    """Write the changed files of the snapshot into the state file, as earlier versions did."""
+    from taskstate.doctor.repairs import reseal
+
+    snapshots = {ROLE: {**place.delta.snapshots[ROLE].values, "files_changed": list(entries)}}
+    edits = set_front_matter(place.state.document, "delta", {**place.delta.values, "snapshots": snapshots})
+    place.text = apply(place.text, edits)
+    reseal(place.workspace, TASK, "for the test", place.request())
+
+
+def test_another_clone_does_not_know_which_files_differ(place: GitPlace, tmp_path: Path) -> None:
+    """Without tree and artifacts the trees alone are compared; nobody need have changed anything here."""
+    place.write("scratch.txt", "mine\n")
+    place.take()
+    place.git("add", ".taskstate", "a.txt")
+    place.git("commit", "--quiet", "--message=work")
+    other = clone(place, tmp_path)
+    report = other.verify()
+    assert (report.drift, report.files, report.is_here, other.budget()) == (True, (), False, 0)
+    assert "commit" in report.help
+
+
 def test_another_clone_names_what_differs(place: GitPlace, tmp_path: Path) -> None:
-    """Without the tree the lists in the state file decide: tracked files count, those git does not track do not."""
+    """In a file of an earlier version the lists decide: tracked files count, those git does not track do not."""
     place.write("scratch.txt", "mine\n")
     place.write("src/b.py", "b = 2\n")
     place.take()
+    with_list(place, "M a.txt", "? scratch.txt", "M src/b.py")
     place.git("add", ".taskstate", "a.txt", "src/b.py")
     place.git("commit", "--quiet", "--message=work")
     other = clone(place, tmp_path)

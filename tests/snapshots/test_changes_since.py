@@ -131,7 +131,7 @@ def test_change_of_a_role_outlives_its_base(place: GitPlace) -> None:
     place.write(".git/info/exclude", ".taskstate/\n")
     start = place.git("rev-parse", "HEAD:a.txt")
     place.take()
-    snapshot = blocks_of(place.state.document).delta.snapshots[ROLE]
+    begun, snapshot = place.base_tree, blocks_of(place.state.document).delta.snapshots[ROLE]
     place.git("checkout", "--quiet", "--orphan", "other")
     place.git("rm", "--quiet", "-rf", ".")
     place.git("commit", "--quiet", "--allow-empty", "--message=nothing of it")
@@ -141,9 +141,11 @@ def test_change_of_a_role_outlives_its_base(place: GitPlace) -> None:
     (pack,) = place.root.glob(".taskstate/artifacts/task-101/implementer/*/pack")
     kept = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(pack.parent)}
     assert "missing" in place.git("cat-file", "--batch-check", stdin=f"{start}\n".encode())
-    shown = place.git("diff-tree", "-r", "-p", str(snapshot.start_tree), str(snapshot.tree), env=kept)
+    shown = place.git("diff-tree", "-r", "-p", begun, str(snapshot.tree), env=kept)
     assert "-one" in shown
     assert "+changed" in shown
+    assert place.base_tree == begun
+    assert b"+changed" in place.diff()
 
 
 def test_trees_that_nothing_names_are_deleted(place: GitPlace) -> None:

@@ -24,16 +24,16 @@ def test_head_is_the_new_base(tmp_path: Path) -> None:
     place = GitPlace(tmp_path / "repository")
     place.write("a.txt", "changed\n")
     place.take()
-    before = place.values["delta"]
+    before, base_tree = place.values["delta"], place.base_tree
     place.commit("work")
     document = parse(place.text)
     left = with_left(blocks_of(document).delta, Left("a" * 40, "b" * 40, "main"))
     text = apply(document.text, set_front_matter(document, "delta", left.values))
     delta = blocks_of(parse(with_new_base(place.workspace, text))).delta
     assert (delta.base_commit, delta.left) == (place.git("rev-parse", "HEAD"), None)
-    assert delta.base_tree == before["snapshots"]["implementer"]["tree"]
+    assert (delta.base_tree, place.base_tree) == (None, base_tree)
     snapshot = delta.snapshots["implementer"]
-    assert (snapshot.head, snapshot.start_tree) == (before["base_commit"], before["base_tree"])
+    assert (snapshot.head, snapshot.start_tree) == (before["base_commit"], base_tree)
 
 
 def test_task_without_coordination_stays_as_it_is(tmp_path: Path) -> None:

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.model.task_state import read_state
-from taskstate.model.write_metadata import front_matter_values, with_events
+from taskstate.model.write_metadata import front_matter_values
 from taskstate.snapshots import accept_drift, purge
 from taskstate.snapshots.drift import Artifacts
 from taskstate.syntax.document import parse
 from taskstate.workspace import artifacts
-from taskstate.writing import event_log
 from tests.support.git_place import ROLE, GitPlace
 from tests.support.place import TASK, refusal, tree
 
@@ -43,34 +41,18 @@ def drop(place: GitPlace, *, dry_run: bool = False) -> Outcome:
 
 
 def test_purge_drops_data_and_keeps_who_left_what(place: GitPlace) -> None:
-    """The artifacts are deleted, their paths are null, and each role has an event with its diff's size and hash."""
+    """The artifacts are deleted, and the file keeps of each role who left which tree when, and the size of its diff."""
     before = {role: place.snapshot(role) for role in (ROLE, "reviewer")}
     assert drop(place).changed
     assert not (place.root / ".taskstate/artifacts/task-101").exists()
     assert "artifacts/" not in place.text
-    kept = place.snapshot("reviewer")
-    assert kept["pack"] is None
-    assert "files_changed" not in kept
-    block = place.values["audit"]["events"]
-    assert [(each["event"], each["role"], each["actor"]) for each in block] == [
-        ("role-done", ROLE, "somebody"),
-        ("role-done", "reviewer", "somebody"),
-    ]
-    for each in block:
-        snapshot = before[each["role"]]
-        assert (each["diff_stat"], each["diff_sha"]) == (snapshot["diff_stat"], snapshot["diff_sha"])
-        assert each["snapshot_time"] == snapshot["snapshot_time"]
-
-
-@pytest.mark.parametrize("names", [["implementer"], ["implementer", "reviewer", "validator"]])
-def test_each_role_has_one_event(tmp_path: Path, names: list[str]) -> None:
-    """However many roles have left a snapshot, purging writes one event for each of them."""
-    place = GitPlace(tmp_path / "another")
-    for name in names:
-        place.write("a.txt", f"{name}\n")
-        place.take(name)
-    drop(place)
-    assert [each["role"] for each in place.values["audit"]["events"]] == names
+    for role, was in before.items():
+        kept = place.values["delta"]["snapshots"][role]
+        assert {key: kept.get(key) for key in ("snapshot_time", "actor", "tree", "diff_stat", "pack")} == {
+            **{key: was[key] for key in ("snapshot_time", "actor", "tree", "diff_stat")},
+            "pack": None,
+        }
+    assert "events" not in place.values["audit"]
 
 
 def test_purging_twice_is_no_error(place: GitPlace) -> None:
@@ -120,22 +102,10 @@ def test_logs_lose_their_places_too(place: GitPlace) -> None:
     block = "baseline: {status: recorded, log: artifacts/task-101/qa.log.gz}\ncoordination:\n  implementer: "
     block += "{status: done, qa_log_path: artifacts/task-101/qa-implementer.log.gz}\ndelta:"
     text = place.text.replace("\ndelta:", f"\n{block}", 1)
-    text, _ = purge.purged_text(place.workspace, text, place.request().metadata)
+    text = purge.purged_text(place.workspace, text)
     values = front_matter_values(parse(text))
-    assert values["baseline"] == {"status": "recorded", "log": None}
+    assert values["baseline"] == {"status": "recorded"}
     assert values["coordination"] == {"implementer": {"status": "done"}}
-
-
-def test_oldest_events_go_to_the_archive(place: GitPlace) -> None:
-    """The newest 20 events stay in the file; those before them are kept in the archive."""
-    older = [{"at": "2026-01-31T12:00:00Z", "event": f"e{number}"} for number in range(20)]
-    text = with_events(place.text, older)
-    text, plan = purge.purged_text(place.workspace, text, place.request().metadata)
-    events = parse(text).front_matter["audit"]["events"]
-    assert len(events) == event_log.EVENTS_KEPT
-    assert [each["event"] for each in events[-3:]] == ["e19", "role-done", "role-done"]
-    assert len(plan) == 1
-    assert read_state(parse(text)).problems == ()
 
 
 def test_dry_run_drops_nothing(place: GitPlace) -> None:

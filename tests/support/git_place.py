@@ -12,15 +12,20 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from taskstate.model.write_metadata import front_matter_values
+from taskstate.model.write_metadata import blocks_of, front_matter_values
+from taskstate.snapshots import base as snapshot_base
 from taskstate.snapshots import diffs as snapshot_diffs
+from taskstate.snapshots import packs
 from taskstate.snapshots import restore as snapshot_restore
 from taskstate.snapshots import take as snapshot_take
 from taskstate.snapshots import verify as snapshot_verify
+from taskstate.snapshots.changed_files import recorded_files
+from taskstate.snapshots.file_list import item
 from taskstate.syntax.document import parse
 from tests.support.place import TASK, Place
 
 if TYPE_CHECKING:
+    from taskstate.model.delta_block import Delta
     from taskstate.snapshots.drift import DriftReport
     from taskstate.writing.change import Outcome
 
@@ -117,8 +122,23 @@ class GitPlace(Place):
         return front_matter_values(parse(self.text))
 
     def snapshot(self, role: str = ROLE) -> Any:  # noqa: ANN401 - a snapshot's entry
-        """Return what the file says of a role's snapshot."""
-        return self.values["delta"]["snapshots"][role]
+        """Return what the file says of a role's snapshot, and its artifacts as long as they are here."""
+        snapshot = packs.whole(self.workspace, self.delta.snapshots[role])
+        listed = recorded_files(self.workspace, snapshot)
+        said = {key: getattr(snapshot, key) for key in ("diff_sha", "scope_hash", "incremental_diff_sha")}
+        said["files_changed"] = None if listed is None else [item(each) for each in listed]
+        return {**{key: value for key, value in said.items() if value is not None}, **snapshot.values}
+
+    @property
+    def delta(self) -> Delta:
+        """The delta block of the task."""
+        return blocks_of(parse(self.text)).delta
+
+    @property
+    def base_tree(self) -> str:
+        """The tree that the task's work starts from."""
+        with snapshot_base.snapshot_base(self.workspace, TASK, self.delta, self.git("rev-parse", "HEAD")) as current:
+            return str(current.base_tree(self.delta))
 
     def changed_files(self, role: str = ROLE) -> Any:  # noqa: ANN401 - a list from JSON
         """Return the list of changed files that a role's snapshot has among its artifacts."""

@@ -51,6 +51,7 @@ _COMPACT: dict[str, Any] = {
 }
 
 CONFIG = r"""
+required-version = "0.1"
 root = "state/"
 exclude = ["tests/data/**"]
 roles = ["author", "checker"]

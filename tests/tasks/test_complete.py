@@ -331,7 +331,7 @@ def test_output_is_recorded_and_handed_down(place: Chained) -> None:
     assert place.inputs() == [("101", 5)]
     assert outcome.revision.startswith("5-")
     assert ">     indented stays indented" in place.read("102")
-    assert values(place, "102")["audit"]["update_count"] == 2
+    assert values(place, "102")["revision"] == 2
     assert (codes(place), codes(place, "102")) == ([], [])
 
 
@@ -544,7 +544,7 @@ SNAPSHOT = """delta:
 
 
 def test_artifacts_are_dropped(place: Chained) -> None:
-    """The artifacts of snapshots and logs are deleted, the file no longer names them; events record who left them."""
+    """The artifacts of snapshots and logs are deleted, and of what the roles left the file keeps the base alone."""
     place.finish()
     artifacts.write(place.workspace, "101", "x", b"x")
     place.write("101", "created_at", SNAPSHOT.format("0" * 40, "implementer") + "created_at")
@@ -553,8 +553,8 @@ def test_artifacts_are_dropped(place: Chained) -> None:
     assert artifacts.read(place.workspace, "artifacts/task-101/x") == b"x"
     place.complete()
     assert not (place.workspace.state_root / "artifacts" / "task-101").exists()
-    assert values(place)["delta"]["snapshots"]["implementer"].get("pack") is None
-    assert [each["event"] for each in values(place)["audit"]["events"]] == ["role-done"]
+    assert values(place)["delta"] == {"base_commit": "0" * 40}
+    assert "events" not in values(place)["audit"]
 
 
 def test_artifacts_that_stay_are_a_warning(place: Chained, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -572,16 +572,14 @@ def test_artifacts_that_stay_are_a_warning(place: Chained, monkeypatch: pytest.M
     assert "`taskstate purge 101` tries again" in outcome.warnings[0]
 
 
-def test_many_events_stay_for_now(place: Chained) -> None:
-    """Where both what was purged and what was let pass are recorded, the archive is written once."""
+def test_the_oldest_events_go_to_the_archive(place: Chained) -> None:
+    """What was let pass is the newest of the 20 events that stay."""
     for _ in range(10):
         place.complete(note="once more")
         complete.reopen(place.workspace, "101", place.request(), note="not yet")
-    place.write("101", "created_at", SNAPSHOT.format("0" * 40, "implementer") + "created_at")
-    place.write("101", '  seal: ".*"\n', "")
     place.complete(note="now")
     lines = [each["event"] for each in values(place)["audit"]["events"]]
-    assert (len(lines), lines[-2:]) == (21, ["role-done", "waived"])
+    assert (len(lines), lines[-2:]) == (20, ["reopened", "waived"])
     assert place.archived.count("- {") == 1
 
 

@@ -116,7 +116,7 @@ def test_delta_data_artifacts_and_the_open_handoff_go(tmp_path: Path) -> None:
     revision = place.state.revision
     outcome = give_up(place)
     assert place.state.revision == revision + 1
-    assert [event for event, _, _ in events(place)] == ["role-done", "dropped"]
+    assert [event for event, _, _ in events(place)] == ["dropped"]
     assert not blocks_of(place.state.document).delta.snapshots[ROLE].values["pack"]
     assert not (place.workspace.state_root / "artifacts/task-101").exists()
     assert [each.status for each in handoff_files(place.workspace, TASK)] == ["open"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.merge.front_matter import front_matter_text
 from taskstate.workspace.workspace import Workspace
 from tests.support.place import TASK, tree
 from tests.support.turns import CHECK, FAILING, FINDING, PASSING
@@ -472,3 +473,32 @@ def test_a_dry_run_ends_nothing(turns: Turns) -> None:
     turns.finish("Built it.", "--dry-run")
     assert tree(turns.place.root) == before
     assert not (turns.place.root.parent / "ran").exists()
+
+
+def test_a_task_with_three_roles_has_little_front_matter_and_goes_on_after_it_was_complete(turns: Turns) -> None:
+    """No hash is there twice for one fact; completing purges what was left, and reopened work is watched again."""
+    for role in ("implementer", "reviewer", "validator"):
+        turns.start(role)
+        turns.place.write("a.txt", f"{role}\n")
+        turns.finish(f"Did it as {role}.")
+    head = front_matter_text(turns.place.state.document)
+    assert "events" not in turns.place.values["audit"]
+    assert len(head) < 2_000
+    assert len(re.findall(r"\b[0-9a-f]{40}(?:[0-9a-f]{24})?\b", head)) <= 17
+    turns.cli.ok("complete", TASK, "--force", "--note", "a trial")
+    assert turns.delta == {"base_commit": turns.delta["base_commit"]}
+    assert [turns.role(role) for role in ("implementer", "reviewer", "validator")] == ["done"] * 3
+    assert "TS702" not in turns.cli("lint").out
+    assert (
+        "is complete, and what reviewer left is purged" in turns.cli("snapshot", "diff", TASK, "--role", "reviewer").err
+    )
+    turns.place.commit("all of it")
+    turns.cli.ok("reopen", TASK, "--note", "more to do")
+    assert "TS702" not in turns.cli("lint").out
+    turns.cli.ok("role", "reopen", TASK, "reviewer", "--note", "look again")
+    turns.start("reviewer")
+    turns.place.write("a.txt", "again\n")
+    turns.finish("Looked again.")
+    turns.place.write("a.txt", "by hand\n")
+    assert "a.txt" in turns.refused("validator")
+    assert "-validator" in turns.cli.ok("snapshot", "diff", TASK, "--role", "reviewer")

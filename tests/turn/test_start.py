@@ -22,7 +22,7 @@ def test_a_turn_is_one_line_of_the_front_matter(turns: Turns) -> None:
     turn = turns.turn
     assert (turn["role"], turn["agent"], turn["branch"], turn["session"]) == ("implementer", "ann", "main", 0)
     assert (turn["head"], turns.delta["base_commit"]) == (head, head)
-    assert turn["tree"] == turns.delta["base_tree"]
+    assert turn["tree"] == turns.place.base_tree
     assert turns.role("implementer") == "in_progress"
     assert f"branch main at {head[:10]}" in said
     assert "jwt-1" in said
@@ -161,7 +161,7 @@ def test_what_was_left_before_a_take_over_stays_part_of_the_role(turns: Turns) -
     turns.place.write("src/b.py", "b = 2\n")
     turns.finish("The other half.")
     snapshot = turns.place.snapshot()
-    assert snapshot.get("start_tree", turns.delta["base_tree"]) == tree_then
+    assert snapshot.get("start_tree", turns.place.base_tree) == tree_then
     diff = turns.cli.ok("snapshot", "diff", TASK, "--role", "implementer")
     assert "+half" in diff
     assert "+b = 2" in diff

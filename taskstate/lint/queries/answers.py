@@ -199,6 +199,11 @@ class RepositoryQueries(Queries):
         self._record("artifact", path, "diff" if diff else "")
         return artifacts.content_hash(self.file, path, diff=diff)
 
+    def artifact_text(self, path: str) -> bytes | None:
+        """Read the content of an artifact."""
+        self._record("artifact", path, "")
+        return artifacts.content(self.file, path)
+
     def has_artifact(self, path: str) -> bool | None:
         """Return whether there is an artifact with that path; None where no artifact can have it."""
         mark = self._record("has_artifact", path)

@@ -44,12 +44,20 @@ def content_hash(file: File, path: str, *, diff: bool) -> str | None:
     Empty where the file is missing, None where no artifact can have this path or the file cannot be read.
     """
     artifact = _location(file, path)
-    if artifact is None:
-        return None
     try:
-        if files.size(artifact) is None:
+        if artifact and files.size(artifact) is None:
             return ""
-        return _digest(files.read(artifact, files.MAX_BYTES), diff=diff, name=path)
+    except TaskstateError:
+        return None
+    data = content(file, path)
+    return None if data is None else _digest(data, diff=diff, name=path)
+
+
+def content(file: File, path: str) -> bytes | None:
+    """Return the bytes of an artifact; None where it is missing or cannot be read, or where none can have this path."""
+    artifact = _location(file, path)
+    try:
+        return files.read(artifact, files.MAX_BYTES) if artifact else None
     except TaskstateError:
         return None
 

@@ -120,6 +120,10 @@ class Queries:
         """
         return None
 
+    def artifact_text(self, path: str) -> bytes | None:  # noqa: ARG002 - nothing is answered here
+        """Return the content of an artifact; None where it is missing, or cannot be read."""
+        return None
+
     def has_artifact(self, path: str) -> bool | None:  # noqa: ARG002 - nothing is answered here
         """Return whether an artifact exists, by its path."""
         return None

@@ -3,8 +3,10 @@
 ## What
 
 A role that is `done` has a snapshot of the working tree under `delta.snapshots`: what it has handed on. Here there is
-none, and no event `role-done` says why: that `taskstate purge` has deleted it, or that there is no git to watch the
-tree. A task that is complete or dropped needs none any more.
+none, and nothing says why. The task may have been reopened since the role was done: completing it purges the
+snapshots. Or nothing watched the tree when the role was done, since there was no git or no commit: then a session of
+the Progress Log is by this role (`**By:** ann (implementer)`), and `delta.last_seen` does not name it. A task that is
+complete or dropped needs no snapshot any more. In a file of an earlier version an event `role-done` says why.
 
 ## Why
 
@@ -35,8 +37,10 @@ $ taskstate role set 101 implementer --status done
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.model.session_texts import BY, by_of
 from taskstate.model.statuses import CLOSED
+from taskstate.model.tool_blocks import REOPENED
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -50,11 +54,10 @@ RULE = Rule(
     code="TS702",
     name="snapshot-missing",
     summary="a role is done without a snapshot, in a task that is neither complete nor purged",
-    reads=FRONT_MATTER,
 )
 
 _BLOCK, _DELTA = "coordination", "delta"
-_PURGED = "role-done"  # the audit event that a purge writes for each role
+_EXCUSES = (REOPENED, "role-done")  # events; the second is of an earlier version, one for each role
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
@@ -62,7 +65,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
     if facts.values.get("status") in CLOSED or _is_unsound(facts):
         return
     for role in facts.done_roles:
-        if role.snapshot is None and not _is_purged(facts.blocks.audit, role):
+        if role.snapshot is None and not _is_purged(facts.blocks.audit, role) and not _is_unwatched(facts, role):
             yield RULE.at(
                 facts.value_span(_BLOCK, role.name, "status"),
                 f"{role.name} is done and has left no snapshot of the working tree",
@@ -78,5 +81,13 @@ def _is_unsound(facts: Facts) -> bool:
 
 def _is_purged(audit: Audit, role: Role) -> bool:
     """Return whether an event says that the role's snapshot was deleted after the role was done."""
-    purges = [each.at or "" for each in audit.events if each.event == _PURGED and each.role == role.name]
+    purges = [each.at or "" for each in audit.events if each.event in _EXCUSES and each.role in {None, role.name}]
     return any(at >= (role.completed_at or "") for at in purges)
+
+
+def _is_unwatched(facts: Facts, role: Role) -> bool:
+    """Return whether the role was done in a turn that had no tree to look at; older sessions may be archived."""
+    if role.name in facts.blocks.delta.last_seen:
+        return False
+    by = {by_of("\n".join(each.values(BY))).role for each in facts.sessions}
+    return role.name in by or facts.summary is not None
