@@ -131,6 +131,9 @@ SEEN = {
     ),
     "a version that was lost": "permanent-decide:0 checkout-files:3 permanent-decide:0 fix:0 doctor:0",
     "a version that was reverted": "permanent-decide:0 commit:1 revert:0 permanent-decide:0 doctor:0",
+    "a version in the reflog": (
+        "uncommitted commit:1 permanent-update:2 commit:2 reset-hard:5 permanent-update:0 doctor:0"
+    ),
     "squashed, archived, rebased": (
         "driver branch:0 session-add:0 commit:1 session-add:0 commit:1 switch:2 squash:1 session-add:0 "
         "archive:0 commit:1 switch:2 rebase:1 fix:0"

@@ -99,7 +99,8 @@ def look(workspace: Workspace, task_id: str, own: Iterable[KeptRecord], paths: t
     loss = _loss(workspace, task_id, missing, paths) if missing else None
     message = loss.message() if loss and loss.items else ""
     rest = {i: each for i, each in owed.items() if entries[-1][1].items[i] < each.number and i not in missing}
-    steady = not (rest and _absent(rest, _here(workspace, paths[1:], owed)))
+    is_noted = bool(loss and loss.reflog)  # its revisions and versions are not to be given again
+    steady = not is_noted and not (rest and _absent(rest, _here(workspace, paths[1:], owed)))
     gone = tuple(map(" ".join, loss.items)) if loss else ()
     return Finding(message, damaged=False, steady=steady, read_history=bool(missing), told=gone)
 
