@@ -10,7 +10,15 @@ from taskstate.errors import TaskstateError
 from taskstate.merge.lines import merge_text
 from taskstate.merge.merge_files import merge_files
 from taskstate.model.derived_values import derived_edits
-from taskstate.model.permanent import PERMANENT, VERSION_SEAL, change_log, edited_sections, version_of, version_seal
+from taskstate.model.permanent import (
+    CONTENT,
+    PERMANENT,
+    VERSION_SEAL,
+    change_log,
+    edited_parts,
+    version_of,
+    version_seal,
+)
 from taskstate.model.session_texts import ENTRY_FORM
 from taskstate.model.statuses import CREATED
 from taskstate.model.task_state import TaskState, json_fence, read_state
@@ -271,14 +279,17 @@ def _sections(before: TaskState, after: TaskState, kept: TaskState, wanted: Want
 
 
 def _as_version(before: TaskState, target: str) -> str:
-    """Return the text of a permanent task with the version that its log tells, where no hand had edited ours."""
-    if before.kind != PERMANENT or not before.text(VERSION_SEAL) or edited_sections(before):
+    """Return the text of a permanent task with the version that its log tells; what a hand edited stays edited."""
+    if before.kind != PERMANENT or not before.text(VERSION_SEAL):
         return target
     state = read_state(before.document.with_text(target))
     last = max((each.number for each in change_log(state)), default=0)
     target = apply(target, set_front_matter(state.document, "version", max(last, version_of(before))))
     state = read_state(state.document.with_text(target))
-    return apply(target, set_front_matter(state.document, VERSION_SEAL, version_seal(state, version_of(state))))
+    number, *hashes = version_seal(state, version_of(state)).split("-")
+    edited = edited_parts(before)
+    seal = "-".join((number, *(edited.get(name, each) for name, each in zip(CONTENT, hashes, strict=True))))
+    return apply(target, set_front_matter(state.document, VERSION_SEAL, seal))
 
 
 def _section(before: TaskState, kept: TaskState, key: str, wanted: Wanted) -> str:

@@ -47,7 +47,16 @@ JUST_NOW = -1
 _MOMENT = timedelta(minutes=10)  # within which the same words are the same command, given again
 # Errors of a file that cannot take a session: what was to be recorded is kept for when it can.
 KEPT_REFUSALS: frozenset[ErrorCode] = damage.CODES | {
-    *("section-missing", "unsafe", "unreadable", "newer-format", "pending", "file-name", "session-misplaced")
+    *(
+        "section-missing",
+        "seal-broken",
+        "unsafe",
+        "unreadable",
+        "newer-format",
+        "pending",
+        "file-name",
+        "session-misplaced",
+    )
 }
 
 

@@ -141,6 +141,7 @@ def owed_items(entries: Iterable[tuple[KeptRecord, Entry]], told: Collection[str
         left[entry.stamp] = entry.items.keys() & left.get(entry.stamp, entry.items)
         known.update(entry.items, entry.moved, entry.withdrawn)
         for item, count in entry.withdrawn.items():
+            since.setdefault(item, entry.revision - 1)  # it was there before
             if item in owed:
                 owed[item] = owed[item]._replace(number=owed[item].number - count)
         for item, count in (entry.items + entry.moved).items():

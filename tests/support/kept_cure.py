@@ -82,7 +82,10 @@ class CureCommands(Commands):
                 if not kept:
                     self.model.fault("cure deletes", f"`doctor --fix` took {what} away, and names no copy")
             if told and place in GONE and item.token not in now and not proposed:
-                self.model.fault("cure fails", f"`doctor --fix` does not bring {what} back")
+                if any(item.token in self._read(how) for how in self._named(said)):
+                    item.ended = "kept beside what stands there"
+                else:
+                    self.model.fault("cure fails", f"`doctor --fix` does not bring {what} back")
 
     def _check_settled(self, said: Said, errors: set[str]) -> None:
         """Hold the cure to what it leaves behind: nothing to tell, and no new error of the linter."""
