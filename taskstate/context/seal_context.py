@@ -137,11 +137,8 @@ def with_rebuilt(
     planned = _change_of(workspace, loaded, sealing)
     if not note or sealing.text == loaded.document.text:
         return planned
-    at, actor = timestamp(request.metadata.now), request.metadata.actor
-    event: dict[str, object] = {"at": at, "actor": actor, "event": REBUILT, "note": note}
-    if reworded.gone:
-        event |= {"criteria": list(reworded.gone), "now": list(reworded.new)}
-    return planned._replace(text=with_event(sealing.text, event))
+    said = {"criteria": list(reworded.gone), "now": list(reworded.new)} if reworded.gone else {}
+    return planned._replace(text=with_event(sealing.text, request.metadata.event(REBUILT, note=note, **said)))
 
 
 def _step(workspace: Workspace, plan: Callable[[Loaded], _SealPlan]) -> Callable[[Loaded], Change[_SealPlan]]:

@@ -139,9 +139,8 @@ def _plan(workspace: Workspace, loaded: Loaded, request: Request, note: str, wai
     text = purge.purged_text(workspace, text)
     ended = open_turns.ended_note(loaded.document, request.metadata.actor)
     notes = (*(f"let pass: {each.words}" for each in waived), *ended)
-    at, actor = timestamp(request.metadata.now), request.metadata.actor
-    event: dict[str, object] = {"at": at, "actor": actor, "event": "waived", "note": note}
-    event |= {"waived": [*dict.fromkeys(each.key for each in waived)], "missing": [each.words for each in waived]}
+    said = {"waived": [*dict.fromkeys(each.key for each in waived)], "missing": [each.words for each in waived]}
+    event = request.metadata.event("waived", note=note, **said)
     text, before = with_oldest_moved(workspace, parse(with_event(text, event) if waived else text))
     archived = _archived(workspace, loaded, text, request, busy=bool(before))
     upstream = chain.read_upstream(loaded.document.with_text(archived.text), loaded.relative)
@@ -213,8 +212,7 @@ def reopen(workspace: Workspace, task_id: str, request: Request, *, note: str) -
             message = f"task {state.id} is {state.status or 'of no status'}, and neither complete nor dropped"
             raise TaskstateError(message, help="there is nothing to reopen", code="not-complete")
         text = with_new_base(workspace, reopened_text(loaded.document.text))
-        at, actor = timestamp(request.metadata.now), request.metadata.actor
-        text, before = add_event(workspace, text, {"at": at, "actor": actor, "event": REOPENED, "note": note})
+        text, before = add_event(workspace, text, request.metadata.event(REOPENED, note=note))
         return Change(text=text, before=before, notes=_holders(workspace, state))
 
     return change(workspace, task_id, job, request._replace(even_dropped=True))

@@ -10,7 +10,7 @@ from taskstate.handoff.create import with_handoffs
 from taskstate.messages import first_of
 from taskstate.model import names, roles
 from taskstate.model.statuses import CLOSED, COMPLETE, DROPPED
-from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
+from taskstate.model.write_metadata import blocks_of, set_front_matter
 from taskstate.snapshots import purge
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
@@ -53,7 +53,7 @@ def drop(workspace: Workspace, task_id: str, request: Request, *, note: str) -> 
         roles.require_no_drift(blocks_of(loaded.document), state.id)
         ended = open_turns.ended_note(loaded.document, request.metadata.actor)
         text = dropped_text(loaded.document.text)
-        event = {"at": timestamp(request.metadata.now), "actor": request.metadata.actor, "event": DROPPED, "note": note}
+        event = request.metadata.event(DROPPED, note=note)
         text, before = add_event(workspace, purge.purged_text(workspace, text), event)
         return Change(text=text, before=before, notes=(*ended, *_notes(workspace, state)))
 

@@ -7,7 +7,7 @@ import re
 from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.task_state import read_state
-from taskstate.model.write_metadata import set_front_matter, timestamp, with_event, with_write_metadata
+from taskstate.model.write_metadata import set_front_matter, with_event, with_write_metadata
 from taskstate.storage import files, folders, journal, transaction
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
@@ -121,8 +121,8 @@ def _own(loaded: Loaded, renaming: _Renaming, request: Request) -> str:
     text = apply(document.text, [edit for edit in edits if edit.new != document.text[edit.start : edit.end]])
     front_matter = document.with_text(text).front_matter.content
     text = apply(text, [_edit(text, *front_matter, renaming.renamed_paths)])
-    event = {"at": timestamp(request.metadata.now), "actor": request.metadata.actor, "event": "renumbered"}
-    text = _stamped(loaded, with_event(text, event | {"note": f"was {renaming.old}"}), request)
+    event = request.metadata.event("renumbered", note=f"was {renaming.old}")
+    text = _stamped(loaded, with_event(text, event), request)
     after = read_state(document.with_text(text))
     if after.id != renaming.new or len(after.problems) > len(loaded.state.problems):
         help_ = "run `taskstate lint` on it first"

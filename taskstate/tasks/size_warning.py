@@ -5,7 +5,6 @@ from __future__ import annotations
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted
 from taskstate.model.derived_values import exceeded, how_to_shorten, largest_parts, session_counts, shown_kb
-from taskstate.model.write_metadata import timestamp
 from taskstate.tasks.task_size import DISMISSED, GROWTH, advice, is_too_long, told_again_at
 from taskstate.typed import TYPE_CHECKING
 from taskstate.writing.change import Change
@@ -62,8 +61,8 @@ def dismiss(workspace: Workspace, task_id: str, request: Request) -> Outcome:
             message = f"there is nothing to dismiss in task {state.id}, which has {counted(total, 'session')}"
             help_ = f"it is dismissed until session {again}" if again > total else "it is not too long, or closed"
             raise TaskstateError(message, help=help_, code="unchanged")
-        event = {"at": timestamp(request.metadata.now), "actor": request.metadata.actor, "event": DISMISSED}
-        text, before = add_event(workspace, loaded.document.text, {**event, "sessions": total})
+        event = request.metadata.event(DISMISSED, sessions=total)
+        text, before = add_event(workspace, loaded.document.text, event)
         return Change(text, before=before, notes=(f"dismissed until session {total + GROWTH}",))
 
     return change(workspace, task_id, job, request)

@@ -6,7 +6,7 @@ from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import delta_block, roles
 from taskstate.model.statuses import DONE, PENDING
-from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
+from taskstate.model.write_metadata import blocks_of, set_front_matter, with_event
 from taskstate.roles import findings
 from taskstate.roles.findings import Writing
 from taskstate.roles.role_rules import RoleChange, role_in_task
@@ -191,8 +191,9 @@ def _ending_steps(workspace: Workspace, role: str, ending: Ending, request: Requ
         yield lambda now: Change(with_event(now.document.text, forced))
     if ending.held.waived or asked.ending == ABANDON:
         name = WAIVED if ending.held.waived else ABANDONED
-        event = {"event": name, "note": asked.note, **({"checks": list(ending.held.waived)} if name == WAIVED else {})}
-        yield lambda now: Change(_with_event(now.document.text, event, request))
+        checks = {"checks": list(ending.held.waived)} if name == WAIVED else {}
+        event = request.metadata.event(name, note=asked.note, **checks)
+        yield lambda now: Change(with_event(now.document.text, event))
     if asked.send_back:
         yield lambda now: _sent_back(now, role, asked, names, request)
     elif role and asked.ending == ABANDON:
@@ -232,11 +233,6 @@ def _pending_again(loaded: Loaded, role: str, names: tuple[str, ...]) -> Change:
     text = apply(loaded.document.text, set_front_matter(loaded.document, "coordination", values))
     delta = delta_block.without_snapshots(blocks.delta, (role,))
     return Change(text=apply(text, set_front_matter(loaded.with_text(text).document, "delta", delta.values)))
-
-
-def _with_event(text: str, event: Mapping[str, object], request: Request) -> str:
-    at, actor = timestamp(request.metadata.now), request.metadata.actor
-    return with_event(text, {"at": at, "actor": actor, **event})
 
 
 def _closed(loaded: Loaded, role: str, ending: Ending) -> Change:
