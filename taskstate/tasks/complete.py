@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from taskstate.chain import output as chain_output
 from taskstate.chain.push import propagate
+from taskstate.context.readable_parts import unreadable_error
 from taskstate.errors import SeveralReasons, TaskstateError
 from taskstate.model import chain, roles
 from taskstate.model.canonical_json import sha256
@@ -108,10 +109,7 @@ def _require_completable(loaded: Loaded) -> None:
         raise TaskstateError(message, help=f"`taskstate reopen {state.id} --note WHY` reopens it", code="complete")
     preconditions.require_work(state, "output to hand down", f"`taskstate permanent close {state.id}` closes it")
     if state.problems:
-        problem = state.problems[0]
-        line = state.document.position(problem.span.start).line + 1
-        message = f"{loaded.relative}, line {line}: {problem.message}"
-        raise TaskstateError(message, help="mend it; `taskstate lint` says how", code="unreadable")
+        raise unreadable_error(loaded, state.problems[0].span, state.problems[0].message)
     _require_phases(loaded)
 
 
@@ -121,13 +119,10 @@ def _require_phases(loaded: Loaded) -> None:
     Raises:
         TaskstateError: code "unreadable".
     """
-    document = loaded.document
     for part in phases_in(loaded.state):
-        fault = document.json(part.fences[0]) if part.fences else None
+        fault = loaded.document.json(part.fences[0]) if part.fences else None
         if isinstance(fault, Fault):
-            line = document.position(fault.span.start).line + 1
-            message = f"{loaded.relative}, line {line}: phase {part.name} cannot be read: {fault.message}"
-            raise TaskstateError(message, help="mend it; `taskstate lint` says how", code="unreadable")
+            raise unreadable_error(loaded, fault.span, f"phase {part.name} cannot be read: {fault.message}")
 
 
 # The change

@@ -11,7 +11,7 @@ from taskstate.model.algorithms import DependencyGraph
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.names import id_key
 from taskstate.model.static_context import CRITERIA, SEALED_VALUES, SECTION, is_sealed, read_static
-from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, IN_PROGRESS
+from taskstate.model.statuses import BLOCKED, CREATED, IN_PROGRESS
 from taskstate.model.task_state import read_state
 from taskstate.model.tool_blocks import UNBLOCKED
 from taskstate.model.write_metadata import blocks_of, set_front_matter, with_event
@@ -25,7 +25,7 @@ from taskstate.workspace import task_index
 from taskstate.writing.change import Change
 from taskstate.writing.event_log import with_oldest_moved
 from taskstate.writing.joined_changes import joined
-from taskstate.writing.preconditions import require_work
+from taskstate.writing.preconditions import require_not_complete, require_work
 from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
@@ -102,9 +102,7 @@ def _require_open(state: TaskState) -> None:
         TaskstateError: code "kind" or "task-closed".
     """
     require_work(state, "criteria and plan to edit", "`taskstate permanent update` changes a section of it")
-    if state.status == COMPLETE:
-        help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it back to work'
-        raise TaskstateError(f"task {state.id} is complete, and its output handed down", help=help_, code="task-closed")
+    require_not_complete(state, ", and its output handed down", code="task-closed")
 
 
 # What is sealed

@@ -61,7 +61,9 @@ def renumber(workspace: Workspace, path: Path, new: str, request: Request) -> Ou
         target = workspace.relative(path.with_name(f"task-{new}-state.md"))
         require_uncommitted(workspace, target)
         created = journal.Create(target, _own(loaded, renaming, request).encode())
-        is_unique = not any(_has_id(other, renaming.old) for other in workspace.state_files() if other != path)
+        is_unique = not any(
+            names.has_id(other.name, renaming.old) for other in workspace.state_files() if other != path
+        )
         others = _others(workspace, path, renaming, request) if is_unique else ()
         plan = (created, *others, journal.Delete(loaded.relative, loaded.digest))
         secrets = secret_check.new_secrets_in_plan(workspace, plan)  # in the new id or the actor's name
@@ -94,14 +96,9 @@ def _description(operation: journal.Operation) -> str:
     return f"{verbs.get(type(operation), 'changed')} {paths}"
 
 
-def _has_id(path: Path, task_id: str) -> bool:
-    own = names.own_file(path.name)
-    return own is not None and (own.id or "").casefold() == task_id.casefold()
-
-
 def _require_free(workspace: Workspace, renaming: _Renaming, path: Path) -> None:
     """Refuse an id that another task has, or the leftover files of one."""
-    taken = [other for other in workspace.own_files() if other != path and _has_id(other, renaming.new)]
+    taken = [other for other in workspace.own_files() if other != path and names.has_id(other.name, renaming.new)]
     if renaming.old == renaming.new or taken:
         path_of_owner = workspace.relative(taken[0] if taken else path)
         raise TaskstateError(

@@ -38,11 +38,11 @@ def suggestion(workspace: Workspace, state: TaskState, *, added: int = 0) -> tup
     tens = [max(number - size.max_sessions + GROWTH - 1, 0) // GROWTH for number in (total - added, total)]
     if added and tens[0] == tens[1] and is_too_long(state, size, sessions=total - added):
         return ()
-    from taskstate.tasks.decompose import ids_in_use
+    from taskstate.workspace.free_ids import ids_here
 
     many = f" (over {size.max_sessions} are too many)" if total > size.max_sessions else ""
     head = f"task {state.id} is too long: {counted(total, 'session')}{many}, {shown_kb(state.size)}"
-    return (head, *advice(state, ids_in_use(workspace)))
+    return (head, *advice(state, ids_here(workspace)))
 
 
 def dismiss(workspace: Workspace, task_id: str, request: Request) -> Outcome:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 from taskstate.errors import TaskstateError
 from taskstate.model import permanent
 from taskstate.model.archive_format import rolled_items
 from taskstate.model.impact_map import stored_in
+from taskstate.model.loose_values import json_of
 from taskstate.model.permanent import ARCHITECTURE, shown_version
 from taskstate.model.write_metadata import blocks_of
 from taskstate.permanent import find
@@ -194,14 +193,7 @@ def _archived(workspace: Workspace, state: TaskState) -> list[object]:
     path = workspace.state_root / workspace.archive_path(state.id)
     if files.size(path) is None:
         return []
-    return [_value(line) for line in rolled_items(workspace.read(path).decode("utf-8", "replace"), "Events")]
-
-
-def _value(line: str) -> object:
-    try:
-        return json.loads(line)
-    except ValueError:
-        return None
+    return [json_of(line) for line in rolled_items(workspace.read(path).decode("utf-8", "replace"), "Events")]
 
 
 def _newest(events: Sequence[Mapping[str, Any]], before: int | None = None) -> Given | None:
