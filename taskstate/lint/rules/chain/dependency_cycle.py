@@ -49,12 +49,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS905",
-    name="dependency-cycle",
-    summary="`depends_on` runs in a circle",
-    reads=FRONT_MATTER,
-)
+RULE = Rule.of("TS905", __name__, "`depends_on` runs in a circle", reads=FRONT_MATTER)
 
 _HELP = "take one of the ids out of `depends_on`; what both tasks need belongs into a task of its own"
 _MAX_SHOWN = 12  # ids; a longer cycle is cut in the middle

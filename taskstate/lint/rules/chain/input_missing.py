@@ -59,11 +59,11 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS903",
-    name="input-missing",
+RULE = Rule.of(
+    "TS903",
+    __name__,
+    "an upstream task is complete, and its output is not among the Chain Inputs",
     severity=WARNING,
-    summary="an upstream task is complete, and its output is not among the Chain Inputs",
     fixable=True,
 )
 

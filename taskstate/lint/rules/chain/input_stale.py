@@ -48,13 +48,7 @@ if TYPE_CHECKING:
     from taskstate.model.chain_quotes import ChainInput, Upstream
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS904",
-    name="input-stale",
-    severity=WARNING,
-    summary="an upstream output changed after it was pulled",
-    fixable=True,
-)
+RULE = Rule.of("TS904", __name__, "an upstream output changed after it was pulled", severity=WARNING, fixable=True)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

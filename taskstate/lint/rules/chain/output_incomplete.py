@@ -71,10 +71,8 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.waivers import Waivers
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS901",
-    name="output-incomplete",
-    summary="`status: complete` without a complete Chain Output, with failing features or unchecked criteria",
+RULE = Rule.of(
+    "TS901", __name__, "`status: complete` without a complete Chain Output, with failing features or unchecked criteria"
 )
 
 _BEGINNING = "the task is complete, and "

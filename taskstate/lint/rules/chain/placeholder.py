@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from taskstate.model.document_kinds import SomeFilled
     from taskstate.syntax.document import Document
 
-RULE = Rule(code="TS906", name="placeholder", summary="template text is left in a part that must be written by now")
+RULE = Rule.of("TS906", __name__, "template text is left in a part that must be written by now")
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

@@ -47,11 +47,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document
     from taskstate.syntax.spans import Span
 
-RULE = Rule(
-    code="TS902",
-    name="upstream-unknown",
-    summary="`depends_on` or a Chain Input names a task that is not there",
-)
+RULE = Rule.of("TS902", __name__, "`depends_on` or a Chain Input names a task that is not there")
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

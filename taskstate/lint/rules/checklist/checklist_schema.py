@@ -50,9 +50,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document, Section
 
-RULE = Rule(
-    code="TS301", name="checklist-schema", summary="the Feature Checklist does not meet its schema", fixable=True
-)
+RULE = Rule.of("TS301", __name__, "the Feature Checklist does not meet its schema", fixable=True)
 
 _FORM = 'it holds `features`, a list, and `overall_progress`, such as "40%"'
 

@@ -50,12 +50,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS310",
-    name="criterion-malformed",
-    summary="an item among the acceptance criteria is no criterion",
-    fixable=True,
-)
+RULE = Rule.of("TS310", __name__, "an item among the acceptance criteria is no criterion", fixable=True)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(code="TS302", name="feature-id-duplicate", summary="two features of the checklist share an id")
+RULE = Rule.of("TS302", __name__, "two features of the checklist share an id")
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

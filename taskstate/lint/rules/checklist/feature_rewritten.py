@@ -46,11 +46,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS305",
-    name="feature-rewritten",
-    summary="a feature was removed or reworded since the compared revision",
-)
+RULE = Rule.of("TS305", __name__, "a feature was removed or reworded since the compared revision")
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both

@@ -38,12 +38,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS308",
-    name="feature-unpassed",
-    severity=WARNING,
-    summary="a feature passed at the compared revision, and does not any more",
-)
+RULE = Rule.of("TS308", __name__, "a feature passed at the compared revision, and does not any more", severity=WARNING)
 
 _OPTIONAL = ("tested_at", "moved_to")
 

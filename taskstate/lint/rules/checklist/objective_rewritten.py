@@ -48,10 +48,8 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS307",
-    name="objective-rewritten",
-    summary="an objective was removed or reworded, or a tried approach is gone, since the compared revision",
+RULE = Rule.of(
+    "TS307", __name__, "an objective was removed or reworded, or a tried approach is gone, since the compared revision"
 )
 
 _TRIED = "approaches_tried"

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(code="TS303", name="passes-without-proof", summary="a feature passes and was never tested")
+RULE = Rule.of("TS303", __name__, "a feature passes and was never tested")
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both

@@ -51,11 +51,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.json_values import JsonValue
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS306",
-    name="phase-schema",
-    summary="a phase fence does not meet its schema, or `current_objective` names none",
-)
+RULE = Rule.of("TS306", __name__, "a phase fence does not meet its schema, or `current_objective` names none")
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

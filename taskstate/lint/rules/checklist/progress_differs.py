@@ -45,13 +45,7 @@ if TYPE_CHECKING:
     from taskstate.model.task_state import Checklist
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS304",
-    name="progress-differs",
-    severity=WARNING,
-    summary="`overall_progress` does not agree with the features",
-    fixable=True,
-)
+RULE = Rule.of("TS304", __name__, "`overall_progress` does not agree with the features", severity=WARNING, fixable=True)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

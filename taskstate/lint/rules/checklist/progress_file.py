@@ -51,11 +51,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS309",
-    name="progress-file",
-    summary="a stand-alone progress JSON does not meet the phase schema",
-)
+RULE = Rule.of("TS309", __name__, "a stand-alone progress JSON does not meet the phase schema")
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

@@ -49,11 +49,8 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS311",
-    name="proof-missing",
-    severity=WARNING,
-    summary="a feature passes, and what would prove it is missing or was changed",
+RULE = Rule.of(
+    "TS311", __name__, "a feature passes, and what would prove it is missing or was changed", severity=WARNING
 )
 
 _NONE = "it has no `evidence`"

@@ -47,12 +47,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
 
-RULE = Rule(
-    code="TS603",
-    name="citation-form",
-    summary="over 140 characters, unsorted, or a malformed or outdated span",
-    fixable=True,
-)
+RULE = Rule.of("TS603", __name__, "over 140 characters, unsorted, or a malformed or outdated span", fixable=True)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

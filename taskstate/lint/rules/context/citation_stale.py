@@ -48,11 +48,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS602",
-    name="citation-stale",
-    summary="the cited lines now hash otherwise, or the file or heading is gone",
-)
+RULE = Rule.of("TS602", __name__, "the cited lines now hash otherwise, or the file or heading is gone")
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike

@@ -46,11 +46,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS601",
-    name="static-part-changed",
-    summary="section 1 does not match its seal",
-)
+RULE = Rule.of("TS601", __name__, "section 1 does not match its seal")
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

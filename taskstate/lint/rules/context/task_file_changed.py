@@ -45,12 +45,8 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS604",
-    name="task-file-changed",
-    severity=WARNING,
-    summary="the task file's SHA differs from `context.task_file_sha`",
-    reads=FRONT_MATTER,
+RULE = Rule.of(
+    "TS604", __name__, "the task file's SHA differs from `context.task_file_sha`", severity=WARNING, reads=FRONT_MATTER
 )
 
 

@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from taskstate.model.delta_block import Snapshot
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS704",
-    name="artifact-differs",
-    summary="an artifact named in the file has another SHA-256; one that is missing here is a warning",
+RULE = Rule.of(
+    "TS704",
+    __name__,
+    "an artifact named in the file has another SHA-256; one that is missing here is a warning",
     reads=FRONT_MATTER,
 )
 

@@ -54,11 +54,8 @@ if TYPE_CHECKING:
     from taskstate.model.tool_blocks import Role
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS701",
-    name="coordination-order",
-    summary="a role is done before the one ahead of it, or done with open findings",
-    reads=FRONT_MATTER,
+RULE = Rule.of(
+    "TS701", __name__, "a role is done before the one ahead of it, or done with open findings", reads=FRONT_MATTER
 )
 
 _BLOCK = "coordination"

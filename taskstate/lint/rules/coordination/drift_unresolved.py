@@ -43,12 +43,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS703",
-    name="drift-unresolved",
-    summary="a drift budget above 0",
-    reads=FRONT_MATTER,
-)
+RULE = Rule.of("TS703", __name__, "a drift budget above 0", reads=FRONT_MATTER)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike

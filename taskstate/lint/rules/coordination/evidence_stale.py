@@ -43,13 +43,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS705",
-    name="evidence-stale",
-    severity=WARNING,
-    summary="the source of an excerpt no longer holds it",
-    reads=FRONT_MATTER,
-)
+RULE = Rule.of("TS705", __name__, "the source of an excerpt no longer holds it", severity=WARNING, reads=FRONT_MATTER)
 
 _CHANGED, _GONE = "changed", "gone"
 

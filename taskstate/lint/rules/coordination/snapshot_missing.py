@@ -50,11 +50,7 @@ if TYPE_CHECKING:
     from taskstate.model.tool_blocks import Audit, Role
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS702",
-    name="snapshot-missing",
-    summary="a role is done without a snapshot, in a task that is neither complete nor purged",
-)
+RULE = Rule.of("TS702", __name__, "a role is done without a snapshot, in a task that is neither complete nor purged")
 
 _BLOCK, _DELTA = "coordination", "delta"
 _EXCUSES = (REOPENED, "role-done")  # events; the second is of an earlier version, one for each role

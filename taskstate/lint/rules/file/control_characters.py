@@ -38,11 +38,8 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document
     from taskstate.syntax.spans import Span
 
-RULE = Rule(
-    code="TS006",
-    name="control-characters",
-    summary="terminal escapes, text direction marks, NUL or other controls stand in the text",
-    reads=WHOLE,
+RULE = Rule.of(
+    "TS006", __name__, "terminal escapes, text direction marks, NUL or other controls stand in the text", reads=WHOLE
 )
 
 _NAMES = {

@@ -42,12 +42,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS011",
-    name="duplicate-id",
-    summary="two state files of the repository have the same id",
-    reads=WHOLE,
-)
+RULE = Rule.of("TS011", __name__, "two state files of the repository have the same id", reads=WHOLE)
 
 _MAX_NAMES = 3  # other files that the message lists
 

@@ -47,13 +47,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS004",
-    name="fence-unclosed",
-    summary="a code fence never closes",
-    reads=WHOLE,
-    fixable=True,
-)
+RULE = Rule.of("TS004", __name__, "a code fence never closes", reads=WHOLE, fixable=True)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

@@ -45,12 +45,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS008",
-    name="file-name",
-    summary="the file name and `task_id` differ, or the name is malformed",
-    reads=FRONT_MATTER,
-)
+RULE = Rule.of("TS008", __name__, "the file name and `task_id` differ, or the name is malformed", reads=FRONT_MATTER)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

@@ -47,12 +47,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS002",
-    name="front-matter-missing",
-    summary="the file has no front matter, or it never closes",
-    reads=WHOLE,
-)
+RULE = Rule.of("TS002", __name__, "the file has no front matter, or it never closes", reads=WHOLE)
 
 _MISSING = "the file has no front matter: its first line must be `---`"
 _UNCLOSED = "the front matter begins here and never closes"

@@ -49,13 +49,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.edits import Edit
     from taskstate.syntax.spans import Span
 
-RULE = Rule(
-    code="TS003",
-    name="front-matter-yaml",
-    summary="the front matter is not valid YAML",
-    fixable=True,
-    reads=WHOLE,
-)
+RULE = Rule.of("TS003", __name__, "the front matter is not valid YAML", fixable=True, reads=WHOLE)
 
 _HELP = {
     "duplicate-key": "keep the one that holds, and delete the other",

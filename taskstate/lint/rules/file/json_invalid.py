@@ -54,11 +54,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS005",
-    name="json-invalid",
-    summary="a json fence that the format reads does not parse",
-)
+RULE = Rule.of("TS005", __name__, "a json fence that the format reads does not parse")
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

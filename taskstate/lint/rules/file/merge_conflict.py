@@ -40,12 +40,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS007",
-    name="merge-conflict",
-    summary="conflict markers are left in the file",
-    reads=WHOLE,
-)
+RULE = Rule.of("TS007", __name__, "conflict markers are left in the file", reads=WHOLE)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

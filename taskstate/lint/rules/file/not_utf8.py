@@ -37,12 +37,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS001",
-    name="not-utf8",
-    summary="the file is not UTF-8",
-    reads=WHOLE,
-)
+RULE = Rule.of("TS001", __name__, "the file is not UTF-8", reads=WHOLE)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike

@@ -46,10 +46,10 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS012",
-    name="state-removed",
-    summary="a state file is gone whose task was neither complete nor dropped, or an archive that a task needs",
+RULE = Rule.of(
+    "TS012",
+    __name__,
+    "a state file is gone whose task was neither complete nor dropped, or an archive that a task needs",
     reads=WHOLE,
 )
 

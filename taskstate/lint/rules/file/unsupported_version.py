@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS009",
-    name="unsupported-version",
-    summary="`taskstate` is newer than this tool, or missing while other keys say it should be there",
+RULE = Rule.of(
+    "TS009",
+    __name__,
+    "`taskstate` is newer than this tool, or missing while other keys say it should be there",
     reads=WHOLE,
 )
 

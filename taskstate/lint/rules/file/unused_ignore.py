@@ -43,13 +43,7 @@ if TYPE_CHECKING:
     from taskstate.lint.suppressions import Directive
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS010",
-    name="unused-ignore",
-    severity="warning",
-    summary="a directive silences nothing",
-    fixable=True,
-)
+RULE = Rule.of("TS010", __name__, "a directive silences nothing", severity="warning", fixable=True)
 
 _HELP = "take it away, or put it directly above the fault it is for"
 _MAX_TRIED = 10

@@ -43,12 +43,8 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS105",
-    name="counts-differ",
-    severity=WARNING,
-    summary="`sessions` or `file_size_kb` do not agree with the file",
-    fixable=True,
+RULE = Rule.of(
+    "TS105", __name__, "`sessions` or `file_size_kb` do not agree with the file", severity=WARNING, fixable=True
 )
 
 _GONE = "sessions are gone: `taskstate doctor --fix` brings them back; `taskstate doctor --let-go {}` accepts that"

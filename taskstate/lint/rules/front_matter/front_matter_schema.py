@@ -50,11 +50,8 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document
     from taskstate.validation.schema_errors import SchemaFault
 
-RULE = Rule(
-    code="TS101",
-    name="front-matter-schema",
-    summary="a key of the front matter is missing, of the wrong type, or outside its set",
-    reads=FRONT_MATTER,
+RULE = Rule.of(
+    "TS101", __name__, "a key of the front matter is missing, of the wrong type, or outside its set", reads=FRONT_MATTER
 )
 
 

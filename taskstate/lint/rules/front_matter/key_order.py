@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS106",
-    name="key-order",
+RULE = Rule.of(
+    "TS106",
+    __name__,
+    "keys of the front matter stand out of their canonical order",
     severity=WARNING,
-    summary="keys of the front matter stand out of their canonical order",
     fixable=True,
     reads=FRONT_MATTER,
 )

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(code="TS607", name="seal-removed", summary="a seal that was committed is gone", reads=FRONT_MATTER)
+RULE = Rule.of("TS607", __name__, "a seal that was committed is gone", reads=FRONT_MATTER)
 
 _CURES = {
     "audit": '`taskstate doctor --reseal {} --note "why it is right"`',

@@ -45,10 +45,10 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS107",
-    name="status-transition",
-    summary="the status changed since the compared revision in a way that the lifecycle does not know",
+RULE = Rule.of(
+    "TS107",
+    __name__,
+    "the status changed since the compared revision in a way that the lifecycle does not know",
     reads=FRONT_MATTER,
 )
 

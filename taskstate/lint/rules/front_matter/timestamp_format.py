@@ -45,13 +45,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.nodes import Node
     from taskstate.validation.schema_files import KeyPath
 
-RULE = Rule(
-    code="TS103",
-    name="timestamp-format",
-    summary="a time is not written as ISO 8601 in UTC",
-    fixable=True,
-    reads=FRONT_MATTER,
-)
+RULE = Rule.of("TS103", __name__, "a time is not written as ISO 8601 in UTC", fixable=True, reads=FRONT_MATTER)
 
 _EXACT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
 _LOOSE = (

@@ -39,12 +39,8 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS104",
-    name="timestamps-order",
-    severity=WARNING,
-    summary="`updated_at` before `created_at`, or in the future",
-    reads=FRONT_MATTER,
+RULE = Rule.of(
+    "TS104", __name__, "`updated_at` before `created_at`, or in the future", severity=WARNING, reads=FRONT_MATTER
 )
 
 

@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS606",
-    name="tool-block-edited",
-    summary="a tool-written block does not match `audit.seal`; says which commands mend it",
+RULE = Rule.of(
+    "TS606",
+    __name__,
+    "a tool-written block does not match `audit.seal`; says which commands mend it",
     reads=FRONT_MATTER,
 )
 

@@ -42,12 +42,8 @@ if TYPE_CHECKING:
     from taskstate.syntax.nodes import MapEntry, Node
     from taskstate.validation.schema_errors import SchemaFault
 
-RULE = Rule(
-    code="TS102",
-    name="unknown-key",
-    summary="a key of the front matter that the format does not know",
-    fixable=True,
-    reads=FRONT_MATTER,
+RULE = Rule.of(
+    "TS102", __name__, "a key of the front matter that the format does not know", fixable=True, reads=FRONT_MATTER
 )
 
 

@@ -46,12 +46,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS802",
-    name="handoff-one-action",
-    summary="the next action is a list or more than one paragraph",
-    reads=WHOLE,
-)
+RULE = Rule.of("TS802", __name__, "the next action is a list or more than one paragraph", reads=WHOLE)
 
 _CALLED = {"fence": "a code block", "code": "a code block", "quote": "a quote", "html": "HTML", "heading": "a heading"}
 

@@ -47,11 +47,8 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS807",
-    name="handoff-open",
-    summary="`handoffs.open` and the documents disagree: none, another, or two open",
-    reads=FRONT_MATTER,
+RULE = Rule.of(
+    "TS807", __name__, "`handoffs.open` and the documents disagree: none, another, or two open", reads=FRONT_MATTER
 )
 
 _KEY = "handoffs"

@@ -52,12 +52,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS804",
-    name="handoff-reason",
-    summary="a decision without rationale, or an approach without why it failed",
-    reads=WHOLE,
-)
+RULE = Rule.of("TS804", __name__, "a decision without rationale, or an approach without why it failed", reads=WHOLE)
 
 _SECTIONS = (
     (DECISIONS, "the decision {} has no rationale", "write it as `<Decision>: <rationale>`"),

@@ -56,12 +56,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS805",
-    name="handoff-reference",
-    summary="an open handoff names a path that does not exist",
-    reads=WHOLE,
-)
+RULE = Rule.of("TS805", __name__, "an open handoff names a path that does not exist", reads=WHOLE)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both

@@ -58,12 +58,7 @@ if TYPE_CHECKING:
     from taskstate.model.document_kinds import SectionSpec
     from taskstate.syntax.document import Document, Section
 
-RULE = Rule(
-    code="TS801",
-    name="handoff-section",
-    summary="a handoff section is missing, empty or out of order",
-    reads=WHOLE,
-)
+RULE = Rule.of("TS801", __name__, "a handoff section is missing, empty or out of order", reads=WHOLE)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

@@ -48,12 +48,8 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS806",
-    name="handoff-thrash",
-    summary="a handoff with no objective changed since the one before",
-    severity=WARNING,
-    reads=FRONT_MATTER,
+RULE = Rule.of(
+    "TS806", __name__, "a handoff with no objective changed since the one before", severity=WARNING, reads=FRONT_MATTER
 )
 
 

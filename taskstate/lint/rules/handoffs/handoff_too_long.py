@@ -46,12 +46,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS803",
-    name="handoff-too-long",
-    summary="over 60 lines or 4 KB, or over 5 items of critical context",
-    reads=WHOLE,
-)
+RULE = Rule.of("TS803", __name__, "over 60 lines or 4 KB, or over 5 items of critical context", reads=WHOLE)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

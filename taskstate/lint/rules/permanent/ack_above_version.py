@@ -42,11 +42,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TSP05",
-    name="ack-above-version",
-    summary="somebody has confirmed a version that does not exist yet",
-)
+RULE = Rule.of("TSP05", __name__, "somebody has confirmed a version that does not exist yet")
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

@@ -44,11 +44,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TSP04",
-    name="heir-missing",
-    summary="a superseded decision and its heir do not name each other",
-)
+RULE = Rule.of("TSP04", __name__, "a superseded decision and its heir do not name each other")
 
 _NAMED = r"\bAD-(\d{1,9})\b"
 

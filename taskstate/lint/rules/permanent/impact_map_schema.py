@@ -51,11 +51,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.nodes import Node
     from taskstate.syntax.spans import Span
 
-RULE = Rule(
-    code="TSP01",
-    name="impact-map-schema",
-    summary="the Impact Map does not meet its schema",
-)
+RULE = Rule.of("TSP01", __name__, "the Impact Map does not meet its schema")
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

@@ -42,11 +42,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
 
-RULE = Rule(
-    code="TSP02",
-    name="module-unknown",
-    summary="the Impact Map names a module that it does not have",
-)
+RULE = Rule.of("TSP02", __name__, "the Impact Map names a module that it does not have")
 
 _REFERENCES = {"modules": "depends_on", "interfaces": "between", "ripple_paths": "path"}
 

@@ -48,12 +48,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TSP06",
-    name="permanent-second",
-    summary="there is a second active permanent task",
-    severity=WARNING,
-)
+RULE = Rule.of("TSP06", __name__, "there is a second active permanent task", severity=WARNING)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike

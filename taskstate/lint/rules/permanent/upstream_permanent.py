@@ -40,12 +40,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TSP08",
-    name="upstream-permanent",
-    summary="`depends_on` names a permanent task",
-    reads=FRONT_MATTER,
-)
+RULE = Rule.of("TSP08", __name__, "`depends_on` names a permanent task", reads=FRONT_MATTER)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike

@@ -53,11 +53,7 @@ if TYPE_CHECKING:
     from taskstate.model.permanent import LoggedVersion
     from taskstate.syntax.document import Document, Section
 
-RULE = Rule(
-    code="TSP03",
-    name="version-missing",
-    summary="the Change Log lacks a version, or has a line that is none",
-)
+RULE = Rule.of("TSP03", __name__, "the Change Log lacks a version, or has a line that is none")
 
 _FORM = "`- {} - <time> - <actor> - <sections>: <summary>`"
 

@@ -39,11 +39,7 @@ if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TSP07",
-    name="version-not-raised",
-    summary="the content was edited by hand without a new version",
-)
+RULE = Rule.of("TSP07", __name__, "the content was edited by hand without a new version")
 
 _HELP = "`taskstate permanent update` gives the change its version and tells the agents"
 

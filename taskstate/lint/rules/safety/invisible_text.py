@@ -45,12 +45,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document
     from taskstate.syntax.spans import Span
 
-RULE = Rule(
-    code="TS953",
-    name="invisible-text",
-    summary="characters that nobody sees and a program reads stand in the text",
-    reads=WHOLE,
-)
+RULE = Rule.of("TS953", __name__, "characters that nobody sees and a program reads stand in the text", reads=WHOLE)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

@@ -48,11 +48,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document
     from taskstate.validation.schema_files import KeyPath
 
-RULE = Rule(
-    code="TS952",
-    name="path-escapes",
-    summary="a path leaves the repository, is absolute, or goes through a link that does",
-)
+RULE = Rule.of("TS952", __name__, "a path leaves the repository, is absolute, or goes through a link that does")
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

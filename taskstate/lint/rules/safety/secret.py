@@ -50,12 +50,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS951",
-    name="secret",
-    summary="looks like a credential (the value is masked in every output)",
-    reads=WHOLE,
-)
+RULE = Rule.of("TS951", __name__, "looks like a credential (the value is masked in every output)", reads=WHOLE)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

@@ -44,13 +44,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS205",
-    name="heading-style",
-    severity=WARNING,
-    summary="number, case or form of a known heading is off",
-    fixable=True,
-)
+RULE = Rule.of("TS205", __name__, "number, case or form of a known heading is off", severity=WARNING, fixable=True)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.outline import Hidden
     from taskstate.syntax.document import Document
 
-RULE = Rule(code="TS207", name="hidden-section", summary="a required heading stands where it is none", fixable=True)
+RULE = Rule.of("TS207", __name__, "a required heading stands where it is none", fixable=True)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(code="TS203", name="section-duplicate", summary="the same section stands twice")
+RULE = Rule.of("TS203", __name__, "the same section stands twice")
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from taskstate.model.lost_headings import LostContent
     from taskstate.syntax.document import Document, Section
 
-RULE = Rule(code="TS201", name="section-missing", summary="a required section is absent", fixable=True)
+RULE = Rule.of("TS201", __name__, "a required section is absent", fixable=True)
 
 EMPTY_FENCES = {"checklist": ("```json", "{", '  "features": [],', '  "overall_progress": "0%"', "}", "```")}
 SEALED = "Static Context"  # `context.seal` is a hash of its text, so no fix may change it

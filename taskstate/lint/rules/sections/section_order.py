@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.outline import Outline
     from taskstate.syntax.document import Document, Section
 
-RULE = Rule(code="TS202", name="section-order", summary="a section stands in the wrong place", fixable=True)
+RULE = Rule.of("TS202", __name__, "a section stands in the wrong place", fixable=True)
 
 _RULE = r"(?:-{3,}|\*{3,}|_{3,})\Z"
 _BLANK_ABOVE = r"(?:\n|\r(?!\n))[ \t]*(?:\r\n?|\n)\Z"

@@ -44,12 +44,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS209",
-    name="section-renamed",
-    summary="a required section stands there under another title",
-    fixable=True,
-)
+RULE = Rule.of("TS209", __name__, "a required section stands there under another title", fixable=True)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

@@ -49,12 +49,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document, Section
 
-RULE = Rule(
-    code="TS204",
-    name="section-unknown",
-    severity=WARNING,
-    summary="a section that the kind does not declare",
-)
+RULE = Rule.of("TS204", __name__, "a section that the kind does not declare", severity=WARNING)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document, Section
 
-RULE = Rule(code="TS208", name="subsection-missing", summary="a required subsection is absent or empty")
+RULE = Rule.of("TS208", __name__, "a required subsection is absent or empty")
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

@@ -52,12 +52,7 @@ if TYPE_CHECKING:
     from taskstate.model.document_kinds import Kind
     from taskstate.syntax.document import Document, Section
 
-RULE = Rule(
-    code="TS206",
-    name="title-mismatch",
-    summary="the title line does not agree with `task_id` and `title`",
-    fixable=True,
-)
+RULE = Rule.of("TS206", __name__, "the title line does not agree with `task_id` and `title`", fixable=True)
 
 _TITLE = 1
 _WORD = r"\w+"

@@ -42,12 +42,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS413",
-    name="archive-foreign-text",
-    severity=WARNING,
-    summary="an archive file has text that belongs to no batch",
-)
+RULE = Rule.of("TS413", __name__, "an archive file has text that belongs to no batch", severity=WARNING)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

@@ -62,11 +62,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS407",
-    name="archive-mismatch",
-    summary="the state file and its archive disagree, or the archive disagrees with itself",
-)
+RULE = Rule.of("TS407", __name__, "the state file and its archive disagree, or the archive disagrees with itself")
 
 _PATH, _FOLDER = "archive_path", "archives"
 _LOG = "Progress Log"

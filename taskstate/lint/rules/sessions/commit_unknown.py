@@ -50,12 +50,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS410",
-    name="commit-unknown",
-    severity=WARNING,
-    summary="a commit is named that this repository does not have",
-)
+RULE = Rule.of("TS410", __name__, "a commit is named that this repository does not have", severity=WARNING)
 
 # The lookarounds reject ids inside words, paths and anchors; the lookaheads demand a letter and a digit.
 _COMMIT = (

@@ -51,12 +51,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS406",
-    name="no-next-step",
-    severity=WARNING,
-    summary="the newest session of a task in progress names no next step",
-)
+RULE = Rule.of("TS406", __name__, "the newest session of a task in progress names no next step", severity=WARNING)
 
 _HELP = (
     "record what comes next: `taskstate session add {0} --did T --state T --next T`; "

@@ -49,11 +49,11 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS408",
-    name="no-session-recorded",
+RULE = Rule.of(
+    "TS408",
+    __name__,
+    "the checklist or files of a task in progress changed, and no session was added",
     severity=WARNING,
-    summary="the checklist or files of a task in progress changed, and no session was added",
 )
 
 _DERIVED = "overall_progress"

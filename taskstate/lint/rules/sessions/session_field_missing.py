@@ -58,9 +58,7 @@ if TYPE_CHECKING:
     from taskstate.model.progress_log import Field, Session
     from taskstate.syntax.document import Document, Section
 
-RULE = Rule(
-    code="TS404", name="session-field-missing", summary="a session lacks one of its three fields, or says nothing there"
-)
+RULE = Rule.of("TS404", __name__, "a session lacks one of its three fields, or says nothing there")
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:

@@ -56,11 +56,8 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document
     from taskstate.syntax.spans import Span
 
-RULE = Rule(
-    code="TS401",
-    name="session-heading",
-    summary="a level-3 heading of the Progress Log is neither a session nor the summary",
-    fixable=True,
+RULE = Rule.of(
+    "TS401", __name__, "a level-3 heading of the Progress Log is neither a session nor the summary", fixable=True
 )
 
 _SESSION = r"(?i)\W*sessions?\b"

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document
     from taskstate.syntax.spans import Span
 
-RULE = Rule(code="TS412", name="session-in-future", summary="a session, or the test of a feature, is in the future")
+RULE = Rule.of("TS412", __name__, "a session, or the test of a feature, is in the future")
 
 _HOURS = 24  # by which local time may be ahead of UTC, with some slack
 _EXACT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"

@@ -57,12 +57,7 @@ if TYPE_CHECKING:
     from taskstate.model.misplaced_sessions import MisplacedSession
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS411",
-    name="session-misplaced",
-    summary="a session is outside the Progress Log, or at another level in it",
-    fixable=True,
-)
+RULE = Rule.of("TS411", __name__, "a session is outside the Progress Log, or at another level in it", fixable=True)
 
 _DEEPEST = 6  # level of a heading in Markdown
 

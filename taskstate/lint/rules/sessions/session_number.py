@@ -56,9 +56,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document
     from taskstate.syntax.spans import Span
 
-RULE = Rule(
-    code="TS402", name="session-number", summary="the numbers of the sessions do not rise one by one", fixable=True
-)
+RULE = Rule.of("TS402", __name__, "the numbers of the sessions do not rise one by one", fixable=True)
 
 _MAX_NUMBERS = 10  # of sessions that a message lists
 _RENUMBER = "renumber it, and those behind it as far as needed; `{}` does"

@@ -43,13 +43,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS414",
-    name="session-of-created",
-    severity=WARNING,
-    fixable=True,
-    summary="a task that has sessions is still `created`",
-)
+RULE = Rule.of("TS414", __name__, "a task that has sessions is still `created`", severity=WARNING, fixable=True)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both

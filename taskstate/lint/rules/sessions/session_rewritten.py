@@ -58,11 +58,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.session_history import SessionText
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS405",
-    name="session-rewritten",
-    summary="what a committed session says is found neither in the log nor in the archive",
-)
+RULE = Rule.of("TS405", __name__, "what a committed session says is found neither in the log nor in the archive")
 
 _MAX_NAMES = 3  # sessions that the message lists; of more it gives the number
 

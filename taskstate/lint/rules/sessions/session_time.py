@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from taskstate.model.progress_log import Session
     from taskstate.syntax.document import Document
 
-RULE = Rule(code="TS403", name="session-time", summary="a session does not say when it was, or goes back in time")
+RULE = Rule.of("TS403", __name__, "a session does not say when it was, or goes back in time")
 
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _NO_DIGIT = r"\D"

@@ -48,11 +48,11 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
 
-RULE = Rule(
-    code="TS504",
-    name="long-value",
+RULE = Rule.of(
+    "TS504",
+    __name__,
+    "a single value over 2 KiB, or a session over 8 KiB: put it into an artifact and link it",
     severity=WARNING,
-    summary="a single value over 2 KiB, or a session over 8 KiB: put it into an artifact and link it",
 )
 
 _HELP = "put it into an artifact or a file of the repository, and write here what it shows and where it is"

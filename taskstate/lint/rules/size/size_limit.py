@@ -44,12 +44,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS502",
-    name="size-limit",
-    summary="the file is over 75 KB: run `taskstate archive`",
-    fixable=True,
-)
+RULE = Rule.of("TS502", __name__, "the file is over 75 KB: run `taskstate archive`", fixable=True)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike

@@ -45,12 +45,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS501",
-    name="size-warning",
-    severity=WARNING,
-    summary="the file is over 50 KB: consider archiving",
-)
+RULE = Rule.of("TS501", __name__, "the file is over 50 KB: consider archiving", severity=WARNING)
 
 
 def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike

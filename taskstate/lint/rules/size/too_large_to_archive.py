@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS505",
-    name="too-large-to-archive",
+RULE = Rule.of(
+    "TS505",
+    __name__,
+    "the file is over the limit with no more sessions than are kept: names its largest parts",
     severity=WARNING,
-    summary="the file is over the limit with no more sessions than are kept: names its largest parts",
 )
 
 

@@ -46,11 +46,8 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS503",
-    name="too-many-sessions",
-    severity=WARNING,
-    summary="over 20 sessions: consider a decomposition, with the one suggested",
+RULE = Rule.of(
+    "TS503", __name__, "over 20 sessions: consider a decomposition, with the one suggested", severity=WARNING
 )
 
 
