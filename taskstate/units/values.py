@@ -40,7 +40,7 @@ _LIFECYCLE = (DROPPED, PENDING, CREATED, NOT_STARTED, IN_PROGRESS, BLOCKED, "rec
 _TOGETHER: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "features[]": (("passes", "tested_at", "evidence"), ("tested_at",)),
     "coordination[]": (
-        ("status", "completed_at", "qa", "qa_log_path", "qa_log_sha256", "session_id"),
+        ("status", "completed_at", "qa", "qa_log_path", "qa_log_sha256"),
         ("status", "completed_at"),
     ),
     "audit": (("updated_by", "updated_at", "git_head"), ("updated_at",)),

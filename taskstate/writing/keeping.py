@@ -19,6 +19,7 @@ from taskstate.units.items import (
     EVENT,
     FILES,
     HANDOFF,
+    KEY,
     SESSION,
     VERSION,
     Item,
@@ -43,7 +44,7 @@ from taskstate.writing.ledger import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
     from datetime import datetime
 
     from taskstate.model.task_state import TaskState
@@ -183,6 +184,7 @@ class _Balance:
         self.old: Callable[[], bytes] = bytes
         self.new: bytes = b""
         self.was_edited = False
+        self.known: Collection[Item] = ()
 
 
 def _entries(
@@ -222,11 +224,14 @@ def _weigh_state(
     if new or balance.entry is NOTHING:
         balance.entry, balance.old, balance.new = entry, old, new
     balance.was_edited = newest is not None and not is_known
+    balance.known = newest.items if newest else ()
 
 
 def _entry(balance: _Balance) -> Entry:
     gone = balance.before - balance.after + balance.withdrawn
-    return balance.entry._replace(moved=balance.after - balance.entry.items, withdrawn=gone)
+    there = (item for item in balance.before if item.kind == KEY and item not in balance.known)
+    found = Counter(item for item in there if item in balance.entry.items)
+    return balance.entry._replace(moved=balance.after - balance.entry.items, withdrawn=gone, found=found)
 
 
 def _given_up(workspace: Workspace, records: tuple[KeptRecord, ...], task_id: str, balance: _Balance) -> Counter[Item]:

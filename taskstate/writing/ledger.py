@@ -36,7 +36,7 @@ from taskstate.units.items import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from typing import Any
 
     from taskstate.storage.kept_records import KeptRecord
@@ -53,8 +53,9 @@ class Entry(NamedTuple):
 
     `path` is that of the state file, `stamp` identifies its last write even after edits by hand, `sha` is its SHA-256,
     `sections` are the keys of its sections. `items` are those that the state file held, `moved` those that went
-    into other files, `withdrawn` those that were there before the write and not after it. Of a `dropped` task the file
-    may go, and of one that was let go when its file was gone.
+    into other files, `withdrawn` those that were there before the write and not after it, `found` the values that it
+    left as it found them, and that the write before had not left. Of a `dropped` task the file may go, and of one that
+    was let go when its file was gone.
     """
 
     path: str
@@ -66,6 +67,7 @@ class Entry(NamedTuple):
     items: Counter[Item]
     moved: Counter[Item]
     withdrawn: Counter[Item]
+    found: Counter[Item]
     dropped: bool = False
 
     def as_json(self) -> dict[str, object]:
@@ -74,7 +76,7 @@ class Entry(NamedTuple):
         return self._asdict() | counters
 
 
-_COUNTERS = ("items", "moved", "withdrawn")
+_COUNTERS = ("items", "moved", "withdrawn", "found")
 _LISTED = frozenset({SESSION, EVENT, *FILES})  # kinds that were always counted
 
 
@@ -101,7 +103,7 @@ def read_entry(record: KeptRecord, task_id: str) -> Entry | None:
     """Return a record's entry for a task, or None if it has none or cannot be read."""
     with suppress(TaskstateError, ValueError, TypeError, KeyError, AttributeError):
         values: dict[str, Any] = dict(record.entry()["tasks"][task_id])
-        counters = {name: Counter(map(_item, values[name])) for name in _COUNTERS}
+        counters = {name: Counter(map(_item, values.get(name, ()))) for name in _COUNTERS}
         if "dropped" not in values:  # of a version that counted only these in the present form
             counters = {
                 name: Counter(i for i in each.elements() if i.kind in _LISTED) for name, each in counters.items()
@@ -129,7 +131,7 @@ def entries_of(records: Iterable[KeptRecord], task_id: str) -> list[tuple[KeptRe
     return [(record, entry) for record in own if (entry := read_entry(record, task_id))]
 
 
-def owed_items(entries: Sequence[tuple[KeptRecord, Entry]], told: Collection[str] = frozenset()) -> dict[Item, Owed]:
+def owed_items(entries: Iterable[tuple[KeptRecord, Entry]], told: Collection[str] = frozenset()) -> dict[Item, Owed]:
     """Return the items of a task that must be accounted for; `told` are those that are known to be gone."""
     owed: dict[Item, Owed] = {}
     known: set[Item] = set()
@@ -144,9 +146,16 @@ def owed_items(entries: Sequence[tuple[KeptRecord, Entry]], told: Collection[str
         for item, count in (entry.items + entry.moved).items():
             before = owed.get(item)
             if before is None or (item.kind == KEY and before.number <= 0):  # a status comes again, and begins anew
-                # Whether the oldest record made a value or found it is not known: git may have it of the write before.
-                revision = entry.revision - (item.kind == KEY and record is entries[0][0])
-                before = Owed(0, revision, known, since, left, record, entry, " ".join(item) in told)
+                before = Owed(
+                    0,
+                    0 if item in entry.found else entry.revision,
+                    known,
+                    since,
+                    left,
+                    record,
+                    entry,
+                    " ".join(item) in told,
+                )
                 since[item] = entry.revision
             owed[item] = before._replace(number=max(before.number, count), record=record, entry=entry)
     return {item: each for item, each in owed.items() if each.number > 0}
@@ -177,7 +186,7 @@ def written(plan: Plan) -> Iterator[tuple[str, bool, bytes]]:
             yield each.path, isinstance(each, journal.Append), each.data
 
 
-NOTHING = Entry("", 0, "", "", "", (), Counter(), Counter(), Counter())
+NOTHING = Entry("", 0, "", "", "", (), Counter(), Counter(), Counter(), Counter())
 
 
 def entry_for(path: str, data: bytes, state: TaskState | None = None) -> Entry:
@@ -244,8 +253,9 @@ class View:
                 # What was there from the beginning nobody but a hand has taken out of a text of ours.
                 is_taken_out = item.kind == KEY and not others and owed.revision <= 1 and item in owed.left[self._stamp]
                 found |= {item} if edit or (is_taken_out and not owed.told) else set()
-            elif item.kind not in FILES and others and (unit := unit_in(owed.record, owed.entry.path, item)):
-                found |= {item} if holds(others, unit) else set()
+            elif item.kind not in FILES and others and not (item.kind == KEY and self._state.revision < owed.revision):
+                unit = unit_in(owed.record, owed.entry.path, item)
+                found |= {item} if unit and holds(others, unit) else set()
         return found | self._unticked({item: owed for item, owed in missing.items() if item not in found})
 
     def _anew(self, item: Item, owed: Owed) -> list[Unit]:

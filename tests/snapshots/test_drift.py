@@ -114,9 +114,9 @@ def test_explained_files_are_told_with_the_commits_that_touched_them() -> None:
     report = drift_report(found)
     assert (report.drift, report.notes) == (
         False,
-        ("task 102 changed, which is no drift: z", "came in by commits, which is no drift: x (aaaaaaa first)"),
+        ("task 102 changed, which is no drift: z", "came in by commits, which is no drift: x (aaaaaaaaaa first)"),
     )
-    assert report.commits == ("aaaaaaa first", "bbbbbbb second")
+    assert report.commits == ("aaaaaaaaaa first", "bbbbbbbbbb second")
 
 
 def test_role_at_work_has_no_drift() -> None:

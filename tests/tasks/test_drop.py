@@ -176,7 +176,6 @@ def test_the_files_of_a_dropped_task_may_go(tmp_path: Path) -> None:
     place = lived(tmp_path / "repository")
     give_up(place)
     assert place.told() == ()
-    place.add("Did more, though it was dropped.")
     place.archive_path.unlink()
     place.path.unlink()
     assert place.told() == ()

@@ -511,7 +511,7 @@ def test_a_large_session_is_recorded_though_nothing_can_be_archived(place: Place
     place.configure("[size]\nmax-kb = 4\nwarn-kb = 3\n")
     outcome = place.add("x" * 5_000)
     assert place.numbers() == [(1, False)]
-    assert "nothing to archive; the file still has 7 KB, and the limit is 4 KB" in outcome.notes[-1]
+    assert "nothing to archive; the file still has 6 KB, and the limit is 4 KB" in outcome.notes[-1]
     assert "the largest: session 1 (5 KB)" in outcome.notes[-1]
 
 

@@ -112,7 +112,7 @@ def test_a_kept_session_that_was_recorded_is_left_out(turns: Turns) -> None:
     assert "leave --from out" in turns.cli(*words, *answer).err
     at = words.index("--from")
     turns.cli.ok(*words[:at], *words[at + 2 :], *answer)
-    assert turns.place.text.count("- Stepped in.") == 1
+    assert turns.place.text.count("**What I did:** Stepped in.") == 1
 
 
 def test_a_turn_is_its_actor_s_and_its_agent_s(turns: Turns) -> None:

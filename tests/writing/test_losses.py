@@ -99,7 +99,7 @@ def test_stale_save_is_told_and_what_it_removed_brought_back(place: Place, save:
 def test_edited_session_in_a_stale_save_is_an_edit(place: Place) -> None:
     """Who changes a session in a buffer that holds it, and saves it late, edits it: it is neither told nor doubled."""
     place.add("First.")
-    buffer = place.text.replace("- First.", "- First, and more.")
+    buffer = place.text.replace(" First.", " First, and more.")
     place.add("Second.")
     in_place(place.path, buffer)
     assert "101-state.md: session 2 is gone" in place.told()[0]

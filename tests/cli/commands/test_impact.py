@@ -178,7 +178,7 @@ def test_a_repository_without_a_permanent_task_or_a_map(cli: Cli, bare: Cli) -> 
     )
     bare.ok("permanent", "close", "1", "--note", "over")
     for command in ((*CHECK, "--files", "a"), ("impact", "show"), ("impact", "scan"), ("impact", "confirm", "101")):
-        assert "there is no active permanent task: `taskstate new 2 --kind permanent" in cli.refused(*command)
+        assert "there is no active permanent task: `taskstate new --kind permanent" in cli.refused(*command)
 
 
 # Claims

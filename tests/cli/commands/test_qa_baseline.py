@@ -52,7 +52,8 @@ def test_commands_are_run_and_recorded(cli: Cli, place: Place) -> None:
         f'echo "{GOOD}"': {"ok": True, "text": "42 passed"},
         "exit 3": {"ok": False, "text": "exit status 3"},
     }
-    log = gzip.decompress((place.workspace.state_root / block["log"]).read_bytes())
+    name = f"qa-baseline-{str(block['log_sha256'])[:8]}.log.gz"
+    log = gzip.decompress((place.workspace.state_root / "artifacts/task-101" / name).read_bytes())
     assert log.decode() == f'$ echo "{GOOD}"\n{GOOD}\n(exit status 0)\n$ exit 3\n\n(exit status 3)\n'
     assert cli.ok("lint") == "No findings in 1 file.\n"
 

@@ -34,11 +34,11 @@ def found(cli: Cli, *arguments: str) -> list[tuple[str, str, str]]:
 def test_a_line_is_found_with_its_place(cli: Cli, place: Place) -> None:
     """Path from the root, number of the line in the file, and the line without the blanks around it."""
     say(cli, "Signed with a Rotating key")
-    lines = place.text.split("\n")
-    number = lines.index("- Signed with a Rotating key") + 1
-    assert cli.ok("search", "rotating key") == f"{STATE}:{number}: - Signed with a Rotating key\n"
+    line = "**What I did:** Signed with a Rotating key"
+    number = place.text.split("\n").index(line) + 1
+    assert cli.ok("search", "rotating key") == f"{STATE}:{number}: {line}\n"
     assert cli.json("search", "rotating key") == {
-        "found": [{"path": STATE, "task": "101", "number": number, "line": "- Signed with a Rotating key"}],
+        "found": [{"path": STATE, "task": "101", "number": number, "line": line}],
         "unreadable": [],
     }
 
@@ -90,7 +90,7 @@ def test_hits_stand_in_the_order_of_tasks_and_lines(cli: Cli, place: Place) -> N
     say(cli, "needle two")
     hits = found(cli, "needle")
     assert [*dict.fromkeys(task for task, _, _ in hits)] == ["9", "20", "101", "a-1"]
-    assert [line for task, _, line in hits if task == "101"] == ["- needle one", "- needle two"]
+    assert [line for task, _, line in hits if task == "101"] == [f"**What I did:** needle {n}" for n in ("one", "two")]
 
 
 def test_only_the_files_of_one_task(cli: Cli, place: Place) -> None:

@@ -97,8 +97,8 @@ def test_every_flag_is_recorded(cli: Cli) -> None:
     }
     text = cli.ok("session", "show", "101", "1")
     assert "**By:** me\n" in text
-    assert "**Commits:**\n\n- `abc1234`\n" in text
-    assert "**Verification:**\n\n- make test\n" in text
+    assert "\n**Commits:** `abc1234`\n" in text
+    assert "\n**Verification:** make test\n" in text
 
 
 @pytest.mark.parametrize("flag", ["--did", "--state", "--next", "--issue", "--verified", "--agent"])

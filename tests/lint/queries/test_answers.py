@@ -43,7 +43,7 @@ def marks(place: Place, ask: Callable[[RepositoryQueries], object]) -> dict[tupl
 def test_every_query_has_a_mark_and_is_answered() -> None:
     """None is left to the interface, which has no answer; names and other texts share the mark of the file."""
     queries = {name for name, method in vars(Queries).items() if callable(method)}
-    assert queries == MARKS.keys() | {"begin", "earlier_names", "is_damaged"}
+    assert queries == MARKS.keys() | {"artifact_text", "begin", "earlier_names", "is_damaged"}
     assert queries <= vars(RepositoryQueries).keys()
 
 
