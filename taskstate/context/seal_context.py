@@ -91,7 +91,7 @@ def sealing(
             raise TaskstateError(message, help=help_, code="context-exists")
         return _with_first_blocks(_plan(workspace, loaded, capture_request, request, rebuild=False), base)
 
-    return _step(workspace, plan)
+    return lambda loaded: _change_of(workspace, loaded, plan(loaded))
 
 
 def rebuild(workspace: Workspace, task_id: str, capture_request: CaptureRequest, request: Request) -> SealResult:
@@ -139,10 +139,6 @@ def with_rebuilt(
         return planned
     said = {"criteria": list(reworded.gone), "now": list(reworded.new)} if reworded.gone else {}
     return planned._replace(text=with_event(sealing.text, request.metadata.event(REBUILT, note=note, **said)))
-
-
-def _step(workspace: Workspace, plan: Callable[[Loaded], _SealPlan]) -> Callable[[Loaded], Change[_SealPlan]]:
-    return lambda loaded: _change_of(workspace, loaded, plan(loaded))
 
 
 def _outcome(outcome: Outcome[_SealPlan]) -> SealResult:

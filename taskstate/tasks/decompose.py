@@ -22,7 +22,7 @@ from taskstate.syntax.spans import printable, size_in_bytes
 from taskstate.tasks.carried_words import carried
 from taskstate.tasks.checklist import FEATURE_KEYS
 from taskstate.tasks.create import NewTask, render
-from taskstate.tasks.decomposition_plan import Pace, Subtask, open_features, pace_of, subtasks_of
+from taskstate.tasks.decomposition_plan import Pace, Subtask, pace_of, subtasks_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.free_ids import ids_here
 from taskstate.writing import preconditions
@@ -121,7 +121,7 @@ def _require_features(state: TaskState) -> None:
     if repeated is not None:
         message = f"task {state.id} has {counts[repeated]} features {repeated}"
         raise TaskstateError(message, help="give each its own id first", code="duplicate-id")
-    if not open_features(state):
+    if not state.open_features:
         targets = ", ".join(dict.fromkeys(each.moved_to for each in checklist.features if each.moved_to))
         message = f"task {state.id} has no open feature to move" + (f"; others went to {targets}" if targets else "")
         help_ = f"add what is left to do: `taskstate feature add {state.id} FID TEXT`"
@@ -136,7 +136,7 @@ def _path(workspace: Workspace, subtask: Subtask) -> str:
 
 
 def _created(workspace: Workspace, loaded: Loaded, suggestion: Suggestion, request: Request) -> list[journal.Operation]:
-    features = {each.id: each for each in open_features(loaded.state)}
+    features = {each.id: each for each in loaded.state.open_features}
     upstream = _chain_output(loaded)
     created: list[journal.Operation] = []
     context = carried(loaded.state, suggestion.subtasks)
@@ -242,7 +242,7 @@ def _moved(loaded: Loaded, suggestion: Suggestion) -> str:
     recorded = [item.text for item in node.items if item.text] if node else []
     ids = sorted({*recorded, *(each.id for each in suggestion.subtasks)}, key=names.id_key)
     edits = list(set_front_matter(document, "subtasks", ids))
-    for each in open_features(loaded.state):
+    for each in loaded.state.open_features:
         moved = {"moved_to": target[each.id]}
         edits += update_json(document.text, each.node, moved, order=FEATURE_KEYS, newline=document.newline)
     text = apply(document.text, edits)
