@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS905", __name__, "`depends_on` runs in a circle", reads=FRONT_MATTER)
 
@@ -55,7 +54,7 @@ _HELP = "take one of the ids out of `depends_on`; what both tasks need belongs i
 _MAX_SHOWN = 12  # ids; a longer cycle is cut in the middle
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each item of `depends_on` that is part of a cycle."""
     own = facts.task_id or facts.shown_id
     for dependency in facts.dependencies:

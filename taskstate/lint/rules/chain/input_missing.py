@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of(
     "TS903",
@@ -68,10 +67,10 @@ RULE = Rule.of(
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each item of `depends_on` whose output is available and was not pulled."""
     for dependency in facts.dependencies:
-        if not takes_inputs(facts) or is_own_task(facts, dependency.id) or has_input(document, dependency.id):
+        if not takes_inputs(facts) or is_own_task(facts, dependency.id) or has_input(facts.document, dependency.id):
             continue
         upstream = completed_upstream(facts, dependency.id)
         if upstream:

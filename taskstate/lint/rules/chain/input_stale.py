@@ -46,18 +46,17 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.chain_quotes import ChainInput, Upstream
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS904", __name__, "an upstream output changed after it was pulled", severity=WARNING, fixable=True)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each Chain Input that differs from the present output."""
     if not takes_inputs(facts):
         return
     for pulled in facts.chain_inputs:
         upstream = None if is_own_task(facts, pulled.id) else completed_upstream(facts, pulled.id)
-        if upstream and not is_current(document, pulled, upstream, facts.config):
+        if upstream and not is_current(facts.document, pulled, upstream, facts.config):
             yield RULE.at(
                 pulled.comment,
                 _stale(pulled, upstream) if not pulled.is_of(upstream) else _changed(pulled),

@@ -81,11 +81,12 @@ _OUTPUT = "output"  # the key that the command leaves which completes a task
 _SEVERAL, _SHOWN = 2, 3
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each gap in a complete task, at its place.
 
     Where no command completed the task, several gaps are one finding, at the status: that is what is wrong.
     """
+    document = facts.document
     if not facts.is_complete:
         return
     gaps = list(_gaps(document, facts))

@@ -57,8 +57,9 @@ if TYPE_CHECKING:
 RULE = Rule.of("TS906", __name__, "template text is left in a part that must be written by now")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each placeholder that the status does not allow, and for each group with nothing else."""
+    document = facts.document
     status = facts.values.get("status")
     waivers = read_waivers(facts) if status == COMPLETE else Waivers()
     for placed in facts.unwritten_sections:

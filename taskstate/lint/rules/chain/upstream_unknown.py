@@ -50,10 +50,10 @@ if TYPE_CHECKING:
 RULE = Rule.of("TS902", __name__, "`depends_on` or a Chain Input names a task that is not there")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each unknown id, once, at the first place that names it."""
     seen: set[str] = set()
-    for task_id, span, where in _named(document, facts):
+    for task_id, span, where in _named(facts.document, facts):
         key = task_id.casefold()
         if key in seen or is_own_task(facts, task_id):
             continue

@@ -55,8 +55,9 @@ RULE = Rule.of("TS301", __name__, "the Feature Checklist does not meet its schem
 _FORM = 'it holds `features`, a list, and `overall_progress`, such as "40%"'
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each value that breaks the schema, for a second fence, and for a missing fence."""
+    document = facts.document
     for section, json_fences in facts.misfenced_checklists:
         opening = None if json_fences else opening_of_bare_json(facts)
         if opening:

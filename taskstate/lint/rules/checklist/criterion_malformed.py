@@ -48,13 +48,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS310", __name__, "an item among the acceptance criteria is no criterion", fixable=True)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each line among the acceptance criteria that is read as none."""
+    document = facts.document
     # In a complete task each criterion must be met, which no fix can know.
     is_open = facts.values.get("status") != COMPLETE
     found = facts.malformed_criteria

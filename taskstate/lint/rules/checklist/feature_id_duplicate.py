@@ -37,12 +37,11 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.feature_facts import SoundFeature
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS302", __name__, "two features of the checklist share an id")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each feature whose id an earlier one has."""
     first: dict[str, SoundFeature] = {}
     for feature in facts.sound_features("id", among=facts.repeated_features):
@@ -51,6 +50,6 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         if earlier is not feature:
             yield RULE.at(
                 feature.span("id"),
-                f"the feature in line {line_of(document, earlier.span('id'))} has the id {shown(name)} already",
+                f"the feature in line {line_of(facts.document, earlier.span('id'))} has the id {shown(name)} already",
                 help="give this feature another id, or delete it if it is the same one",
             )

@@ -44,12 +44,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS305", __name__, "a feature was removed or reworded since the compared revision")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each feature that was reworded or got another id, and one for all that were removed."""
     now = stable_entries(facts.checklist_value, "features")
     then = [found for past in comparable(facts) if (found := stable_entries(past.checklist_value, "features"))]

@@ -36,14 +36,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS308", __name__, "a feature passed at the compared revision, and does not any more", severity=WARNING)
 
 _OPTIONAL = ("tested_at", "moved_to")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each feature that passed in the compared revision and does not pass now."""
     passed = _passed(facts)
     for feature in facts.sound_features("id", "passes", optional=_OPTIONAL) if any(passed.values()) else ():

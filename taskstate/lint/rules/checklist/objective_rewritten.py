@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of(
     "TS307", __name__, "an objective was removed or reworded, or a tried approach is gone, since the compared revision"
@@ -55,7 +54,7 @@ RULE = Rule.of(
 _TRIED = "approaches_tried"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each change of a committed phase that is not allowed."""
     if facts.is_json:
         now = json_value(facts.whole_json, SCHEMA)

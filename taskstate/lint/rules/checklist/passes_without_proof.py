@@ -50,12 +50,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS303", __name__, "a feature passes and was never tested")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each passing feature that was never tested."""
     waivers = waivers_of_features(facts)
     for feature in facts.sound_features("passes", "tested_at", optional=("id",), among=facts.untested_features):

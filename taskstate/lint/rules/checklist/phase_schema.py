@@ -54,8 +54,9 @@ if TYPE_CHECKING:
 RULE = Rule.of("TS306", __name__, "a phase fence does not meet its schema, or `current_objective` names none")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each fault of a phase: a repeated heading, a missing or second fence, or its content."""
+    document = facts.document
     seen: set[str] = set()
     for phase in facts.phases:
         if phase.name.casefold() in seen:

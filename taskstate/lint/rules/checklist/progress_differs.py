@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 RULE = Rule.of("TS304", __name__, "`overall_progress` does not agree with the features", severity=WARNING, fixable=True)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at a percentage that differs from the features."""
     checklist, actual = facts.checklist, facts.other_progress
     recorded = checklist.root.get(PROGRESS) if checklist and actual else None
@@ -58,7 +58,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             f"{checklist.passing} of {len(checklist.counted)} features pass, which is {actual}, "
             f"not {shown(recorded.text)}",
             help=f'write "{actual}"',
-            fix=_fix(document, facts),
+            fix=_fix(facts.document, facts),
         )
 
 

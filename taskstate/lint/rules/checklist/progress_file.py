@@ -49,13 +49,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS309", __name__, "a stand-alone progress JSON does not meet the phase schema")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each fault of the phase in the file."""
     value = json_value(facts.whole_json, SCHEMA)
     if value:
-        yield from faults_of(value, document, RULE, name=phase_in(facts.name) or "", where="the file's name")
+        yield from faults_of(value, facts.document, RULE, name=phase_in(facts.name) or "", where="the file's name")

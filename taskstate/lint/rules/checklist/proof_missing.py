@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.feature_facts import SoundFeature
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of(
     "TS311", __name__, "a feature passes, and what would prove it is missing or was changed", severity=WARNING
@@ -70,7 +69,7 @@ class _Earlier(NamedTuple):
         return (self.evidence or {}).get(feature.values["id"], [])
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding for each passing feature that was tested."""
     waivers = waivers_of_features(facts)
     passing = [each for each in _tested(facts, facts.doubtful_features) if not is_waived(each, waivers)]

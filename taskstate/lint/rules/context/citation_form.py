@@ -50,8 +50,9 @@ if TYPE_CHECKING:
 RULE = Rule.of("TS603", __name__, "over 140 characters, unsorted, or a malformed or outdated span", fixable=True)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each schema fault, each wrong or outdated span, and the first citation out of order."""
+    document = facts.document
     value = facts.citations
     if value is None:
         return

@@ -46,12 +46,11 @@ if TYPE_CHECKING:
     from taskstate.context.citations import Standard
     from taskstate.lint.facts.citations import CapturedCitation
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS602", __name__, "the cited lines now hash otherwise, or the file or heading is gone")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each stale citation, at the value that is no longer right."""
     value = facts.citations
     if value is None or is_closed(facts):

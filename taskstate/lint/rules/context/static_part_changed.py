@@ -44,13 +44,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS601", __name__, "section 1 does not match its seal")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at the heading of section 1."""
+    document = facts.document
     seal = facts.blocks.context.seal
     section = static_section(document) if seal else None
     if section is None or _is_doubtful(facts) or context_seal(document, facts.values, facts.state) == seal:

@@ -43,14 +43,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of(
     "TS604", __name__, "the task file's SHA differs from `context.task_file_sha`", severity=WARNING, reads=FRONT_MATTER
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at the hash, or at the name of a file that does not exist."""
     name, sha = facts.blocks.context.task_file, facts.blocks.context.task_file_sha
     if not name or not sha or is_closed(facts):

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.delta_block import Snapshot
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of(
     "TS704",
@@ -63,7 +62,7 @@ class _Artifact(NamedTuple):
     may_miss: bool = False
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each artifact that differs, at its path, and one warning for all that are missing."""
     missing = []
     for named in _named(facts):

@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.tool_blocks import Role
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of(
     "TS701", __name__, "a role is done before the one ahead of it, or done with open findings", reads=FRONT_MATTER
@@ -61,7 +60,7 @@ RULE = Rule.of(
 _BLOCK = "coordination"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most two findings for each role that is done: at its status, and at its findings."""
     done, names = {role.name for role in facts.done_roles}, facts.config.roles
     for ahead, role in pairwise((None, *pipeline(facts.blocks, names)[: len(names)])):

@@ -41,12 +41,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS703", __name__, "a drift budget above 0", reads=FRONT_MATTER)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each role with unresolved drift, at its budget."""
     for role in facts.drifted_roles:
         times = "once" if role.budget == 1 else f"{role.budget} times"

@@ -41,14 +41,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS705", __name__, "the source of an excerpt no longer holds it", severity=WARNING, reads=FRONT_MATTER)
 
 _CHANGED, _GONE = "changed", "gone"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each excerpt that its source no longer holds, at its hash."""
     for index, entry in enumerate(() if is_closed(facts) else facts.blocks.evidence):
         texts = {key: value for key, value in entry.items() if isinstance(value, str)}

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.tool_blocks import Audit, Role
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS702", __name__, "a role is done without a snapshot, in a task that is neither complete nor purged")
 
@@ -56,7 +55,7 @@ _BLOCK, _DELTA = "coordination", "delta"
 _EXCUSES = (REOPENED, "role-done")  # events; the second is of an earlier version, one for each role
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each role that is done without a snapshot, at its status."""
     if facts.values.get("status") in CLOSED or _is_unsound(facts):
         return

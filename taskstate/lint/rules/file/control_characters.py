@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
     from taskstate.syntax.spans import Span
 
 RULE = Rule.of(
@@ -55,8 +54,9 @@ _NAMES = {
 }
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for the first control character of each line, with the number of further ones there."""
+    document = facts.document
     lines: dict[int, list[Span]] = {}
     for span in facts.controls:
         lines.setdefault(document.position(span.start).line, []).append(span)

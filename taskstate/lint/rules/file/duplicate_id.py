@@ -40,14 +40,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS011", __name__, "two state files of the repository have the same id", reads=WHOLE)
 
 _MAX_NAMES = 3  # other files that the message lists
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at `task_id`."""
     import shlex
 

@@ -45,13 +45,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS004", __name__, "a code fence never closes", reads=WHOLE, fixable=True)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, for the fence that runs to the end of the text."""
+    document = facts.document
     if facts.newer or facts.conflicts:
         return
     for problem in document.problems:

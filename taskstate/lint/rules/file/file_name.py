@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 RULE = Rule.of("TS008", __name__, "the file name and `task_id` differ, or the name is malformed", reads=FRONT_MATTER)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding at the first line for a malformed name, or at a `task_id` or `phase` that differs from it."""
     if facts.file_type == "near":
         yield from _near(facts)
@@ -67,7 +67,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         elif node:
             place = "lies in the folder of" if facts.file_type == "handoff" else "is by its name that of"
             message = f"the file {place} task {facts.task_id}, and its task_id is {node.text!r}"
-            yield RULE.at(node.span, message, help=_help(document, facts, node.text))
+            yield RULE.at(node.span, message, help=_help(facts.document, facts, node.text))
 
 
 def _near(facts: Facts) -> Iterator[Diagnostic]:

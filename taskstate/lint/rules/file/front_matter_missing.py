@@ -53,8 +53,9 @@ _MISSING = "the file has no front matter: its first line must be `---`"
 _UNCLOSED = "the front matter begins here and never closes"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at the first line."""
+    document = facts.document
     if facts.overrun and document.front_matter.span:
         line = document.position(document.front_matter.content.end).line + 1
         yield RULE.at(

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
     from taskstate.syntax.edits import Edit
     from taskstate.syntax.spans import Span
 
@@ -72,8 +71,9 @@ _DEFAULT_HELP = "put the value in double quotes"
 _OTHER_RULES = ("front-matter-missing", "front-matter-unclosed")  # reported by TS002
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each problem of the front matter, and for each value that YAML reads as a comment."""
+    document = facts.document
     if facts.overrun or facts.foreign or facts.newer:
         return
     for problem in facts.front_matter_problems:

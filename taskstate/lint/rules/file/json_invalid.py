@@ -52,13 +52,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS005", __name__, "a json fence that the format reads does not parse")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for the first fault of each json fence that the format reads, or of a file that is JSON."""
+    document = facts.document
     text = document.text
     for fault in facts.json_faults:
         if not re.compile(CONTROLS).match(text, fault.span.start):  # reported by TS006

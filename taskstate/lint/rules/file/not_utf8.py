@@ -35,12 +35,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS001", __name__, "the file is not UTF-8", reads=WHOLE)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield nothing: a text that was decoded is UTF-8. The engine reports `not_utf8` when decoding fails."""
     yield from ()
 

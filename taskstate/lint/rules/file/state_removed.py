@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of(
     "TS012",
@@ -54,7 +53,7 @@ RULE = Rule.of(
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for the removed file, at its first line, unless it is of a task that was complete or dropped."""
     own = own_file(facts.name)
     status = facts.values.get("status")

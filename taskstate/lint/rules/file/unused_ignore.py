@@ -49,7 +49,7 @@ _HELP = "take it away, or put it directly above the fault it is for"
 _MAX_TRIED = 10
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
     """Yield nothing: unused directives are known only after all other rules. The engine calls `unused` then."""
     yield from ()
 

@@ -52,8 +52,9 @@ _MISTYPED = "all sessions of the compared revision are there: `taskstate doctor 
 _HELP = "`--fix` and every command that writes the file put it right"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each of the two values that is present and wrong."""
+    document = facts.document
     if derived_values.COUNTS in facts.wrong_counts:
         recorded, actual = facts.values[derived_values.COUNTS], derived_values.session_counts(facts.state)
         total = recorded.get("total")

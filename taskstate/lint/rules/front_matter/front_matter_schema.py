@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
     from taskstate.validation.schema_errors import SchemaFault
 
 RULE = Rule.of(
@@ -55,7 +54,7 @@ RULE = Rule.of(
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each fault but those of `taskstate` (TS009), unknown keys (TS102), lost values (TS003)."""
     for fault in facts.front_matter_faults:
         elsewhere = fault.keyword == "unknown-key" or fault.path[:1] == ("taskstate",) or facts.is_commented(fault.path)

@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     from taskstate.formatting.key_order import Disorder
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of(
     "TS106",
@@ -59,7 +58,7 @@ RULE = Rule.of(
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for the fewest keys that would have to move; the fix of each sorts its whole mapping."""
     for disorder in facts.key_disorders:
         entries = [entry for entry in disorder.mapping.entries if entry.key.text in disorder.order]

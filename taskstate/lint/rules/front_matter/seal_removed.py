@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS607", __name__, "a seal that was committed is gone", reads=FRONT_MATTER)
 
@@ -49,7 +48,7 @@ _CURES = {
 }
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each of the two seals that is gone, at its block or at the first line."""
     faulty = {fault.path[0] for fault in facts.front_matter_faults if fault.path}
     # Where the seal of the blocks is there, TS606 tells that one of them was taken out.

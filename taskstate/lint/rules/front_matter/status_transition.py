@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of(
     "TS107",
@@ -53,7 +52,7 @@ RULE = Rule.of(
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at a status that the lifecycle does not allow after the earlier one."""
     now = facts.values.get("status")
     if now is None:

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
     from taskstate.validation.schema_files import KeyPath
 
@@ -56,7 +55,7 @@ _SHOWN = 80  # characters of a value that a message quotes: a longer value is no
 _FORM = "%Y-%m-%dT%H:%M:%SZ"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each time of another form, at its value."""
     faulty = [fault.path for fault in facts.front_matter_faults if fault.keyword != "required"]
     for path, node in facts.inexact_times:

@@ -37,14 +37,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of(
     "TS104", __name__, "`updated_at` before `created_at`, or in the future", severity=WARNING, reads=FRONT_MATTER
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding: at the first time in the future, otherwise at an `updated_at` before `created_at`."""
     key = facts.impossible_time
     if not key:

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import MapEntry, Node
     from taskstate.validation.schema_errors import SchemaFault
 
@@ -47,7 +46,7 @@ RULE = Rule.of(
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each unknown key, at any level."""
     for fault in facts.front_matter_faults:
         if fault.keyword == "unknown-key":

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of(
     "TS807", __name__, "`handoffs.open` and the documents disagree: none, another, or two open", reads=FRONT_MATTER
@@ -56,9 +55,9 @@ _ANOTHER = "`taskstate handoff new {} --force --draft` writes another in its pla
 _ACCEPT = "`taskstate handoff accept {}` puts it right, one document at a time"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at `handoffs.open`."""
-    if facts.front_matter is None or (_KEY in document.front_matter and _KEY not in facts.values):
+    if facts.front_matter is None or (_KEY in facts.document.front_matter and _KEY not in facts.values):
         return
     named = facts.blocks.handoffs.open
     if facts.values.get("status") == DROPPED and not named:

@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS804", __name__, "a decision without rationale, or an approach without why it failed", reads=WHOLE)
 
@@ -60,7 +59,7 @@ _SECTIONS = (
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each item without a reason."""
     handoff = handoff_facts(facts)
     if handoff is None:
@@ -69,6 +68,6 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         for passage in handoff.reading.passages(name):
             statement, reason = split_reason(passage.text, loose=not handoff.is_ours)
             if not is_none(passage.text) and not (statement and reason):
-                span = first_line_of(document, passage.span)
+                span = first_line_of(facts.document, passage.span)
                 quoted = shown(passage.text.split("\n", 1)[0])
                 yield from handoff.at(RULE, span, message.format(quoted), help=help_)

@@ -54,12 +54,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS805", __name__, "an open handoff names a path that does not exist", reads=WHOLE)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each path that does not exist."""
     handoff = handoff_facts(facts)
     if handoff is None or not handoff.is_ours or facts.values.get("status") != OPEN:

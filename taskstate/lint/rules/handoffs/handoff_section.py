@@ -56,13 +56,14 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.facts.handoffs import HandoffFacts
     from taskstate.model.document_kinds import SectionSpec
-    from taskstate.syntax.document import Document, Section
+    from taskstate.syntax.document import Section
 
 RULE = Rule.of("TS801", __name__, "a handoff section is missing, empty or out of order", reads=WHOLE)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each section that is missing, repeated, out of order or empty."""
+    document = facts.document
     handoff = handoff_facts(facts)
     if handoff is None:
         if facts.foreign:

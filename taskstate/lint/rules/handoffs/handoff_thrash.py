@@ -46,14 +46,13 @@ if TYPE_CHECKING:
 
     from taskstate.handoff.document import WrittenHandoff
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of(
     "TS806", __name__, "a handoff with no objective changed since the one before", severity=WARNING, reads=FRONT_MATTER
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at the recorded objectives."""
     values, verified = facts.values, read_seen_state(facts.values.get("verified"))
     objectives, sessions, time = verified.objectives, verified.sessions, values.get("created_at")

@@ -44,13 +44,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS803", __name__, "over 60 lines or 4 KB, or over 5 items of critical context", reads=WHOLE)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for the whole document, at its first line, and for the first item of context beyond the limit."""
+    document = facts.document
     handoff = handoff_facts(facts)
     if handoff is None:
         return

@@ -40,14 +40,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TSP05", __name__, "somebody has confirmed a version that does not exist yet")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each agent with an ack above the version, at its place."""
-    is_faulty = "version" in document.front_matter and "version" not in facts.values
+    is_faulty = "version" in facts.document.front_matter and "version" not in facts.values
     if not facts.is_permanent or is_faulty:
         return
     version = version_of(facts.state)

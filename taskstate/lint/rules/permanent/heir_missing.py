@@ -49,8 +49,9 @@ RULE = Rule.of("TSP04", __name__, "a superseded decision and its heir do not nam
 _NAMED = r"\bAD-(\d{1,9})\b"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each superseded decision without its heir, and each ancestor that does not say so."""
+    document = facts.document
     if not facts.is_permanent:
         return
     found = {each.number: each for each in decisions(facts.state)}

@@ -47,18 +47,17 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.facts.json_values import JsonValue
-    from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
     from taskstate.syntax.spans import Span
 
 RULE = Rule.of("TSP01", __name__, "the Impact Map does not meet its schema")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each fault of the map, and one where the file that holds it is not the one referred to."""
     value = facts.impact_map
     if value:
-        yield from value.schema_findings(document, RULE)
+        yield from value.schema_findings(facts.document, RULE)
         yield from _repeated_ids(value)
         yield from _circles(value)
     yield from _faults_of_link(facts)

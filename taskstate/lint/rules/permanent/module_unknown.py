@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.facts.json_values import JsonValue
-    from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
 
 RULE = Rule.of("TSP02", __name__, "the Impact Map names a module that it does not have")
@@ -47,7 +46,7 @@ RULE = Rule.of("TSP02", __name__, "the Impact Map names a module that it does no
 _REFERENCES = {"modules": "depends_on", "interfaces": "between", "ripple_paths": "path"}
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each id that no module has, at its place."""
     value = facts.impact_map
     if value is None:

@@ -46,12 +46,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TSP06", __name__, "there is a second active permanent task", severity=WARNING)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at `kind`."""
     if not facts.is_permanent or facts.state.status in CLOSED:
         return

@@ -38,12 +38,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TSP08", __name__, "`depends_on` names a permanent task", reads=FRONT_MATTER)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each item of `depends_on` that is a permanent task; its own id is no upstream."""
     for dependency in facts.dependencies:
         if is_own_task(facts, dependency.id):

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.permanent import LoggedVersion
-    from taskstate.syntax.document import Document, Section
+    from taskstate.syntax.document import Section
 
 RULE = Rule.of("TSP03", __name__, "the Change Log lacks a version, or has a line that is none")
 
@@ -63,7 +63,7 @@ class _Line(NamedTuple):
     span: Span
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each line that is no version, each gap, and a `version` that the Change Log lacks."""
     section = facts.state.section(CHANGE_LOG)
     if not facts.is_permanent or section is None or facts.outline.repeated:

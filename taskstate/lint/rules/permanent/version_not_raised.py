@@ -37,14 +37,13 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.task_state import TaskState
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TSP07", __name__, "the content was edited by hand without a new version")
 
 _HELP = "`taskstate permanent update` gives the change its version and tells the agents"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each section that changed without a new version, or one for a version that fell."""
     if not facts.is_permanent or "version" not in facts.values:
         return

@@ -42,14 +42,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
     from taskstate.syntax.spans import Span
 
 RULE = Rule.of("TS953", __name__, "characters that nobody sees and a program reads stand in the text", reads=WHOLE)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for the first run of invisible characters of each line, with the number of further ones there."""
+    document = facts.document
     lines: dict[int, list[Span]] = {}
     for run in facts.invisible:
         lines.setdefault(document.position(run.start).line, []).append(run)

@@ -45,17 +45,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
     from taskstate.validation.schema_files import KeyPath
 
 RULE = Rule.of("TS952", __name__, "a path leaves the repository, is absolute, or goes through a link that does")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each path that leads outside, at its place."""
     for use, reason in facts.escaping_paths:
         yield RULE.at(
-            first_line_of(document, use.span),
+            first_line_of(facts.document, use.span),
             f"{_called(use.keys, facts)} is {shown(use.path)}, which {reason}",
             help=f"write a path that begins at the root of {use.root} and stays inside, with / between its parts",
         )

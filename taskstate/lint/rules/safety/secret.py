@@ -48,16 +48,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS951", __name__, "looks like a credential (the value is masked in every output)", reads=WHOLE)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each suspected credential, at its first line, without its value."""
     for secret in facts.credentials:
         yield RULE.at(
-            first_line_of(document, secret.span),
+            first_line_of(facts.document, secret.span),
             f"this looks like {secret.kind}; its value is not shown",
             help="revoke it if it was committed or sent, take it out, and name the place where it is kept",
         )

@@ -42,18 +42,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS205", __name__, "number, case or form of a known heading is off", severity=WARNING, fixable=True)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each known heading that is not in its canonical form."""
     for part in facts.unusual_headings:
         heading = part.section.heading
         yield RULE.at(
             heading,
-            f"the heading {shown(heading.of(document.text))} is not in its form",
+            f"the heading {shown(heading.of(facts.document.text))} is not in its form",
             help=f"write `{cut(part.heading)}`",
             fix=Fix(edits=(Edit(*heading, part.heading),)),
         )

@@ -48,14 +48,14 @@ if TYPE_CHECKING:
 RULE = Rule.of("TS207", __name__, "a required heading stands where it is none", fixable=True)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for the first hidden heading of each block, and for each one outside of blocks."""
     names = {spec.key: spec.heading.removeprefix("## ") for spec in facts.outline.absent}
     hidden = [(hidden, names[key]) for key, hidden in facts.outline.hidden.items()]
     hidden += [(each.hidden, each.spec.name) for each in facts.outline.unfilled if each.hidden]
     hidden.sort(key=lambda pair: pair[0].span)
     for group in _by_block(hidden):
-        yield _finding(document, group)
+        yield _finding(facts.document, group)
 
 
 def _finding(document: Document, group: list[tuple[Hidden, str]]) -> Diagnostic:

@@ -38,12 +38,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS203", __name__, "the same section stands twice")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for a section whose title an earlier one has; of several, as of a doubled text, only one."""
     repeated = facts.outline.repeated
     if len(repeated) > 1:
@@ -55,7 +54,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         return
     for spec, section in repeated:
         first = facts.outline.section(spec)
-        line = line_of(document, first.span) if first else 0
+        line = line_of(facts.document, first.span) if first else 0
         yield RULE.at(
             section.heading,
             f"the section {spec.name!r} stands here again",

@@ -64,8 +64,9 @@ EMPTY_FENCES = {"checklist": ("```json", "{", '  "features": [],', '  "overall_p
 SEALED = "Static Context"  # `context.seal` is a hash of its text, so no fix may change it
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each required section that the text lacks and that is not hidden."""
+    document = facts.document
     for spec in facts.outline.absent:
         if spec.key in facts.outline.hidden or spec.key in facts.outline.renamed:
             continue  # TS207, TS209

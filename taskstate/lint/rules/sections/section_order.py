@@ -56,10 +56,10 @@ _BLANKS = " \t\r\n"
 _LOOK_BACK = 100  # characters: the search would otherwise start at the beginning of the text
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for the fewest sections that would have to move; the fix of each sorts all of them."""
     displaced = facts.outline.displaced
-    fix = _fix(document, facts.outline) if displaced else None
+    fix = _fix(facts.document, facts.outline) if displaced else None
     for spec, section in displaced:
         before, behind = facts.outline.neighbours(spec)
         position = f"behind {shown(before.title)}" if before else f"before {shown(behind.title)}" if behind else "first"

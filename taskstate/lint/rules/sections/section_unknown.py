@@ -52,9 +52,9 @@ if TYPE_CHECKING:
 RULE = Rule.of("TS204", __name__, "a section that the kind does not declare", severity=WARNING)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each unknown section heading, but for those that TS208 asks about."""
-    unknown = [section for section in facts.outline.undeclared if not _is_front_matter(document, section)]
+    unknown = [section for section in facts.outline.undeclared if not _is_front_matter(facts.document, section)]
     asked = {each.near.span.start for each in facts.outline.unfilled if each.near} if unknown else set()
     for section in unknown:
         if section.span.start not in asked:

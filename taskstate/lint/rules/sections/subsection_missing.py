@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 RULE = Rule.of("TS208", __name__, "a required subsection is absent or empty")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each required subsection: at its section's heading if absent, at its own if empty."""
     for unfilled in facts.outline.unfilled:
         name, parent = unfilled.spec.name, unfilled.parent
@@ -65,7 +65,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             yield RULE.at(
                 parent.heading,
                 f"the section {shown(parent.title)} has no subsection {name!r}",
-                help=_help(document, name, unfilled.near),
+                help=_help(facts.document, name, unfilled.near),
             )
 
 

@@ -58,13 +58,13 @@ _TITLE = 1
 _WORD = r"\w+"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for a missing or wrong title line, and for each further heading of level 1."""
     titles = facts.wrong_titles
     if titles is None:
         return
     expected_line, line = titles.expected, titles.line
-    wrong = _missing(document, expected_line) if line is None else None
+    wrong = _missing(facts.document, expected_line) if line is None else None
     if line and titles.is_wrong:
         wrong = _wrong(line, expected_line, facts)
     if wrong:

@@ -40,13 +40,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS413", __name__, "an archive file has text that belongs to no batch", severity=WARNING)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each text of an archive file that belongs to no batch."""
+    document = facts.document
     if facts.file_type == "archive":
         for each in ArchiveContents(document.text).outside:
             yield RULE.at(first_line_of(document, Span(each.at, len(document.text))), each.message, help=MOVE_OUT)

@@ -69,8 +69,9 @@ _LOG = "Progress Log"
 _TITLE = r"(?i)task #(\S+) archive\b"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each fault of an archive file, or of the archive of a state file."""
+    document = facts.document
     if not facts.has_archive:
         return
     if facts.file_type == "archive":

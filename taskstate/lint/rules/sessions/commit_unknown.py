@@ -60,10 +60,10 @@ _COMMIT = (
 _HISTORY, _LABEL = "Git History", rf"(?i){COMMITS.field}\s*:"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each commit that the repository lacks, at the first place that names it."""
     named: dict[str, Span] = {}
-    for commit in _named(document, facts):
+    for commit in _named(facts.document, facts):
         commit_id = commit["quoted"] or commit["bare"]
         named.setdefault(commit_id.lower(), Span(*commit.span("quoted" if commit["quoted"] else "bare")))
     missing = facts.queries.missing_commits(tuple(named)) if named else ()

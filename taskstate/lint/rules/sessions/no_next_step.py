@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS406", __name__, "the newest session of a task in progress names no next step", severity=WARNING)
 
@@ -59,8 +58,9 @@ _HELP = (
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at the text in place of the next steps."""
+    document = facts.document
     newest = facts.idle_session
     if newest is None:
         return

@@ -63,13 +63,13 @@ _NO_WORK = {
 }  # of a feature: a description never changes, and moving a feature is no work on it
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at the heading of the Progress Log."""
     past = comparable(facts)
     log = facts.state.section("Progress Log")
     if not facts.may_lack_session or not past or log is None or not facts.sessions_known:
         return
-    work = _work(document, facts, past)
+    work = _work(facts.document, facts, past)
     if work and not any(_is_longer(facts, then) for then in past):
         yield RULE.at(
             log.heading,

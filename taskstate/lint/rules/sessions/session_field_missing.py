@@ -61,8 +61,9 @@ if TYPE_CHECKING:
 RULE = Rule.of("TS404", __name__, "a session lacks one of its three fields, or says nothing there")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for the required fields that a session lacks, and one for each that is empty."""
+    document = facts.document
     strays: Mapping[Span, Sequence[Section]] | None = None
     for session in facts.unfinished_sessions:
         absent = [label for label in REQUIRED_LABELS if label.lower() not in session.fields]

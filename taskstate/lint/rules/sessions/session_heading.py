@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.document_kinds import SectionSpec
-    from taskstate.syntax.document import Document
     from taskstate.syntax.spans import Span
 
 RULE = Rule.of(
@@ -63,14 +62,15 @@ RULE = Rule.of(
 _SESSION = r"(?i)\W*sessions?\b"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each heading of level 3 that its section does not declare, and for lines meant as such."""
     for spec, section in facts.strays:
         yield _finding(section.heading, section.title, spec)
     for line in facts.session_lines:
+        said = shown(line.span.of(facts.document.text))
         yield RULE.at(
             line.span,
-            f"{shown(line.span.of(document.text))} is no heading for Markdown: this session is a part of the one above",
+            f"{said} is no heading for Markdown: this session is a part of the one above",
             help=f"write `### {line.title}`; `--fix` does",
             fix=Fix(edits=(Edit(*line.span, f"### {line.title}"),)),
         )

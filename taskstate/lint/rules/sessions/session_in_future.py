@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
     from taskstate.syntax.spans import Span
 
 RULE = Rule.of("TS412", __name__, "a session, or the test of a feature, is in the future")
@@ -49,7 +48,7 @@ _HOURS = 24  # by which local time may be ahead of UTC, with some slack
 _EXACT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each date in the future."""
     for session in facts.future_sessions:
         cure = f"write the time when it was, in UTC: `### Session {session.number} - YYYY-MM-DD HH:MM`"

@@ -62,8 +62,9 @@ RULE = Rule.of("TS411", __name__, "a session is outside the Progress Log, or at 
 _DEEPEST = 6  # level of a heading in Markdown
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each misplaced session; those whose numbers fit are moved by one safe fix."""
+    document = facts.document
     if not facts.outline.misplaced:
         return
     fitting, others = _by_fit(facts)

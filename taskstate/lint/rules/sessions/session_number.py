@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.progress_log import Session
-    from taskstate.syntax.document import Document
     from taskstate.syntax.spans import Span
 
 RULE = Rule.of("TS402", __name__, "the numbers of the sessions do not rise one by one", fixable=True)
@@ -62,7 +61,7 @@ _MAX_NUMBERS = 10  # of sessions that a message lists
 _RENUMBER = "renumber it, and those behind it as far as needed; `{}` does"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for the fewest sessions whose numbers must change, and for each gap."""
     if not facts.is_out_of_sequence:
         return

@@ -41,12 +41,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS414", __name__, "a task that has sessions is still `created`", severity=WARNING, fixable=True)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at the status."""
     if not facts.is_begun_unsaid:
         return

@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.facts.session_history import SessionText
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS405", __name__, "what a committed session says is found neither in the log nor in the archive")
 
@@ -70,7 +69,7 @@ class _Committed(NamedTuple):
     parent: int
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for sessions that were changed, one for those that were removed, one for each lost heading."""
     parents = [(n, then) for n, then in enumerate(facts.past or ()) if is_reliable(then)]
     if _has_unreadable_log(facts):

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.progress_log import Session
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS403", __name__, "a session does not say when it was, or goes back in time")
 
@@ -54,7 +53,7 @@ _DATE = r"\d{4}-\d{2}-\d{2}"
 _NO_DIGIT = r"\D"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each session without a valid time, and for the fewest whose times decrease."""
     for session in facts.undated_sessions:
         yield RULE.at(

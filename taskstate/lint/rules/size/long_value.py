@@ -58,12 +58,12 @@ RULE = Rule.of(
 _HELP = "put it into an artifact or a file of the repository, and write here what it shows and where it is"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield a finding for each value and each session that is too long."""
     faulty = {fault.path[0] for fault in facts.front_matter_faults if fault.path}
     for key, value in facts.long_values:
         if key not in faulty:
-            yield from _values(document, value, key)
+            yield from _values(facts.document, value, key)
     for session, size in facts.long_sessions:
         yield RULE.at(
             session.section.heading,

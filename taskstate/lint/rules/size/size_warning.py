@@ -43,12 +43,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS501", __name__, "the file is over 50 KB: consider archiving", severity=WARNING)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at the first line."""
     passed = facts.over_warning
     if passed:

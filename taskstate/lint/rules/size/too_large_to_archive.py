@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of(
     "TS505",
@@ -50,9 +49,8 @@ RULE = Rule.of(
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Iterator[Diagnostic]:
     """Yield at most one finding, at the first line; none where a part that cannot be read may have more sessions."""
-    del document
     over, kept = facts.over_limit, facts.config.size.keep_sessions
     if over and len(facts.state.sessions) <= kept and facts.unreadable_body is None:
         yield RULE.at(
