@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -46,6 +47,9 @@ class Diagnostic(NamedTuple):
     message: str
     help: str
     fix: Fix | None = None
+
+
+Diagnostics = Iterator[Diagnostic]  # what the check of a rule returns
 
 
 class Preview(NamedTuple):

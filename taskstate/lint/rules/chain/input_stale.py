@@ -36,21 +36,19 @@ the new output. Then check whether the work done so far still fits.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Fix, Rule
 from taskstate.lint.facts.upstreams import completed_upstream, is_own_task, takes_inputs
 from taskstate.model.chain import is_current
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.chain_quotes import ChainInput, Upstream
 
 RULE = Rule.of("TS904", __name__, "an upstream output changed after it was pulled", severity=WARNING, fixable=True)
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each Chain Input that differs from the present output."""
     if not takes_inputs(facts):
         return

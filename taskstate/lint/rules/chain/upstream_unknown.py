@@ -35,7 +35,7 @@ good, remove its id from `depends_on`, and move its output under another heading
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.upstreams import is_own_task
 from taskstate.lint.facts.wording import first_line_of, taken_back
 from taskstate.typed import TYPE_CHECKING
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 RULE = Rule.of("TS902", __name__, "`depends_on` or a Chain Input names a task that is not there")
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each unknown id, once, at the first place that names it."""
     seen: set[str] = set()
     for task_id, span, where in _named(facts.document, facts):

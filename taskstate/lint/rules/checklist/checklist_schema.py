@@ -39,14 +39,12 @@ Only what meets the schema is read: a feature with `"passes": "yes"` is not coun
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Fix, Rule
 from taskstate.lint.facts.bare_json import line_of_edit, opening_of_bare_json
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document, Section
 
@@ -55,7 +53,7 @@ RULE = Rule.of("TS301", __name__, "the Feature Checklist does not meet its schem
 _FORM = 'it holds `features`, a list, and `overall_progress`, such as "40%"'
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each value that breaks the schema, for a second fence, and for a missing fence."""
     document = facts.document
     for section, json_fences in facts.misfenced_checklists:

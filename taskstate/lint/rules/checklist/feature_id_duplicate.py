@@ -28,20 +28,18 @@ committed id must stay, because references to it would not change with it.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.wording import line_of, shown
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.feature_facts import SoundFeature
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of("TS302", __name__, "two features of the checklist share an id")
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each feature whose id an earlier one has."""
     first: dict[str, SoundFeature] = {}
     for feature in facts.sound_features("id", among=facts.repeated_features):

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.json_values import JsonValue, json_value
 from taskstate.lint.facts.session_history import comparable
 from taskstate.lint.facts.stable_entries import differences, stable_entries
@@ -43,7 +43,7 @@ from taskstate.model.phases import SCHEMA
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from taskstate.lint.facts.file_facts import Facts
 
@@ -54,7 +54,7 @@ RULE = Rule.of(
 _TRIED = "approaches_tried"
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each change of a committed phase that is not allowed."""
     if facts.is_json:
         now = json_value(facts.whole_json, SCHEMA)
@@ -78,7 +78,7 @@ def check(facts: Facts) -> Iterator[Diagnostic]:
         yield from _removed(removed, facts)
 
 
-def _rewritten(phase: JsonValue, values: Sequence[JsonValue]) -> Iterator[Diagnostic]:
+def _rewritten(phase: JsonValue, values: Sequence[JsonValue]) -> Diagnostics:
     now = stable_entries(phase, "objectives")
     then = [found for value in values if (found := stable_entries(value, "objectives"))]
     if now and then:
@@ -107,7 +107,7 @@ def _tried(value: JsonValue) -> Counter[tuple[str, str]]:
     return approaches
 
 
-def _removed(names: Sequence[str], facts: Facts) -> Iterator[Diagnostic]:
+def _removed(names: Sequence[str], facts: Facts) -> Diagnostics:
     """Yield one finding for all removed phases, at the Feature Checklist if there is one."""
     section = facts.state.section("Feature Checklist")
     if section:

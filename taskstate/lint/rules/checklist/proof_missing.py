@@ -35,7 +35,7 @@ only a command that ended with status 0, or a commit, is accepted as `evidence`.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostics, Rule
 from taskstate.lint.facts.session_history import comparable
 from taskstate.lint.facts.waivers import is_waived, waivers_of_features
 from taskstate.lint.facts.wording import feature_pass
@@ -69,7 +69,7 @@ class _Earlier(NamedTuple):
         return (self.evidence or {}).get(feature.values["id"], [])
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding for each passing feature that was tested."""
     waivers = waivers_of_features(facts)
     passing = [each for each in _tested(facts, facts.doubtful_features) if not is_waived(each, waivers)]

@@ -34,21 +34,19 @@ $ taskstate context rebuild 101
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.model.canonical_json import SEALED_KEYS
 from taskstate.model.criteria import mended_text
 from taskstate.model.static_context import SEALED_VALUES, context_seal, static_section
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of("TS601", __name__, "section 1 does not match its seal")
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the heading of section 1."""
     document = facts.document
     seal = facts.blocks.context.seal

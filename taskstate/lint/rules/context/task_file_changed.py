@@ -33,15 +33,13 @@ If the file has another name now: `taskstate context rebuild 101 --from tasks/au
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostics, Rule
 from taskstate.lint.facts.citations import is_closed
 from taskstate.lint.facts.wording import shown
 from taskstate.model.static_context import is_sealed
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of(
@@ -49,7 +47,7 @@ RULE = Rule.of(
 )
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the hash, or at the name of a file that does not exist."""
     name, sha = facts.blocks.context.task_file, facts.blocks.context.task_file_sha
     if not name or not sha or is_closed(facts):

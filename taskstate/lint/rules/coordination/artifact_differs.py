@@ -33,7 +33,7 @@ at work. Completing the task deletes all artifacts.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostics, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.model.delta_block import with_record
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -62,7 +62,7 @@ class _Artifact(NamedTuple):
     may_miss: bool = False
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each artifact that differs, at its path, and one warning for all that are missing."""
     missing = []
     for named in _named(facts):

@@ -34,18 +34,16 @@ $ taskstate snapshot resolve 101 --note "the formatter had run, nothing else cha
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Rule
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of("TS703", __name__, "a drift budget above 0", reads=FRONT_MATTER)
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each role with unresolved drift, at its budget."""
     for role in facts.drifted_roles:
         times = "once" if role.budget == 1 else f"{role.budget} times"

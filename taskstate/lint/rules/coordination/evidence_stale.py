@@ -32,14 +32,12 @@ The old entry may then be removed by hand.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostics, Rule
 from taskstate.lint.facts.citations import is_closed
 from taskstate.lint.facts.wording import shown
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of("TS705", __name__, "the source of an excerpt no longer holds it", severity=WARNING, reads=FRONT_MATTER)
@@ -47,7 +45,7 @@ RULE = Rule.of("TS705", __name__, "the source of an excerpt no longer holds it",
 _CHANGED, _GONE = "changed", "gone"
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each excerpt that its source no longer holds, at its hash."""
     for index, entry in enumerate(() if is_closed(facts) else facts.blocks.evidence):
         texts = {key: value for key, value in entry.items() if isinstance(value, str)}

@@ -37,15 +37,13 @@ $ taskstate role set 101 implementer --status done
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.model.session_texts import BY, by_of
 from taskstate.model.statuses import CLOSED
 from taskstate.model.tool_blocks import REOPENED
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.tool_blocks import Audit, Role
 
@@ -55,7 +53,7 @@ _BLOCK, _DELTA = "coordination", "delta"
 _EXCUSES = (REOPENED, "role-done")  # events; the second is of an earlier version, one for each role
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each role that is done without a snapshot, at its status."""
     if facts.values.get("status") in CLOSED or _is_unsound(facts):
         return

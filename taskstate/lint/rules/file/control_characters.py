@@ -28,12 +28,10 @@ link that. Where the character itself is the subject, write its name: U+001B. In
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.spans import Span
 
@@ -54,7 +52,7 @@ _NAMES = {
 }
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for the first control character of each line, with the number of further ones there."""
     document = facts.document
     lines: dict[int, list[Span]] = {}

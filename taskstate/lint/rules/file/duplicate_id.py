@@ -32,13 +32,11 @@ Files that merely have such names, such as test data, can be excluded: `exclude 
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.lint.facts.wording import cut
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of("TS011", __name__, "two state files of the repository have the same id", reads=WHOLE)
@@ -46,7 +44,7 @@ RULE = Rule.of("TS011", __name__, "two state files of the repository have the sa
 _MAX_NAMES = 3  # other files that the message lists
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at `task_id`."""
     import shlex
 

@@ -38,12 +38,10 @@ created_at: "2026-01-31T12:00:00Z"
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
@@ -53,7 +51,7 @@ _MISSING = "the file has no front matter: its first line must be `---`"
 _UNCLOSED = "the front matter begins here and never closes"
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the first line."""
     document = facts.document
     if facts.overrun and document.front_matter.span:

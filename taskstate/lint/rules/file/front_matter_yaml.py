@@ -38,12 +38,10 @@ missing quote at the end of a value.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostic, Diagnostics, Fix, Rule
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.edits import Edit
     from taskstate.syntax.spans import Span
@@ -71,7 +69,7 @@ _DEFAULT_HELP = "put the value in double quotes"
 _OTHER_RULES = ("front-matter-missing", "front-matter-unclosed")  # reported by TS002
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each problem of the front matter, and for each value that YAML reads as a comment."""
     document = facts.document
     if facts.overrun or facts.foreign or facts.newer:

@@ -31,18 +31,16 @@ after the other: `taskstate lint --fix` corrects the derived counts afterwards. 
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of("TS007", __name__, "conflict markers are left in the file", reads=WHOLE)
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each conflict, at its opening marker, and for each marker that stands alone."""
     for conflict in facts.conflicts:
         if conflict.span == conflict.marker:

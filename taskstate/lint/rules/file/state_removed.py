@@ -34,15 +34,13 @@ Then its file may go.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.lint.facts.wording import taken_back
 from taskstate.model.names import own_file
 from taskstate.model.statuses import CLOSED
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of(
@@ -53,7 +51,7 @@ RULE = Rule.of(
 )
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for the removed file, at its first line, unless it is of a task that was complete or dropped."""
     own = own_file(facts.name)
     status = facts.values.get("status")

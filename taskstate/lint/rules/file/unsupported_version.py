@@ -29,13 +29,11 @@ taskstate: 1
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.typed import TYPE_CHECKING
 from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of(
@@ -48,7 +46,7 @@ RULE = Rule.of(
 _SHOWN = 40  # characters of a wrong value that the message quotes
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding: at the version, or at the first line where it is missing."""
     if facts.front_matter is None or facts.foreign:
         return

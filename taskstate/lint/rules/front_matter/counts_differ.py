@@ -33,13 +33,11 @@ hand may leave them out.
 from __future__ import annotations
 
 from taskstate.errors import CannotEdit
-from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostics, Fix, Rule
 from taskstate.model import derived_values
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
@@ -52,7 +50,7 @@ _MISTYPED = "all sessions of the compared revision are there: `taskstate doctor 
 _HELP = "`--fix` and every command that writes the file put it right"
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each of the two values that is present and wrong."""
     document = facts.document
     if derived_values.COUNTS in facts.wrong_counts:

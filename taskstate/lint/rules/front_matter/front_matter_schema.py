@@ -38,14 +38,12 @@ created_at: "2026-01-31T12:00:00Z"
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Rule
 from taskstate.model.document_kinds import kind_names
 from taskstate.typed import TYPE_CHECKING
 from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.validation.schema_errors import SchemaFault
 
@@ -54,7 +52,7 @@ RULE = Rule.of(
 )
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each fault but those of `taskstate` (TS009), unknown keys (TS102), lost values (TS003)."""
     for fault in facts.front_matter_faults:
         elsewhere = fault.keyword == "unknown-key" or fault.path[:1] == ("taskstate",) or facts.is_commented(fault.path)

@@ -37,14 +37,12 @@ with it.
 from __future__ import annotations
 
 from taskstate.formatting.schema_order import ranks
-from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostics, Fix, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.model.algorithms import out_of_order
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.formatting.key_order import Disorder
     from taskstate.lint.facts.file_facts import Facts
 
@@ -58,7 +56,7 @@ RULE = Rule.of(
 )
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for the fewest keys that would have to move; the fix of each sorts its whole mapping."""
     for disorder in facts.key_disorders:
         entries = [entry for entry in disorder.mapping.entries if entry.key.text in disorder.order]

@@ -31,13 +31,11 @@ $ taskstate context init 101
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Rule
 from taskstate.lint.facts.session_history import comparable
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of("TS607", __name__, "a seal that was committed is gone", reads=FRONT_MATTER)
@@ -48,7 +46,7 @@ _CURES = {
 }
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each of the two seals that is gone, at its block or at the first line."""
     faulty = {fault.path[0] for fault in facts.front_matter_faults if fault.path}
     # Where the seal of the blocks is there, TS606 tells that one of them was taken out.

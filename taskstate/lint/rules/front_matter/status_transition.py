@@ -34,14 +34,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Rule
 from taskstate.model.statuses import BLOCKED, CLOSED, CREATED, DROPPED
 from taskstate.model.tool_blocks import REOPENED, UNBLOCKED
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of(
@@ -52,7 +50,7 @@ RULE = Rule.of(
 )
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at a status that the lifecycle does not allow after the earlier one."""
     now = facts.values.get("status")
     if now is None:

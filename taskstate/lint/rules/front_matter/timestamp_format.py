@@ -33,13 +33,11 @@ from __future__ import annotations
 
 import re
 
-from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Diagnostics, Fix, Rule
 from taskstate.syntax.edits import Edit
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.nodes import Node
     from taskstate.validation.schema_files import KeyPath
@@ -55,7 +53,7 @@ _SHOWN = 80  # characters of a value that a message quotes: a longer value is no
 _FORM = "%Y-%m-%dT%H:%M:%SZ"
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each time of another form, at its value."""
     faulty = [fault.path for fault in facts.front_matter_faults if fault.keyword != "required"]
     for path, node in facts.inexact_times:

@@ -30,12 +30,10 @@ updated_at: "2026-01-30T09:00:00Z"
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostics, Rule
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of(
@@ -43,7 +41,7 @@ RULE = Rule.of(
 )
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding: at the first time in the future, otherwise at an `updated_at` before `created_at`."""
     key = facts.impossible_time
     if not key:

@@ -32,13 +32,11 @@ $ taskstate doctor --reseal 101 --note "merged by hand, compared with both sides
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Rule
 from taskstate.model.canonical_json import SEALED_KEYS
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of(
@@ -49,7 +47,7 @@ RULE = Rule.of(
 )
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the seal."""
     if any(fault.path and fault.path[0] in {*SEALED_KEYS, "audit"} for fault in facts.front_matter_faults):
         return

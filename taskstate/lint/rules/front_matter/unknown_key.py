@@ -30,13 +30,11 @@ x-reviewer: somebody
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Fix, Rule
 from taskstate.syntax.edits import Edit
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.nodes import MapEntry, Node
     from taskstate.validation.schema_errors import SchemaFault
@@ -46,7 +44,7 @@ RULE = Rule.of(
 )
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each unknown key, at any level."""
     for fault in facts.front_matter_faults:
         if fault.keyword == "unknown-key":

@@ -34,14 +34,12 @@ Later steps are objectives: `taskstate phase extend 101 3 "verifyToken() passes 
 from __future__ import annotations
 
 from taskstate.handoff.document import ACTION
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.lint.facts.handoffs import handoff_facts
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.handoff.document import Piece
     from taskstate.lint.facts.file_facts import Facts
 
@@ -50,7 +48,7 @@ RULE = Rule.of("TS802", __name__, "the next action is a list or more than one pa
 _CALLED = {"fence": "a code block", "code": "a code block", "quote": "a quote", "html": "HTML", "heading": "a heading"}
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the first piece beyond a single paragraph."""
     handoff = handoff_facts(facts)
     if handoff is None or handoff.reading.is_empty(ACTION) or handoff.reading.says_none(ACTION):

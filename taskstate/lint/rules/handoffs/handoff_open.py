@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from taskstate.handoff.document import ACCEPTED, OPEN, WrittenHandoff
 from taskstate.handoff.paths import is_handoff_path
-from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Rule
 from taskstate.lint.facts.wording import put_back, shown
 from taskstate.model.names import own_file
 from taskstate.model.statuses import DROPPED
@@ -42,8 +42,6 @@ from taskstate.typed import TYPE_CHECKING
 from taskstate.validation.paths import escape_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of(
@@ -55,7 +53,7 @@ _ANOTHER = "`taskstate handoff new {} --force --draft` writes another in its pla
 _ACCEPT = "`taskstate handoff accept {}` puts it right, one document at a time"
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at `handoffs.open`."""
     if facts.front_matter is None or (_KEY in facts.document.front_matter and _KEY not in facts.values):
         return

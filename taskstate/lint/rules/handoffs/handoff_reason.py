@@ -40,15 +40,13 @@ again by whoever believes they can do better. The reason is what the successor c
 from __future__ import annotations
 
 from taskstate.handoff.document import AVOID, DECISIONS, split_reason
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.lint.facts.handoffs import handoff_facts
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.syntax.escaping import is_none
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of("TS804", __name__, "a decision without rationale, or an approach without why it failed", reads=WHOLE)
@@ -59,7 +57,7 @@ _SECTIONS = (
 )
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each item without a reason."""
     handoff = handoff_facts(facts)
     if handoff is None:

@@ -40,19 +40,17 @@ regular expressions; a value that one of them matches is no secret.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of("TS951", __name__, "looks like a credential (the value is masked in every output)", reads=WHOLE)
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each suspected credential, at its first line, without its value."""
     for secret in facts.credentials:
         yield RULE.at(

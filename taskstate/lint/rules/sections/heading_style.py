@@ -33,20 +33,18 @@ meant for the author of a section is still there long after the section was writ
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Fix, Rule
 from taskstate.lint.facts.wording import cut, shown
 from taskstate.syntax.edits import Edit
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of("TS205", __name__, "number, case or form of a known heading is off", severity=WARNING, fixable=True)
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each known heading that is not in its canonical form."""
     for part in facts.unusual_headings:
         heading = part.section.heading

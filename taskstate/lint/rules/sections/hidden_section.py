@@ -32,14 +32,14 @@ Log` and `**4. Progress Log**` as headings.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Fix, Rule
 from taskstate.lint.facts.outline import PARAGRAPH
 from taskstate.lint.facts.wording import line_of, shown
 from taskstate.syntax.edits import Edit
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.facts.outline import Hidden
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 RULE = Rule.of("TS207", __name__, "a required heading stands where it is none", fixable=True)
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for the first hidden heading of each block, and for each one outside of blocks."""
     names = {spec.key: spec.heading.removeprefix("## ") for spec in facts.outline.absent}
     hidden = [(hidden, names[key]) for key, hidden in facts.outline.hidden.items()]

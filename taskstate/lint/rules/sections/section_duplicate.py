@@ -30,19 +30,17 @@ one. There is no fix, since only you can decide which of two texts is right.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.wording import line_of
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of("TS203", __name__, "the same section stands twice")
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for a section whose title an earlier one has; of several, as of a doubled text, only one."""
     repeated = facts.outline.repeated
     if len(repeated) > 1:

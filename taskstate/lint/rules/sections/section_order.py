@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import re
 
-from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import Diagnostics, Fix, Rule
 from taskstate.lint.facts.outline import end_of, headings, start_of, verified_edits
 from taskstate.lint.facts.wording import shown
 from taskstate.syntax.edits import Edit
@@ -42,8 +42,6 @@ from taskstate.syntax.spans import Span, line_start
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.facts.outline import Outline
     from taskstate.syntax.document import Document, Section
@@ -56,7 +54,7 @@ _BLANKS = " \t\r\n"
 _LOOK_BACK = 100  # characters: the search would otherwise start at the beginning of the text
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for the fewest sections that would have to move; the fix of each sorts all of them."""
     displaced = facts.outline.displaced
     fix = _fix(facts.document, facts.outline) if displaced else None

@@ -33,20 +33,18 @@ section really is another one, put it under `## Notes` with a heading of level 3
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import Diagnostics, Fix, Rule
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.syntax.edits import Edit
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of("TS209", __name__, "a required section stands there under another title", fixable=True)
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each section that is probably a missing one, at its heading."""
     for spec in facts.outline.absent:
         section = facts.outline.renamed.get(spec.key)

@@ -37,7 +37,7 @@ commit in the next one, and silence the finding above the line with
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
 from taskstate.model.session_texts import COMMITS
 from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span
@@ -60,7 +60,7 @@ _COMMIT = (
 _HISTORY, _LABEL = "Git History", rf"(?i){COMMITS.field}\s*:"
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each commit that the repository lacks, at the first place that names it."""
     named: dict[str, Span] = {}
     for commit in _named(facts.document, facts):

@@ -37,15 +37,13 @@ from __future__ import annotations
 import json
 
 from taskstate.context.path_scope import read_scope
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
 from taskstate.lint.facts.session_history import SessionIndex, comparable, entries, newest
 from taskstate.lint.facts.wording import shown
 from taskstate.model.names import own_file
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
@@ -63,7 +61,7 @@ _NO_WORK = {
 }  # of a feature: a description never changes, and moving a feature is no work on it
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the heading of the Progress Log."""
     past = comparable(facts)
     log = facts.state.section("Progress Log")

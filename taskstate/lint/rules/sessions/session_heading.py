@@ -41,7 +41,7 @@ such. Text under a wrong heading is not checked further.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Fix, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.model.progress_log import is_summary
 from taskstate.syntax.edits import Edit
@@ -49,8 +49,6 @@ from taskstate.syntax.patterns import compiled
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.document_kinds import SectionSpec
     from taskstate.syntax.spans import Span
@@ -62,7 +60,7 @@ RULE = Rule.of(
 _SESSION = r"(?i)\W*sessions?\b"
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each heading of level 3 that its section does not declare, and for lines meant as such."""
     for spec, section in facts.strays:
         yield _finding(section.heading, section.title, spec)

@@ -31,14 +31,12 @@ from __future__ import annotations
 
 import re
 
-from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Diagnostics, Rule
 from taskstate.lint.facts.moments import moment_of
 from taskstate.lint.facts.wording import shown
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.spans import Span
 
@@ -48,7 +46,7 @@ _HOURS = 24  # by which local time may be ahead of UTC, with some slack
 _EXACT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each date in the future."""
     for session in facts.future_sessions:
         cure = f"write the time when it was, in UTC: `### Session {session.number} - YYYY-MM-DD HH:MM`"

@@ -41,7 +41,7 @@ from bisect import bisect_left, bisect_right
 from itertools import accumulate
 from math import inf
 
-from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import Diagnostics, Fix, Rule
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.model.misplaced_sessions import misplaced_sessions
 from taskstate.model.task_state import PART_LEVEL, read_state
@@ -62,7 +62,7 @@ RULE = Rule.of("TS411", __name__, "a session is outside the Progress Log, or at 
 _DEEPEST = 6  # level of a heading in Markdown
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each misplaced session; those whose numbers fit are moved by one safe fix."""
     document = facts.document
     if not facts.outline.misplaced:

@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Rule
 from taskstate.lint.facts.moments import in_future
 from taskstate.lint.facts.session_history import SessionIndex, archived, entries, is_reliable
 from taskstate.model.config import COMMITTED
@@ -52,7 +52,7 @@ from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.facts.session_history import SessionText
@@ -69,7 +69,7 @@ class _Committed(NamedTuple):
     parent: int
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for sessions that were changed, one for those that were removed, one for each lost heading."""
     parents = [(n, then) for n, then in enumerate(facts.past or ()) if is_reliable(then)]
     if _has_unreadable_log(facts):

@@ -35,18 +35,16 @@ automatically.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import Diagnostics, Fix, Rule
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of("TS502", __name__, "the file is over 75 KB: run `taskstate archive`", fixable=True)
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the first line."""
     kept, sessions = facts.config.size.keep_sessions, len(facts.state.sessions)
     if facts.over_limit and sessions > kept:

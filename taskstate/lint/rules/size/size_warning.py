@@ -36,18 +36,16 @@ automatically once the file is over the limit, so you may also wait.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of("TS501", __name__, "the file is over 50 KB: consider archiving", severity=WARNING)
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the first line."""
     passed = facts.over_warning
     if passed:

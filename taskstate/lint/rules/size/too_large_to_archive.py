@@ -32,13 +32,11 @@ A task with such a large checklist is better split into several.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
 from taskstate.model.derived_values import how_to_shorten, largest_parts
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of(
@@ -49,7 +47,7 @@ RULE = Rule.of(
 )
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the first line; none where a part that cannot be read may have more sessions."""
     over, kept = facts.over_limit, facts.config.size.keep_sessions
     if over and len(facts.state.sessions) <= kept and facts.unreadable_body is None:

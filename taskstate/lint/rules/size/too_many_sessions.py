@@ -36,13 +36,11 @@ said of its sessions until there are ten more.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
 from taskstate.tasks.task_size import advice, is_too_long
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
 
 RULE = Rule.of(
@@ -50,7 +48,7 @@ RULE = Rule.of(
 )
 
 
-def check(facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the first line; none where the sessions cannot be counted."""
     total, size = facts.too_many_sessions, facts.config.size
     if facts.values.get("status") is None or not facts.sessions_known:
