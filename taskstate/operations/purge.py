@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from taskstate.operations.operation import TASK, Operation
+from taskstate.operations.operation import OfTask, Operation
 from taskstate.operations.result import changed
-from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.operations.call import Call
-    from taskstate.operations.operation import TaskId
     from taskstate.operations.result import Result
 
 
-class Purge(NamedTuple):
-    """The arguments of `purge`."""
-
-    id: TaskId = TASK
-
-
-def purge(call: Call, asked: Purge) -> Result:
+def purge(call: Call, asked: OfTask) -> Result:
     """Delete the artifacts of a task and its snapshot data."""
     from taskstate.snapshots.purge import purge as purge_task
 
@@ -32,7 +25,7 @@ OPERATIONS = (
         "purge",
         "delete the artifacts of a task and its snapshot data",
         purge,
-        Purge,
+        OfTask,
         writes=True,
         compares="what the last role left, unless one is at work",
     ),

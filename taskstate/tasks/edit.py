@@ -29,13 +29,11 @@ from taskstate.writing.preconditions import require_not_complete, require_work
 from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from taskstate.model.task_state import TaskState
     from taskstate.workspace.workspace import Loaded, Workspace
-    from taskstate.writing.change import Outcome, Request
-
-    Step = Callable[[Loaded], Change]
+    from taskstate.writing.change import Outcome, Request, Step
 
 
 class Edited(NamedTuple):

@@ -33,14 +33,12 @@ from taskstate.writing.preconditions import require_work
 from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from taskstate.model.delta_block import Turn
     from taskstate.model.task_state import TaskState
     from taskstate.workspace.workspace import Loaded, Workspace
-    from taskstate.writing.change import Outcome, Request
-
-    Step = Callable[[Loaded], Change]
+    from taskstate.writing.change import Outcome, Request, Step
 
 MAX_LISTED = 20  # commits that stay in the state file
 _TITLE, _BEFORE = "Git History", "Chain Output"

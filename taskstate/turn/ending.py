@@ -23,7 +23,7 @@ from taskstate.writing.joined_changes import joined
 from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from taskstate.model.delta_block import Turn
     from taskstate.model.tool_blocks import ToolBlocks
@@ -33,9 +33,7 @@ if TYPE_CHECKING:
     from taskstate.turn.situation import Position
     from taskstate.turn.turn_request import TurnRequest
     from taskstate.workspace.workspace import Loaded, Workspace
-    from taskstate.writing.change import Request
-
-    Step = Callable[[Loaded], Change]
+    from taskstate.writing.change import Request, Step
 
 DONE_ENDING, PAUSE, ABANDON = "done", "pause", "abandon"
 _NAMED = 5  # features in a line

@@ -49,16 +49,12 @@ from taskstate.writing.joined_changes import joined
 from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from taskstate.model.task_state import TaskState
     from taskstate.model.tool_blocks import Role, ToolBlocks
     from taskstate.roles.role_rules import RoleInTask
     from taskstate.turn.turn_request import TurnRequest
     from taskstate.workspace.workspace import Loaded, Workspace
-    from taskstate.writing.change import Request
-
-    Step = Callable[[Loaded], Change]
+    from taskstate.writing.change import Request, Step
 
 ACCEPTED, COMMITTED = "drift-accepted", "committed-as-left"  # events
 _NAMED = 5  # files in an event
