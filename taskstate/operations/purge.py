@@ -16,7 +16,7 @@ def purge(call: Call, asked: OfTask) -> Result:
     from taskstate.snapshots.purge import purge as purge_task
 
     outcome = purge_task(call.workspace, call.task_id(asked.id), call.request())
-    done = "delta data and artifacts dropped; who left what stays as events" if outcome.revision else "deleted"
+    done = "delta data and artifacts dropped" if outcome.revision else "deleted"
     return changed(call, outcome, done)
 
 
