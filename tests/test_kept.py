@@ -131,6 +131,7 @@ SEEN = {
     ),
     "a version that was lost": "permanent-decide:0 checkout-files:3 permanent-decide:0 fix:0 doctor:0",
     "a version that was reverted": "permanent-decide:0 commit:1 revert:0 permanent-decide:0 doctor:0",
+    "a version that is told, and a write since": "permanent-update:0 reset-hard:0 permanent-ack:3 permanent-update:2",
     "a version in the reflog": (
         "uncommitted commit:1 permanent-update:2 commit:2 reset-hard:5 permanent-update:0 doctor:0"
     ),

@@ -127,7 +127,7 @@ def lost_revision(workspace: Workspace, loaded: Loaded) -> int:
     task_id = loaded.state.id.casefold()
     records = kept_records.records(workspace.private)[0]
     newest = newest_entry(records, task_id)
-    if newest is None or newest.sha == loaded.digest or notices.is_quiet(workspace, task_id, records):
+    if newest is None or notices.is_quiet(workspace, task_id, records):
         return 0
     from taskstate.writing import losses
 

@@ -114,7 +114,8 @@ class Model:
 
     def acknowledge(self, kind: str, family: str, token: str, place: str = "", *, again: bool = False) -> None:
         """Count an item that a command has just written."""
-        known = [item for item in self.items if item.token == token and item.family == family]
+        here = (token, family, self.world.where)
+        known = [item for item in self.items if (item.token, item.family, item.home) == here]
         if known and not known[0].ended:
             return
         self.items = [item for item in self.items if item not in known]
