@@ -20,16 +20,8 @@ DECIDED: Final = (
 )
 FAILED: Final = (
     *(" fail", " broke", " crash", " revert", " rolled back", " did not work", " didn't work", " does not work"),
-    *(
-        " gave up",
-        " abandon",
-        " dead end",
-        " deadlock",
-        " gescheitert",
-        " fehlgeschlagen",
-        " schlug fehl",
-        " verworfen",
-    ),
+    *(" gave up", " abandon", " dead end", " deadlock"),
+    *(" gescheitert", " fehlgeschlagen", " schlug fehl", " verworfen"),
     *(" échou", " échec", " falló", " fracas", " не удалось", " не сработал", " откат", "失敗", "断念", "失败", "回滚"),
 )
 _BLANKS = str.maketrans(dict.fromkeys('()[]{}<>"`*_-\u2013\u2014\u00ab\u201e\u201c', " "))

@@ -116,7 +116,6 @@ def _within(source: _Source, budget: int, background: int) -> Brief:
 def shape(loaded: Loaded, result: Brief, role: str) -> dict[str, object]:
     """Return a brief as JSON values."""
     state = loaded.state
-    waiting = state.checklist.open if state.checklist else ()
     return {
         "id": state.id,
         "path": loaded.relative,
@@ -126,7 +125,7 @@ def shape(loaded: Loaded, result: Brief, role: str) -> dict[str, object]:
         "token": loaded.token,
         "role": role or None,
         "next_steps": [printable(step) for step in state.next_steps],
-        "open_features": [{"id": each.id, "description": printable(each.description)} for each in waiting],
+        "open_features": [{"id": each.id, "description": printable(each.description)} for each in state.open_features],
         "budget": result.budget,
         "tokens": result.tokens,
         "counter": token_count.ESTIMATE,

@@ -147,7 +147,7 @@ def _next_units(state: TaskState) -> tuple[Unit, ...]:
     steps = [step for step in state.next_steps if step.strip()]
     if steps:
         return list_units(steps)
-    waiting = state.checklist.open if state.checklist else ()
+    waiting = state.open_features
     first = f"begin with the feature {waiting[0].id}" if waiting else "begin with the acceptance criteria"
     return list_units([f"No session names one: {first}."])
 
@@ -155,7 +155,7 @@ def _next_units(state: TaskState) -> tuple[Unit, ...]:
 def _feature_units(state: TaskState) -> tuple[Unit, ...]:
     """Return the open features; the short form of each is its id."""
     units = []
-    for each in state.checklist.open if state.checklist else ():
+    for each in state.open_features:
         text = f"- {each.id}: {each.description}".replace("\n", " ").rstrip(": ")
         units.append(Unit(text, tight=True, short=f"- {each.id}"))
     return tuple(units)

@@ -24,6 +24,7 @@ from taskstate.syntax.patterns import CODE
 from taskstate.syntax.spans import Span, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.writing.change import Change
+from taskstate.writing.preconditions import require_not_complete
 from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
@@ -183,10 +184,7 @@ def with_part(state: TaskState, title: str, text: str) -> str:
         TaskstateError: code "complete", "empty" or "control-characters"; code "unsafe": something in the section never
             closes and would swallow the part.
     """
-    if state.status == COMPLETE:
-        message = f"task {state.id} is complete, and its output is handed down as it is"
-        help_ = f'`taskstate reopen {state.id} --note "…"` takes it up again'
-        raise TaskstateError(message, help=help_, code="complete")
+    require_not_complete(state, ", and its output is handed down as it is")
     content = _without_own_heading(escaping.clean(text, what=f"the part {title!r}"), title)
     if escaping.is_blank(content) or kind_of(state.document).is_placeholder(content):
         raise TaskstateError(f"the part {title!r} says nothing", help="write what is handed down", code="empty")

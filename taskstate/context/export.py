@@ -6,12 +6,11 @@ a role does not get. The manifest lists the exports that were written.
 
 from __future__ import annotations
 
-import json
-
 from taskstate.errors import TaskstateError
 from taskstate.model import chain, roles
 from taskstate.model.canonical_json import CANONICAL_VERSION, canonical_json, sha256
 from taskstate.model.config import EXPORT_FIELDS, export_drop
+from taskstate.model.loose_values import json_of, map_of
 from taskstate.model.static_context import read_static, seal_broken
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
@@ -107,11 +106,7 @@ def save(workspace: Workspace, path: Path, text: str, *, force: bool = False) ->
 
 def _is_export(data: bytes) -> bool:
     """Return whether a file holds an export, of any task and role."""
-    try:
-        value = json.loads(data)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(value, dict) and value.keys() >= _SIGNS
+    return map_of(json_of(data)).keys() >= _SIGNS
 
 
 def export(config: Config, state: TaskState, role: str) -> dict[str, object]:

@@ -91,7 +91,7 @@ def sealing(
             raise TaskstateError(message, help=help_, code="context-exists")
         return _with_first_blocks(_plan(workspace, loaded, capture_request, request, rebuild=False), base)
 
-    return _step(workspace, plan)
+    return lambda loaded: _change_of(workspace, loaded, plan(loaded))
 
 
 def rebuild(workspace: Workspace, task_id: str, capture_request: CaptureRequest, request: Request) -> SealResult:
@@ -137,15 +137,8 @@ def with_rebuilt(
     planned = _change_of(workspace, loaded, sealing)
     if not note or sealing.text == loaded.document.text:
         return planned
-    at, actor = timestamp(request.metadata.now), request.metadata.actor
-    event: dict[str, object] = {"at": at, "actor": actor, "event": REBUILT, "note": note}
-    if reworded.gone:
-        event |= {"criteria": list(reworded.gone), "now": list(reworded.new)}
-    return planned._replace(text=with_event(sealing.text, event))
-
-
-def _step(workspace: Workspace, plan: Callable[[Loaded], _SealPlan]) -> Callable[[Loaded], Change[_SealPlan]]:
-    return lambda loaded: _change_of(workspace, loaded, plan(loaded))
+    said = {"criteria": list(reworded.gone), "now": list(reworded.new)} if reworded.gone else {}
+    return planned._replace(text=with_event(sealing.text, request.metadata.event(REBUILT, note=note, **said)))
 
 
 def _outcome(outcome: Outcome[_SealPlan]) -> SealResult:

@@ -103,7 +103,7 @@ def _held(workspace: Workspace) -> Iterator[tuple[str, str, list[str]]]:
                 text = files.read(files.inside(workspace.root, source)).decode("utf-8", "replace")
             except TaskstateError:
                 continue  # `context check` tells of a source that is gone
-            yield loaded.state.id, source, _bare(text.splitlines())
+            yield loaded.state.id, source, [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def _sources(loaded: Loaded) -> Iterator[str]:
@@ -111,10 +111,6 @@ def _sources(loaded: Loaded) -> Iterator[str]:
     yield from (each.path.partition("#")[0] for each in context.sources if each.path)
     if context.task_file:
         yield context.task_file
-
-
-def _bare(lines: Iterable[str]) -> list[str]:
-    return [line.strip() for line in lines if line.strip()]
 
 
 def _pasted(path: str, lines: Sequence[str], held: Iterable[tuple[str, str, list[str]]]) -> Iterator[Passing]:

@@ -141,8 +141,7 @@ def _accepted(workspace: Workspace, loaded: Loaded) -> Change[None]:
 def reseal(workspace: Workspace, task_id: str, note: str, request: Request) -> Outcome:
     """Compute the seal of a task's state file again, and record in its events who accepted that, when and why."""
     reason = escaping.one_line(note, what="the note")
-    now = timestamp(request.metadata.now)
-    event = {"at": now, "actor": request.metadata.actor, "event": "resealed", "note": reason}
+    event = request.metadata.event("resealed", note=reason)
 
     def job(loaded: Loaded) -> Change:
         text, before = add_event(workspace, loaded.document.text, event)

@@ -142,15 +142,10 @@ def _structure(tokens: list[Token], *, marks: bool) -> list[tuple[object, ...]]:
         (
             *(token.type, token.tag, token.level, token.hidden, token.info.strip(), token.attrs.get("start")),
             "-" if marks and token.type.startswith(("bullet_list", "list_item")) else token.markup,
-            token.content if token.type in _VERBATIM else _trimmed(token.content),
+            token.content if token.type in _VERBATIM else "\n".join(map(_bare, token.content.split("\n"))),
         )
         for token in tokens
     ]
-
-
-def _trimmed(content: str) -> str:
-    """Return the lines of a paragraph without blanks at their ends, except hard breaks."""
-    return "\n".join(map(_bare, content.split("\n")))
 
 
 def _bare(line: str) -> str:

@@ -25,7 +25,6 @@ from taskstate.handoff.references import split_reference, without_mark, without_
 from taskstate.handoff.verified_facts import WorkingTree, current_tree, state_facts
 from taskstate.messages import one_line
 from taskstate.model.phases import phase_id
-from taskstate.model.statuses import COMPLETE
 from taskstate.model.task_state import KB
 from taskstate.model.tool_blocks import read_seen_state
 from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
@@ -252,10 +251,7 @@ def _require_possible(
     state, force = loaded.state, handoff_request.force
     preconditions.require_work(state, "work to hand over")
     preconditions.require_not_dropped(state)
-    if state.status == COMPLETE:
-        message = f"task {state.id} is complete, so there is nothing to hand over"
-        help_ = f'`taskstate reopen {state.id} --note "…"` takes it up again'
-        raise TaskstateError(message, help=help_, code="complete")
+    preconditions.require_not_complete(state, ", so there is nothing to hand over")
     open_path = blocks_of(loaded.document).handoffs.open
     if open_path == handoff_request.source:
         open_path = ""

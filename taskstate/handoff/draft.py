@@ -112,9 +112,8 @@ def _paragraph(text: str) -> str:
 
 def _goal(state: TaskState, action: str) -> str:
     """Return what is met when the work is done: the feature that the next action names, else the first open thing."""
-    features = state.checklist.open if state.checklist else ()
     words = {word.strip(".") for word in re.findall(r"[\w.-]+", action)}
-    feature = next((each for each in features if each.id in words), features[0] if features else None)
+    feature = next((each for each in state.open_features if each.id in words), next(iter(state.open_features), None))
     if feature:
         return f"feature {feature.id} passes: {feature.description}"
     criterion = next((each for each in state.criteria if not each.checked), None)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest
+from taskstate.model.loose_values import json_of, map_of
 from taskstate.model.names import own_file, phase_in
 from taskstate.model.phases import SCHEMA, SECTION, next_objective_id, objective_to_work_on, phase_id, phases_in
 from taskstate.model.statuses import DONE, IN_PROGRESS, NOT_STARTED
@@ -358,11 +359,6 @@ def _absolute_path(path: Path, root: Path) -> Path:
 
 def _is_same_phase(data: bytes, value: dict[str, Any]) -> bool:
     """Return whether a file holds the progress of a phase, in any state."""
-    import json
-
-    try:
-        present = json.loads(data)
-    except ValueError:
-        return False
+    present = map_of(json_of(data))
     keys = ("phase", "phase_name")
     return not schema.faults(present, SCHEMA) and all(present[key] == value[key] for key in keys)

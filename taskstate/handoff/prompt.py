@@ -136,11 +136,10 @@ def _template_values(
 def _to_meet(state: TaskState) -> dict[str, list[tuple[str, str]]]:
     """Return the names and texts of what is to be answered, met and passed, by its kind."""
     findings = [each for role in blocks_of(state.document).roles.values() for each in role.open_findings]
-    features = state.checklist.open if state.checklist else ()
     return {
         "finding": [(str(each.number), each.text) for each in findings],
         "criterion": [(str(each.number), each.text) for each in state.criteria if not each.checked],
-        "feature": [(each.id, each.description) for each in features],
+        "feature": [(each.id, each.description) for each in state.open_features],
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -46,6 +47,9 @@ class Diagnostic(NamedTuple):
     message: str
     help: str
     fix: Fix | None = None
+
+
+Diagnostics = Iterator[Diagnostic]  # what the check of a rule returns
 
 
 class Preview(NamedTuple):
@@ -92,6 +96,11 @@ def cut_off(findings: Sequence[Finding]) -> list[tuple[str, str]]:
     return sorted(kind for kind, count in counts.items() if count >= MOST_REPORTED)
 
 
+def name_of_module(module: str) -> str:
+    """Return the name of the rule that a module holds."""
+    return module.rpartition(".")[2].replace("_", "-")
+
+
 class Rule(NamedTuple):
     """The names of a rule and the properties of its findings; `reads` is the part of a file that it checks.
 
@@ -104,6 +113,13 @@ class Rule(NamedTuple):
     severity: str = ERROR
     fixable: bool = False
     reads: str = BODY
+
+    @classmethod
+    def of(  # noqa: PLR0913 - what a rule says of itself
+        cls, code: str, module: str, summary: str, *, severity: str = ERROR, fixable: bool = False, reads: str = BODY
+    ) -> Rule:
+        """Return the rule of a module, which has its name."""
+        return cls(code, name_of_module(module), summary, severity, fixable, reads)
 
     def at(self, span: Span, message: str, *, help: str, fix: Fix | None = None, severity: str = "") -> Diagnostic:  # noqa: A002 - the field's own word
         """Return a diagnostic of this rule at `span`."""

@@ -129,7 +129,7 @@ def findings_as(
     """
     facts = facts_of(document, name, config, queries)._replace(file_type=file_type)
     rules = [row.load() for row in selected_rules(config.lint, name) if file_type in row.files]
-    diagnostics = [diagnostic for rule in rules for diagnostic in rule.check(document, facts)]
+    diagnostics = [diagnostic for rule in rules for diagnostic in rule.check(facts)]
     shown = masked(document.text, config.secrets.allow)
     weighed = [weighted(each, config.lint) for each in _without_secrets(diagnostics, document, config)]
     return _located(document, name, weighed, shown)
@@ -185,7 +185,7 @@ def _without_secrets(diagnostics: list[Diagnostic], document: Document, config: 
 
 def _findings_of_rule(rule: ModuleType, facts: Facts) -> Iterator[Diagnostic]:
     """Yield the findings of a rule, but for those in a part of the file that cannot be read."""
-    for diagnostic in rule.check(facts.document, facts):
+    for diagnostic in rule.check(facts):
         if facts.is_read(rule.RULE.reads, diagnostic.span):
             yield diagnostic
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
+from taskstate.lint.diagnostics import name_of_module
 from taskstate.lint.queries import interface
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -69,7 +70,7 @@ class Row(NamedTuple):
     @property
     def name(self) -> str:
         """The rule's name, which is that of its module."""
-        return self.module.rpartition(".")[2].replace("_", "-")
+        return name_of_module(self.module)
 
     def load(self) -> ModuleType:
         """Return the rule's module, with its `RULE` and its `check`."""

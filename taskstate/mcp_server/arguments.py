@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from taskstate.errors import TaskstateError
 from taskstate.mcp_server.tools import DO, PAGE, REVISION, fields_of, type_of
-from taskstate.operations.call import Source
+from taskstate.operations.call import Source, usage_error
 from taskstate.operations.operation import is_required
 from taskstate.storage import files
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -73,7 +73,7 @@ def _offered(tool: Tool, values: Mapping[str, Any]) -> Offered:
     do = values.get(DO)
     if not isinstance(do, str) or do not in tool.operations:
         message = f"{tool.name}: {DO} is {'missing' if do is None else f'{do!r}'}"
-        raise _usage(message, f"give one of {', '.join(tool.operations)}")
+        raise usage_error(message, help=f"give one of {', '.join(tool.operations)}")
     return tool.operations[do]
 
 
@@ -81,33 +81,29 @@ def _check(tool: Tool, what: str, fields: Mapping[str, Field], values: Mapping[s
     takes = f"it takes {', '.join(fields)}"
     for name in values:
         if name not in fields:
-            raise _usage(f"{what} takes no {name!r}", takes)
+            raise usage_error(f"{what} takes no {name!r}", help=takes)
     for name, field in fields.items():
         if name not in values and is_required(field):
-            raise _usage(f"{what}: {name} is missing", takes)
+            raise usage_error(f"{what}: {name} is missing", help=takes)
         if name in values:
             _check_value(f"{what}: {name}", values[name], type_of(field))
     if values.get(REVISION) == "":  # as from an unset variable: the write would have no condition
-        raise _usage(f"{what}: {REVISION} is empty", "say which one, or leave it out")
+        raise usage_error(f"{what}: {REVISION} is empty", help="say which one, or leave it out")
     if values.get(PAGE, 1) < 1:
-        raise _usage(f"{tool.name}: {PAGE} {values[PAGE]} is none", "they are counted from 1")
+        raise usage_error(f"{tool.name}: {PAGE} {values[PAGE]} is none", help="they are counted from 1")
 
 
 def _check_value(what: str, value: object, schema: Mapping[str, Any]) -> None:
     """Refuse a value that the schema of its field does not allow."""
     if "enum" in schema:
         if not isinstance(value, str) or value not in schema["enum"]:
-            raise _usage(f"{what} is {value!r}", f"give one of {', '.join(schema['enum'])}")
+            raise usage_error(f"{what} is {value!r}", help=f"give one of {', '.join(schema['enum'])}")
         return
     wanted = schema["type"]
     fitting: tuple[type, ...] = {"string": (str,), "integer": (int,), "boolean": (bool,), "array": (list,)}[wanted]
     if not isinstance(value, fitting) or (wanted == "integer" and isinstance(value, bool)):
-        raise _usage(f"{what} is of the wrong type", f"give {_NAMES[wanted]}")
+        raise usage_error(f"{what} is of the wrong type", help=f"give {_NAMES[wanted]}")
     if isinstance(value, str) and "\0" in value:
-        raise _usage(f"{what} contains a null character", "leave it out")
+        raise usage_error(f"{what} contains a null character", help="leave it out")
     for each in value if isinstance(value, list) else ():
         _check_value(f"an entry of {what}", each, schema["items"])
-
-
-def _usage(message: str, help_: str) -> TaskstateError:
-    return TaskstateError(message, help=help_, code="usage")

@@ -50,11 +50,7 @@ class Tool(NamedTuple):
 
 
 TOOLS = (
-    Tool(
-        "start",
-        "Begin a turn; returns what to read first.",
-        {"": Offered("start", without="budget qa_log")},
-    ),
+    Tool("start", "Begin a turn; returns what to read first.", {"": Offered("start", without="budget qa_log")}),
     Tool(
         "finish",
         "End the turn: session (did, state, next) and trusted checks.",

@@ -51,11 +51,7 @@ def _is_older(source: str) -> bool:
     if _OLDER_TRAILER.search(source):
         return True
     batches = find_batches(source)
-    return bool(batches) and not batches[-1].trailer and not is_rolled_list(batches[-1]) and not _has_hashes(source)
-
-
-def _has_hashes(source: str) -> bool:
-    return re.search(BATCH_LINE, source) is not None
+    return bool(batches) and not (batches[-1].trailer or is_rolled_list(batches[-1]) or re.search(BATCH_LINE, source))
 
 
 def _numbers(text: str) -> list[int]:

@@ -80,7 +80,7 @@ def import_spec(workspace: Workspace, folder: Path, request: Request) -> Outcome
     match = _FOLDER.fullmatch(folder.name)
     task_id = match["id"] if match else ""
     values = [
-        read_phase(_read(workspace, path), workspace.relative(path), found["phase"])
+        read_phase(workspace.read(path), workspace.relative(path), found["phase"])
         for path, found in _progress_in(folder)
     ]
     documents = [_document(workspace, path, found) for path, found in _documents_in(folder)]
@@ -98,10 +98,6 @@ def import_spec(workspace: Workspace, folder: Path, request: Request) -> Outcome
     return _change(workspace, task_id, values, documents, request)
 
 
-def _read(workspace: Workspace, path: Path) -> bytes:
-    return files.read(files.inside(workspace.root, workspace.relative(path)))
-
-
 def _create(workspace: Workspace, task: NewTask, values: list[dict[str, Any]], request: Request) -> Outcome:
     relative = workspace.relative(workspace.tasks / f"task-{task.id}-state.md")
     text = render(workspace, task, request)
@@ -117,7 +113,7 @@ def _document(workspace: Workspace, path: Path, match: re.Match[str]) -> _Found:
         TaskstateError: code "invalid-input": its name has no time, or it has a front matter of another kind.
     """
     source = workspace.relative(path)
-    text = decoded(_read(workspace, path), source).removeprefix("\ufeff")
+    text = decoded(workspace.read(path), source).removeprefix("\ufeff")
     digits = re.sub(r"\D", "", match["time"])[:14]
     try:
         created_at = timestamp(datetime.strptime(digits, _DIGITS.get(len(digits), "%Y")).replace(tzinfo=UTC))

@@ -8,16 +8,7 @@ from itertools import pairwise
 from taskstate.migration.facts import CUT, Moment, find_moment, without_opaque
 from taskstate.model.document_kinds import built_in
 from taskstate.model.progress_log import is_summary, session_of
-from taskstate.model.session_texts import (
-    ASKED_LABELS,
-    COMMITS,
-    DID,
-    ISSUES,
-    NEXT,
-    SESSION_TEXTS,
-    STATE,
-    VERIFICATION,
-)
+from taskstate.model.session_texts import ASKED_LABELS, COMMITS, DID, ISSUES, NEXT, SESSION_TEXTS, STATE, VERIFICATION
 from taskstate.model.task_state import PART_LEVEL
 from taskstate.syntax.conservation import demoted, heading_line, plain_line
 from taskstate.syntax.document import parse

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -17,6 +18,14 @@ class HashedFile(NamedTuple):
 
     path: str | None
     sha256: str | None
+
+
+def json_of(data: bytes | str) -> object:
+    """Return the value of a JSON text, or None where it is none."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
 
 
 def object_id_of(value: object) -> str | None:

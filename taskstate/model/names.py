@@ -191,6 +191,11 @@ def own_type(name: str) -> OwnType | Literal[""]:
     return found[0] if found else ""
 
 
+def has_id(name: str, task_id: str) -> bool:
+    """Return whether a path names a file of the task with this id, in any case."""
+    return own_id(name) == task_id.casefold()
+
+
 def own_id(name: str) -> str:
     """Return the case-folded id of the task whose file a path names; empty for other files."""
     own = own_file(name)

@@ -110,6 +110,11 @@ class TaskState(_TaskState):
         return None if isinstance(found, Fault) else found
 
     @property
+    def open_features(self) -> tuple[Feature, ...]:
+        """The features that neither pass nor were moved to a subtask."""
+        return self.checklist.open if self.checklist else ()
+
+    @property
     def sessions(self) -> tuple[Session, ...]:
         """The sessions of the Progress Log."""
         return self._log[0]

@@ -45,6 +45,10 @@ class WriteMetadata(NamedTuple):
     now: datetime
     git_head: str | None = None
 
+    def event(self, name: str, **more: object) -> dict[str, object]:
+        """Return an event of the audit that this write adds."""
+        return {"at": timestamp(self.now), "actor": self.actor, "event": name, **more}
+
 
 def timestamp(moment: datetime) -> str:
     """Return a moment in UTC in the format of the files."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taskstate.operations.operation import TASK, Operation, option, switch
+from taskstate.operations.operation import TASK, OfTask, Operation, option, switch
 from taskstate.operations.result import Result, changed
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -32,12 +32,6 @@ class Rebuild(NamedTuple):
     source: Name = _FROM
     shorten: bool = _SHORTEN
     note: Text = option("T", "reason; it is recorded, and wanted where a sealed criterion changes")
-
-
-class OfTask(NamedTuple):
-    """The arguments of `context show`, `context check` and `context budget`."""
-
-    id: TaskId = TASK
 
 
 class Export(NamedTuple):

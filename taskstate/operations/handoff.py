@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taskstate.operations.operation import TASK, Operation, option, switch
+from taskstate.operations.operation import TASK, OfTask, Operation, option, switch
 from taskstate.operations.result import Result, changed
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -43,12 +43,6 @@ class New(NamedTuple):
     )
     draft: bool = switch("take missing values from the state file; if that is not enough, print a draft to complete")
     force: bool = switch("write even if nothing has changed since the last handoff, or the open one is lost")
-
-
-class OfTask(NamedTuple):
-    """The arguments of `handoff show`, `handoff list` and `handoff successor`."""
-
-    id: TaskId = TASK
 
 
 class Accept(NamedTuple):

@@ -126,6 +126,12 @@ def group() -> Any:  # noqa: ANN401 - declared as the value of any field
 TASK = positional("ID", "task: 101, #101, TASK-101, task-101-state.md or a path")
 
 
+class OfTask(NamedTuple):
+    """The arguments of an operation on a task that takes no others."""
+
+    id: TaskId = TASK
+
+
 def _declared(name: str, annotation: str, field: Field) -> Field:
     is_optional = annotation.endswith(" | None")
     kind = annotation.removesuffix(" | None")

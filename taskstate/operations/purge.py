@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-from taskstate.operations.operation import TASK, Operation
+from taskstate.operations.operation import OfTask, Operation
 from taskstate.operations.result import changed
-from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.operations.call import Call
-    from taskstate.operations.operation import TaskId
     from taskstate.operations.result import Result
 
 
-class Purge(NamedTuple):
-    """The arguments of `purge`."""
-
-    id: TaskId = TASK
-
-
-def purge(call: Call, asked: Purge) -> Result:
+def purge(call: Call, asked: OfTask) -> Result:
     """Delete the artifacts of a task and its snapshot data."""
     from taskstate.snapshots.purge import purge as purge_task
 
     outcome = purge_task(call.workspace, call.task_id(asked.id), call.request())
-    done = "delta data and artifacts dropped; who left what stays as events" if outcome.revision else "deleted"
+    done = "delta data and artifacts dropped" if outcome.revision else "deleted"
     return changed(call, outcome, done)
 
 
@@ -32,7 +25,7 @@ OPERATIONS = (
         "purge",
         "delete the artifacts of a task and its snapshot data",
         purge,
-        Purge,
+        OfTask,
         writes=True,
         compares="what the last role left, unless one is at work",
     ),

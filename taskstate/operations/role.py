@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from taskstate.model.statuses import BLOCKED, OF_ROLES
-from taskstate.operations.operation import TASK, Operation, option, positional, switch
+from taskstate.operations.operation import TASK, OfTask, Operation, option, positional, switch
 from taskstate.operations.result import Result, changed
 from taskstate.storage.files import MAX_BYTES
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -13,12 +13,6 @@ if TYPE_CHECKING:
     from taskstate.operations.operation import TaskId, Text
 
 _ROLE = positional("ROLE", "implementer, reviewer, validator, or a role of the configuration")
-
-
-class Show(NamedTuple):
-    """The arguments of `role show`."""
-
-    id: TaskId = TASK
 
 
 class Set(NamedTuple):
@@ -61,7 +55,7 @@ class Reopen(NamedTuple):
     note: Text = option("T", "reason; it is recorded", is_required=True)
 
 
-def show(call: Call, asked: Show) -> Result:
+def show(call: Call, asked: OfTask) -> Result:
     """Show the status and the findings of a task's roles."""
     from taskstate.views.status import role_table, roles_shape
 
@@ -108,7 +102,7 @@ def reopen(call: Call, asked: Reopen) -> Result:
 
 
 OPERATIONS = (
-    Operation("role show", "show the roles", show, Show),
+    Operation("role show", "show the roles", show, OfTask),
     Operation(
         "role set",
         "set the status of a role",

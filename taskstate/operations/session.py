@@ -7,7 +7,7 @@ from functools import partial, update_wrapper
 from taskstate.errors import TaskstateError
 from taskstate.model.session_texts import DID, SESSION_TEXTS, agent_last
 from taskstate.operations.call import usage_error
-from taskstate.operations.operation import TASK, Field, Operation, group, option, positional
+from taskstate.operations.operation import TASK, Field, OfTask, Operation, group, option, positional
 from taskstate.operations.result import Result, changed
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -31,12 +31,6 @@ class Add(NamedTuple):
     id: TaskId = TASK
     words: Fields = group()
     source: Source | None = FROM
-
-
-class List(NamedTuple):
-    """The arguments of `session list`."""
-
-    id: TaskId = TASK
 
 
 class Show(NamedTuple):
@@ -141,7 +135,7 @@ def _from_json(text: str, name: str, texts: Sequence[SessionText]) -> dict[str, 
     return values
 
 
-def list_(call: Call, asked: List) -> Result:
+def list_(call: Call, asked: OfTask) -> Result:
     """List all sessions, including archived ones."""
     from taskstate.tasks.sessions import all_sessions
 
@@ -183,7 +177,7 @@ def session_operations(texts: Sequence[SessionText] = SESSION_TEXTS) -> tuple[Op
     add_texts = update_wrapper(partial(add, texts=texts), add)
     return (
         Operation("session add", "add a session", add_texts, Add, writes=True, groups={"words": text_fields(texts)}),
-        Operation("session list", "list all sessions", list_, List),
+        Operation("session list", "list all sessions", list_, OfTask),
         Operation("session show", "show a session", show, Show),
         Operation("session restore", "put a session back", restore, Restore, writes=True),
     )

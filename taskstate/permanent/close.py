@@ -73,7 +73,7 @@ def _closed(workspace: Workspace, loaded: Loaded, request: Request, note: str) -
     text = apply(
         text, set_front_matter(loaded.document.with_text(text), "archive_path", workspace.archive_path(state.id))
     )
-    text = with_event(text, {"at": at, "actor": actor, "event": EVENT, "note": note or shown_version(version)})
+    text = with_event(text, request.metadata.event(EVENT, note=note or shown_version(version)))
     item = document_item(f"{shown_version(version)}, closed {at} by {' '.join(actor.split())}", loaded.document.text)
     archived = append_to_archive(workspace, state, (DOCUMENT, item))
     what = f"its full text is in {workspace.config.root}/{workspace.archive_path(state.id)}"

@@ -180,11 +180,10 @@ def record_baseline(
         if before.status == RECORDED:
             _require_redo(before, loaded.state.id, redo=why.redo)
         late_baseline.require_reason(loaded.state.id, begun, note)
-        told = _baseline_event(before, begun, note)
-        if not told:
+        event = _baseline_event(before, begun, note, request)
+        if not event:
             text, archive_plan = checked.with_event(workspace, text)
             return _change(text, log_file, before.log)._replace(before=archive_plan)
-        event = {"at": timestamp(request.metadata.now), "actor": request.metadata.actor, **told}
         text = with_event(text, checked.event) if checked.event else text
         text, archive_plan = add_event(workspace, text, event)
         notes = _baseline_notes(before, begun)
@@ -194,11 +193,11 @@ def record_baseline(
     return RecordResult(_with_warnings(outcome, found, checked), found.results)
 
 
-def _baseline_event(before: Baseline, begun: str, note: str) -> dict[str, object]:
+def _baseline_event(before: Baseline, begun: str, note: str, request: Request) -> dict[str, object]:
     """Return what the audit says of a baseline that replaces another or is late; nothing of any other one."""
     if before.status == RECORDED:
-        return {"event": _REDONE, "note": note, **({"late": True} if begun else {})}
-    return {"event": _LATE, "note": note} if begun else {}
+        return request.metadata.event(_REDONE, note=note, **({"late": True} if begun else {}))
+    return request.metadata.event(_LATE, note=note) if begun else {}
 
 
 def _baseline_notes(before: Baseline, begun: str) -> tuple[str, ...]:

@@ -52,7 +52,7 @@ def with_raised(text: str, role: str, findings: tuple[str, ...], *, by: str, wri
         if all(each.text != line for each in known):
             number += 1
             known.append(Finding(number, by, line, None, None))
-            events.append({"event": RAISED, "note": line, "role": role, "finding": number, "by": by})
+            events.append(writing.metadata.event(RAISED, note=line, role=role, finding=number, by=by))
     return _with_findings(document, {role: tuple(known)}, events, writing)
 
 
@@ -70,9 +70,9 @@ def with_answers(text: str, role: str, answers: Mapping[int, str], writing: Writ
         each._replace(answer=lines[each.number]) if each.number in lines else each for each in own.all_findings
     )
     new = [each for each in after if each.number in lines and each not in own.all_findings]
+    event_of = writing.metadata.event
     events = [
-        {"event": ANSWERED, "note": lines[each.number], "role": role, "finding": each.number, "text": each.text}
-        for each in new
+        event_of(ANSWERED, note=lines[each.number], role=role, finding=each.number, text=each.text) for each in new
     ]
     return _with_findings(document, {role: after}, events, writing)
 
@@ -125,8 +125,8 @@ def _without(document: Document, numbers: Collection[int], writing: Writing, *, 
             return each
         return each._replace(answer=None) if each.number in keep else Finding(each.number, None, "", None, at)
 
-    events: list[dict[str, object]] = [
-        {"event": CLEARED, "role": role.name, **_entry(each), "finding": each.number}
+    events = [
+        writing.metadata.event(CLEARED, role=role.name, **_entry(each), finding=each.number)
         for role in every
         for each in role.findings
         if each.number in numbers
@@ -165,7 +165,6 @@ def _with_findings(
         statuses = {name: {"status": unblocked_status(blocks, name, writing.names)} for name in unblocked}
         block = roles.with_role_values(blocks, statuses, writing.names, findings_of=changed)
         text = apply(text, set_front_matter(document, "coordination", block))
-    at, actor = timestamp(writing.metadata.now), writing.metadata.actor
     for event in () if writing.in_log else events:
-        text = with_event(text, {"at": at, "actor": actor, **event})
+        text = with_event(text, event)
     return text

@@ -181,14 +181,13 @@ def reopen(workspace: Workspace, task_id: str, role: str, note: str, request: Re
     place = _read_place(workspace, task_id, role, request)
     with_reopened(place)  # refuses before the long comparison what it would refuse after
     last, found = _changed_since_left(workspace, task_id)
-    at = timestamp(request.metadata.now)
     accepted, told = _adopted(last, found, reason, request.metadata)
 
     def job(place: RoleInTask, loaded: Loaded) -> Change:
         _require_last(loaded, place, last)
         notes = tuple(f"{each.name} is pending again" for each in _begun(place.later))
-        event = {"event": REOPENED, "note": reason, "role": place.name}
-        text = with_event(with_reopened(place), {"at": at, "actor": request.metadata.actor, **event})
+        event = request.metadata.event(REOPENED, note=reason, role=place.name)
+        text = with_event(with_reopened(place), event)
         text = with_event(text, accepted) if accepted else text
         text, before = with_oldest_moved(workspace, parse(text))
         return Change(text=text, before=before, notes=(*notes, *told))
@@ -218,8 +217,7 @@ def _adopted(
     """Return the event and the note that say which changes become a role's own work."""
     if not found:
         return None, ()
-    at, listed = timestamp(metadata.now), list(found[:_LISTED])
-    event = {"at": at, "actor": metadata.actor, "event": ACCEPTED, "note": reason, "role": last, "files": listed}
+    event = metadata.event(ACCEPTED, note=reason, role=last, files=list(found[:_LISTED]))
     return event, (f"changed since {last} left it, and part of the work from now on: {first_of(found, _NAMED)}",)
 
 

@@ -10,12 +10,12 @@ from functools import cached_property
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest, counted, first_of
 from taskstate.model import roles
-from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DONE, IN_PROGRESS, PENDING
+from taskstate.model.statuses import BLOCKED, CREATED, DONE, IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import blocks_of
 from taskstate.qa.results import regressions
 from taskstate.syntax import escaping
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.writing.preconditions import require_not_dropped, require_work
+from taskstate.writing.preconditions import require_not_complete, require_not_dropped, require_work
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
@@ -93,10 +93,7 @@ def role_in_task(state: TaskState, role: str, names: tuple[str, ...]) -> RoleInT
     """
     require_work(state, "roles")
     place = RoleInTask(state, roles.require_role(role, names), names)
-    if state.status == COMPLETE:
-        message = f"task {place.task_id} is complete, so its roles stay as they are"
-        help_ = f'`taskstate reopen {place.task_id} --note "WHY"` takes it back to work'
-        raise TaskstateError(message, help=help_, code="task-complete")
+    require_not_complete(state, ", so its roles stay as they are", code="task-complete")
     require_not_dropped(state)
     roles.require_no_drift(place.blocks, place.task_id)
     return place

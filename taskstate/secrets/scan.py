@@ -8,14 +8,14 @@ comment on the line allows. Pure, and in time in proportion to the text: all rep
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from functools import lru_cache
 
 from taskstate.secrets.names import assigned_in
 from taskstate.secrets.prefixes import tokens_in
 from taskstate.secrets.values import is_harmless, is_placeholder, is_random
 from taskstate.syntax.patterns import compiled
-from taskstate.syntax.spans import Span, line_end, line_start
+from taskstate.syntax.spans import Span, is_within, line_end, line_start
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation.credential_signs import BEFORE_HOST, ESCAPES, LOGIN_OPTIONS, MULTILINE_MARKERS
 
@@ -103,7 +103,7 @@ def _without_allowed(text: str, secrets: Iterable[Secret], allow: tuple[str, ...
         span = secret.span
         if allow and _is_allowed(span.of(text), allow):
             continue
-        if lines and _is_in(span.start, lines):
+        if lines and is_within(lines, span.start):
             continue
         if reported and span.start < reported[-1].span.end:
             last = reported[-1].span
@@ -128,11 +128,6 @@ def _allowing_lines(text: str) -> list[Span]:
             if match.start() >= floor:
                 lines.append(Span(line_start(text, match.start(), floor), line_end(text, match.end())))
     return lines
-
-
-def _is_in(offset: int, lines: list[Span]) -> bool:
-    index = bisect_right(lines, offset, key=lambda line: line.start) - 1
-    return index >= 0 and offset < lines[index].end
 
 
 def _private_keys(text: str) -> Iterator[tuple[Span, str]]:

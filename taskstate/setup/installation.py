@@ -102,7 +102,7 @@ def install(workspace: Workspace, wanted: Wanted, *, dry_run: bool = False) -> I
     driver = repository.configure_git(workspace, dry_run=True)
     new = _Record(agents, noted, record.driver or bool(driver))
     own = f"{workspace.config.root}/{RECORD}"
-    if new != record or (record.files and _version(workspace) != VERSION):
+    if new != record or (record.files and _values(workspace).get("version") != VERSION):
         texts[own] = _record_text(new)
     done = repository.write_texts(workspace, texts, dry_run=dry_run)
     repository.configure_git(workspace, dry_run=dry_run)
@@ -261,10 +261,6 @@ def _values(workspace: Workspace) -> dict[str, Any]:
     except ValueError as error:
         help_ = f"take {_path(workspace)} from the last commit, or delete it: then nothing can be taken out"
         raise TaskstateError(f"{_path(workspace)} is not JSON", help=help_, code="config") from error
-
-
-def _version(workspace: Workspace) -> str:
-    return str(_values(workspace).get("version"))
 
 
 def _read_record(workspace: Workspace) -> _Record:

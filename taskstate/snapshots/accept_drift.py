@@ -6,7 +6,7 @@ from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
 from taskstate.model.config import HELD
 from taskstate.model.delta_block import with_base, with_left_tree, with_snapshots
-from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
+from taskstate.model.write_metadata import blocks_of, set_front_matter, with_event
 from taskstate.snapshots import base as snapshot_base
 from taskstate.snapshots import drift, packs
 from taskstate.snapshots.base import require_open
@@ -142,13 +142,6 @@ def _settled(loaded: Loaded, blocks: ToolBlocks, delta: Mapping[str, object]) ->
 
 def _event(role: str, plan: AcceptedDrift, note: str, request: Request) -> dict[str, object]:
     paths = plan.files.get(role, ())
-    at, actor = timestamp(request.metadata.now), request.metadata.actor
-    return {
-        "at": at,
-        "actor": actor,
-        "event": ACCEPTED,
-        "note": note,
-        **({"role": role} if role else {}),
-        "files": list(paths[:_MAX_LISTED]),
-        **({"file_count": len(paths)} if len(paths) > _MAX_LISTED else {}),
-    }
+    whose = {"role": role} if role else {}
+    count = {"file_count": len(paths)} if len(paths) > _MAX_LISTED else {}
+    return request.metadata.event(ACCEPTED, note=note, **whose, files=list(paths[:_MAX_LISTED]), **count)

@@ -287,10 +287,7 @@ def require_open(state: TaskState) -> None:
     """
     preconditions.require_work(state, "work to take a snapshot of")
     preconditions.require_not_dropped(state)
-    if state.status == COMPLETE:
-        message = f"task {state.id} is complete, so its snapshots stay as they are"
-        help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it back to work'
-        raise TaskstateError(message, help=help_, code="task-complete")
+    preconditions.require_not_complete(state, ", so its snapshots stay as they are", code="task-complete")
 
 
 def require_snapshot(workspace: Workspace, loaded: Loaded, role: str) -> Snapshot:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 from taskstate.context.path_scope import Scope, read_scope
 from taskstate.errors import TaskstateError
+from taskstate.model.loose_values import json_of
 from taskstate.snapshots import drift, packs
 from taskstate.snapshots.drift import quoted
 from taskstate.snapshots.file_list import ChangedFile, item, read_file_list
@@ -86,17 +86,10 @@ def recorded_files(workspace: Workspace, snapshot: Snapshot) -> tuple[ChangedFil
     data = artifacts.read(workspace, listed.path) if listed and listed.path is not None else None
     if listed is None or data is None or (listed.sha256 is not None and files.digest(data) != listed.sha256):
         return brief
-    full = read_file_list(_json(data))
+    full = read_file_list(json_of(data))
     if brief is not None and full is not None and [*map(item, full)] != [*map(item, brief)]:
         return brief
     return full if listed.sha256 is not None or brief is not None else None
-
-
-def _json(data: bytes) -> object:
-    try:
-        return json.loads(data)
-    except ValueError:
-        return None
 
 
 def scope_of(state: TaskState, config: Config) -> Scope:

@@ -85,11 +85,7 @@ def _commits_of(found: TreeDifferences, paths: Sequence[str]) -> str:
 
 def _touching(found: TreeDifferences, paths: Sequence[str]) -> list[Commit]:
     wanted = {unquoted(path) for path in paths}
-    return [each for each in found.commits if wanted & {*map(_path_in_bytes, each.paths)}]
-
-
-def _path_in_bytes(path: str) -> bytes:
-    return path.encode("utf-8", "surrogateescape")
+    return [each for each in found.commits if wanted & {path.encode("utf-8", "surrogateescape") for path in each.paths}]
 
 
 def _checks(found: TreeDifferences) -> tuple[Check, ...]:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from taskstate.snapshots.drift import ChangeKind
 
-LISTED = 20  # changed files that a state file lists; of more it has the number and the hash of the list
 UNTRACKED = "?"  # the status of a file that git does not track
 _DELETED = "D"
 _NEW = ("A", UNTRACKED)

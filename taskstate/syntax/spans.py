@@ -12,7 +12,10 @@ from itertools import accumulate
 
 from taskstate.syntax import invisible
 from taskstate.syntax.patterns import compiled
-from taskstate.typed import NamedTuple
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # A pattern, compiled where it is used: that takes milliseconds, and most runs need none of it.
 # Terminal escapes, other controls, lone surrogates, and the marks that reorder text on a screen (CVE-2021-42574).
@@ -144,6 +147,12 @@ def printable_json(text: str) -> str:
 def size_in_bytes(text: str) -> int:
     """Return the size for limits: bytes of UTF-8 with line ends counted as LF, the same on every machine."""
     return len(with_newlines(text, "\n").encode())
+
+
+def is_within(spans: Sequence[Span], at: int) -> bool:
+    """Return whether an offset is in one of several spans, which are in order and do not overlap."""
+    index = bisect_right(spans, at, key=lambda span: span.start) - 1
+    return index >= 0 and at < spans[index].end
 
 
 def trimmed(text: str, span: Span) -> Span:

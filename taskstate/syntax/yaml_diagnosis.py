@@ -13,7 +13,7 @@ from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import Fault, Node, last_leaf, scalars
 from taskstate.syntax.spans import Span, line_start, with_newlines
 from taskstate.syntax.yaml_emitter import double_quoted
-from taskstate.syntax.yaml_line_faults import line_to_blame, lines_upwards
+from taskstate.syntax.yaml_line_faults import indent_of, line_to_blame, lines_upwards
 from taskstate.syntax.yaml_parser import read_yaml
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -193,16 +193,12 @@ def _is_proven(text: str, start: int, end: int, line: Span, repair: _Repair) -> 
 
 def _has_continuation(text: str, line: Span, end: int) -> bool:
     """Return whether the next line with content is indented deeper and so continues the value of this line."""
-    indent = _indent(line.of(text))
+    indent = indent_of(line.of(text))
     rest = (
         following for following in with_newlines(text[line.end : end], "\n").split("\n")[1:] if following.strip(" ")
     )
     following = next((candidate for candidate in rest if not candidate.lstrip(" ").startswith("#")), "")
-    return bool(following) and _indent(following) > indent
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
+    return bool(following) and indent_of(following) > indent
 
 
 def _diagnose_tab(text: str, start: int, end: int, fault: Fault) -> Fault:

@@ -75,7 +75,7 @@ def _shape(text: str, start: int, line: Span) -> _Shape | None:
     content = line.of(text)
     shape = next((each for each in _SHAPES if re.fullmatch(each.pattern, content.strip(" \t"))), None)
     above = text[start : line.start].rstrip(" \t\r\n")
-    return shape or (_INDENTATION if _indent(content) != _indent(above[above.rfind("\n") + 1 :]) else None)
+    return shape or (_INDENTATION if indent_of(content) != indent_of(above[above.rfind("\n") + 1 :]) else None)
 
 
 def _told(text: str, start: int, end: int, line: Span, shape: _Shape) -> Fault:
@@ -87,7 +87,8 @@ def _told(text: str, start: int, end: int, line: Span, shape: _Shape) -> Fault:
     return Fault(span, shape.message, shape.kind, edits if edits and _is_repaired(text, start, end, edits) else ())
 
 
-def _indent(line: str) -> int:
+def indent_of(line: str) -> int:
+    """Return how many spaces begin a line."""
     return len(line) - len(line.lstrip(" "))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from taskstate.chain import output as chain_output
 from taskstate.chain.push import propagate
+from taskstate.context.readable_parts import unreadable_error
 from taskstate.errors import SeveralReasons, TaskstateError
 from taskstate.model import chain, roles
 from taskstate.model.canonical_json import sha256
@@ -108,10 +109,7 @@ def _require_completable(loaded: Loaded) -> None:
         raise TaskstateError(message, help=f"`taskstate reopen {state.id} --note WHY` reopens it", code="complete")
     preconditions.require_work(state, "output to hand down", f"`taskstate permanent close {state.id}` closes it")
     if state.problems:
-        problem = state.problems[0]
-        line = state.document.position(problem.span.start).line + 1
-        message = f"{loaded.relative}, line {line}: {problem.message}"
-        raise TaskstateError(message, help="mend it; `taskstate lint` says how", code="unreadable")
+        raise unreadable_error(loaded, state.problems[0].span, state.problems[0].message)
     _require_phases(loaded)
 
 
@@ -121,13 +119,10 @@ def _require_phases(loaded: Loaded) -> None:
     Raises:
         TaskstateError: code "unreadable".
     """
-    document = loaded.document
     for part in phases_in(loaded.state):
-        fault = document.json(part.fences[0]) if part.fences else None
+        fault = loaded.document.json(part.fences[0]) if part.fences else None
         if isinstance(fault, Fault):
-            line = document.position(fault.span.start).line + 1
-            message = f"{loaded.relative}, line {line}: phase {part.name} cannot be read: {fault.message}"
-            raise TaskstateError(message, help="mend it; `taskstate lint` says how", code="unreadable")
+            raise unreadable_error(loaded, fault.span, f"phase {part.name} cannot be read: {fault.message}")
 
 
 # The change
@@ -139,9 +134,8 @@ def _plan(workspace: Workspace, loaded: Loaded, request: Request, note: str, wai
     text = purge.purged_text(workspace, text)
     ended = open_turns.ended_note(loaded.document, request.metadata.actor)
     notes = (*(f"let pass: {each.words}" for each in waived), *ended)
-    at, actor = timestamp(request.metadata.now), request.metadata.actor
-    event: dict[str, object] = {"at": at, "actor": actor, "event": "waived", "note": note}
-    event |= {"waived": [*dict.fromkeys(each.key for each in waived)], "missing": [each.words for each in waived]}
+    said = {"waived": [*dict.fromkeys(each.key for each in waived)], "missing": [each.words for each in waived]}
+    event = request.metadata.event("waived", note=note, **said)
     text, before = with_oldest_moved(workspace, parse(with_event(text, event) if waived else text))
     archived = _archived(workspace, loaded, text, request, busy=bool(before))
     upstream = chain.read_upstream(loaded.document.with_text(archived.text), loaded.relative)
@@ -213,8 +207,7 @@ def reopen(workspace: Workspace, task_id: str, request: Request, *, note: str) -
             message = f"task {state.id} is {state.status or 'of no status'}, and neither complete nor dropped"
             raise TaskstateError(message, help="there is nothing to reopen", code="not-complete")
         text = with_new_base(workspace, reopened_text(loaded.document.text))
-        at, actor = timestamp(request.metadata.now), request.metadata.actor
-        text, before = add_event(workspace, text, {"at": at, "actor": actor, "event": REOPENED, "note": note})
+        text, before = add_event(workspace, text, request.metadata.event(REOPENED, note=note))
         return Change(text=text, before=before, notes=_holders(workspace, state))
 
     return change(workspace, task_id, job, request._replace(even_dropped=True))

@@ -15,6 +15,7 @@ from taskstate.context.check import stale_findings
 from taskstate.errors import TaskstateError
 from taskstate.handoff.document import OPEN
 from taskstate.handoff.document_files import archive_path, handoff_files
+from taskstate.messages import one_line
 from taskstate.model import chain, chain_quotes, roles
 from taskstate.model.criteria import malformed_criteria
 from taskstate.model.document_kinds import kind_of
@@ -108,7 +109,7 @@ def gaps_in(state: TaskState, *, require_command: bool = False) -> tuple[Gap, ..
         *_placeholders(state),
         *(gap for feature in counted for gap in _feature_gaps(feature, require_command=require_command)),
         *(
-            Gap(f"criterion:{each.number}", f"criterion {each.number} is not checked: {_cut(each.text)}")
+            Gap(f"criterion:{each.number}", f"criterion {each.number} is not checked: {one_line(each.text, _LONGEST)}")
             for each in unchecked
         ),
         *_form_gaps(state),
@@ -120,7 +121,7 @@ def _form_gaps(state: TaskState) -> Iterator[Gap]:
     """Yield the lines among the criteria that are read as none, and so are neither checked nor open."""
     for number, each in enumerate(malformed_criteria(state.document), start=1):
         line = state.document.position(each.span.start).line + 1
-        words = _cut(each.span.of(state.document.text))
+        words = one_line(each.span.of(state.document.text), _LONGEST)
         yield Gap(
             f"criterion-form:{number}", f"line {line} is no criterion: {words}: {each.flaw.reason}; {each.flaw.cure}"
         )
@@ -160,7 +161,9 @@ def _propagation_gaps(state: TaskState) -> Iterator[Gap]:
 
 def _feature_gaps(feature: Feature, *, require_command: bool) -> Iterator[Gap]:
     if not feature.passes:
-        yield Gap(f"feature:{feature.id}", f"feature {feature.id} does not pass: {_cut(feature.description)}")
+        yield Gap(
+            f"feature:{feature.id}", f"feature {feature.id} does not pass: {one_line(feature.description, _LONGEST)}"
+        )
         return
     missing_proof = _missing_proof(feature.evidence, require_command=require_command)
     if missing_proof or not feature.tested_at:
@@ -237,8 +240,3 @@ def _handoff_gaps(workspace: Workspace, loaded: Loaded) -> Iterator[Gap]:
     for path in dict.fromkeys(filter(None, paths)):
         accept = f"`taskstate handoff accept {task_id}`"
         yield Gap("handoff", f"a handoff is open: {files.shown(path)}; {accept}")
-
-
-def _cut(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"

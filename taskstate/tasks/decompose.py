@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from itertools import accumulate
 
+from taskstate.context.readable_parts import unreadable_error
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import format_text
 from taskstate.model import chain, chain_quotes, document_kinds, names
 from taskstate.model.canonical_json import sha256
 from taskstate.model.static_context import read_static
-from taskstate.model.statuses import COMPLETE
 from taskstate.model.task_state import KB, read_state
 from taskstate.model.write_metadata import set_front_matter, with_write_metadata
-from taskstate.storage import files, journal
+from taskstate.storage import journal
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
@@ -22,8 +22,9 @@ from taskstate.syntax.spans import printable, size_in_bytes
 from taskstate.tasks.carried_words import carried
 from taskstate.tasks.checklist import FEATURE_KEYS
 from taskstate.tasks.create import NewTask, render
-from taskstate.tasks.decomposition_plan import Pace, Subtask, open_features, pace_of, subtasks_of
+from taskstate.tasks.decomposition_plan import Pace, Subtask, pace_of, subtasks_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.workspace.free_ids import ids_here
 from taskstate.writing import preconditions
 from taskstate.writing.change import Change
 from taskstate.writing.writer import change, require_uncommitted
@@ -83,19 +84,13 @@ def decompose(workspace: Workspace, task_id: str, request: Request) -> Outcome[S
 def _suggestion(workspace: Workspace, loaded: Loaded) -> Suggestion:
     state = loaded.state
     _require_divisible(loaded)
-    subtasks = subtasks_of(state, taken=ids_in_use(workspace))
+    subtasks = subtasks_of(state, taken=ids_here(workspace))
     for each in subtasks:
         if not names.is_id(each.id):
             message = f"the id {each.id} is too long for a subtask"
             help_ = f"give the task a shorter id: `taskstate doctor renumber {state.id} NEW`"
             raise TaskstateError(message, help=help_, code="bad-id")
     return Suggestion(state.id, loaded.relative, loaded.token, pace_of(state), subtasks)
-
-
-def ids_in_use(workspace: Workspace) -> set[str]:
-    """Return the ids that a file of the repository bears, excluded files included."""
-    names_in_use = {path.name for path in workspace.own_files()}.union(files.names(workspace.tasks))
-    return {file.id for name in names_in_use if (file := names.own_file(name)) and file.id}
 
 
 def _require_divisible(loaded: Loaded) -> None:
@@ -107,17 +102,11 @@ def _require_divisible(loaded: Loaded) -> None:
     state = loaded.state
     preconditions.require_not_dropped(state)
     if state.problems:
-        problem = state.problems[0]
-        line = state.document.position(problem.span.start).line + 1
-        message = f"{loaded.relative}, line {line}: {problem.message}"
-        raise TaskstateError(message, help="mend it; `taskstate lint` says how", code="unreadable")
+        raise unreadable_error(loaded, state.problems[0].span, state.problems[0].message)
     if state.kind != "task":
         message = f"{state.id} is a {state.kind} task, which has no features to move"
         raise TaskstateError(message, help="decompose a task with a Feature Checklist", code="kind")
-    if state.status == COMPLETE:
-        message = f"task {state.id} is complete: there is nothing left to divide"
-        help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it back to work'
-        raise TaskstateError(message, help=help_, code="complete")
+    preconditions.require_not_complete(state, ": there is nothing left to divide")
     _require_features(state)
 
 
@@ -132,7 +121,7 @@ def _require_features(state: TaskState) -> None:
     if repeated is not None:
         message = f"task {state.id} has {counts[repeated]} features {repeated}"
         raise TaskstateError(message, help="give each its own id first", code="duplicate-id")
-    if not open_features(state):
+    if not state.open_features:
         targets = ", ".join(dict.fromkeys(each.moved_to for each in checklist.features if each.moved_to))
         message = f"task {state.id} has no open feature to move" + (f"; others went to {targets}" if targets else "")
         help_ = f"add what is left to do: `taskstate feature add {state.id} FID TEXT`"
@@ -147,7 +136,7 @@ def _path(workspace: Workspace, subtask: Subtask) -> str:
 
 
 def _created(workspace: Workspace, loaded: Loaded, suggestion: Suggestion, request: Request) -> list[journal.Operation]:
-    features = {each.id: each for each in open_features(loaded.state)}
+    features = {each.id: each for each in loaded.state.open_features}
     upstream = _chain_output(loaded)
     created: list[journal.Operation] = []
     context = carried(loaded.state, suggestion.subtasks)
@@ -253,7 +242,7 @@ def _moved(loaded: Loaded, suggestion: Suggestion) -> str:
     recorded = [item.text for item in node.items if item.text] if node else []
     ids = sorted({*recorded, *(each.id for each in suggestion.subtasks)}, key=names.id_key)
     edits = list(set_front_matter(document, "subtasks", ids))
-    for each in open_features(loaded.state):
+    for each in loaded.state.open_features:
         moved = {"moved_to": target[each.id]}
         edits += update_json(document.text, each.node, moved, order=FEATURE_KEYS, newline=document.newline)
     text = apply(document.text, edits)

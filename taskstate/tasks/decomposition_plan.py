@@ -17,7 +17,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from taskstate.model.task_state import Feature, TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.tasks.part_words import OpenFeature
 
 LEAST, MOST = 3, 8  # sessions of a subtask: fewer are not worth a task, more would soon be too long again
@@ -125,24 +125,19 @@ def pace_of(state: TaskState) -> Pace:
     return Pace(sessions, passing, own=True) if passing and sessions else ASSUMED
 
 
-def open_features(state: TaskState) -> tuple[Feature, ...]:
-    """Return the features that neither pass nor were moved."""
-    return state.checklist.open if state.checklist else ()
-
-
-def subtasks_of(state: TaskState, task_id: str = "", taken: Collection[str] = ()) -> tuple[Subtask, ...]:
+def subtasks_of(state: TaskState, taken: Collection[str] = ()) -> tuple[Subtask, ...]:
     """Return the suggested subtasks of a task, without ids that are `taken` or already used by it."""
     node = state.document.front_matter.node and state.document.front_matter.node.get("subtasks")
     recorded = {item.text for item in node.items if item.text} if node else set()
     moved = {each.moved_to for each in state.checklist.features if each.moved_to} if state.checklist else set()
-    return plan_subtasks(task_id or state.id, read_open_features(state), pace_of(state), {*taken, *recorded, *moved})
+    return plan_subtasks(state.id, read_open_features(state), pace_of(state), {*taken, *recorded, *moved})
 
 
 def read_open_features(state: TaskState) -> tuple[OpenFeature, ...]:
     """Return the open features of a task, with the files and prerequisites found in their texts and in sessions."""
     from taskstate.tasks.part_words import OpenFeature, shared_words  # `list` shows the table above alone
 
-    features = open_features(state)
+    features = state.open_features
     ids = {each.id for each in features}
     session_files = _files_in_sessions(state, ids)
     result = []

@@ -5,12 +5,11 @@ Its status, the event and the removal of its delta data are one write. `complete
 
 from __future__ import annotations
 
-from taskstate.errors import TaskstateError
 from taskstate.handoff.create import with_handoffs
 from taskstate.messages import first_of
 from taskstate.model import names, roles
-from taskstate.model.statuses import CLOSED, COMPLETE, DROPPED
-from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
+from taskstate.model.statuses import CLOSED, DROPPED
+from taskstate.model.write_metadata import blocks_of, set_front_matter
 from taskstate.snapshots import purge
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
@@ -19,7 +18,7 @@ from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace import open_turns, task_index
 from taskstate.writing.change import Change
 from taskstate.writing.event_log import add_event
-from taskstate.writing.preconditions import require_work
+from taskstate.writing.preconditions import require_not_complete, require_work
 from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
@@ -47,13 +46,13 @@ def drop(workspace: Workspace, task_id: str, request: Request, *, note: str) -> 
     def job(loaded: Loaded) -> Change:
         state = loaded.state
         require_work(state, "work to give up", f"`taskstate permanent close {state.id}` closes it")
-        _require_not_complete(state)
+        require_not_complete(state, ", and its output handed down: it cannot be dropped")
         if state.status == DROPPED and blocks_of(state.document).is_dropped:  # the status alone may be by hand
             return Change(text=loaded.document.text, notes=("dropped already",))
         roles.require_no_drift(blocks_of(loaded.document), state.id)
         ended = open_turns.ended_note(loaded.document, request.metadata.actor)
         text = dropped_text(loaded.document.text)
-        event = {"at": timestamp(request.metadata.now), "actor": request.metadata.actor, "event": DROPPED, "note": note}
+        event = request.metadata.event(DROPPED, note=note)
         text, before = add_event(workspace, purge.purged_text(workspace, text), event)
         return Change(text=text, before=before, notes=(*ended, *_notes(workspace, state)))
 
@@ -69,13 +68,6 @@ def dropped_text(text: str) -> str:
     text = apply(text, set_front_matter(parse(text), "status", DROPPED))
     text = open_turns.without_turn(text)
     return with_handoffs(text, {"open": None}) if blocks_of(parse(text)).handoffs.open else text
-
-
-def _require_not_complete(state: TaskState) -> None:
-    if state.status == COMPLETE:
-        message = f"task {state.id} is complete, and its output handed down: it cannot be dropped"
-        help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it back to work first'
-        raise TaskstateError(message, help=help_, code="complete")
 
 
 def _notes(workspace: Workspace, state: TaskState) -> Iterator[str]:

@@ -11,10 +11,10 @@ from taskstate.model.algorithms import DependencyGraph
 from taskstate.model.document_kinds import kind_of
 from taskstate.model.names import id_key
 from taskstate.model.static_context import CRITERIA, SEALED_VALUES, SECTION, is_sealed, read_static
-from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, IN_PROGRESS
+from taskstate.model.statuses import BLOCKED, CREATED, IN_PROGRESS
 from taskstate.model.task_state import read_state
 from taskstate.model.tool_blocks import UNBLOCKED
-from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
+from taskstate.model.write_metadata import blocks_of, set_front_matter, with_event
 from taskstate.storage.replaced_texts import words_gone
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import Edit, apply
@@ -25,17 +25,15 @@ from taskstate.workspace import task_index
 from taskstate.writing.change import Change
 from taskstate.writing.event_log import with_oldest_moved
 from taskstate.writing.joined_changes import joined
-from taskstate.writing.preconditions import require_work
+from taskstate.writing.preconditions import require_not_complete, require_work
 from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from taskstate.model.task_state import TaskState
     from taskstate.workspace.workspace import Loaded, Workspace
-    from taskstate.writing.change import Outcome, Request
-
-    Step = Callable[[Loaded], Change]
+    from taskstate.writing.change import Outcome, Request, Step
 
 
 class Edited(NamedTuple):
@@ -102,9 +100,7 @@ def _require_open(state: TaskState) -> None:
         TaskstateError: code "kind" or "task-closed".
     """
     require_work(state, "criteria and plan to edit", "`taskstate permanent update` changes a section of it")
-    if state.status == COMPLETE:
-        help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it back to work'
-        raise TaskstateError(f"task {state.id} is complete, and its output handed down", help=help_, code="task-closed")
+    require_not_complete(state, ", and its output handed down", code="task-closed")
 
 
 # What is sealed
@@ -228,7 +224,7 @@ def _dependency_steps(workspace: Workspace, loaded: Loaded, ids: tuple[str, ...]
 
 def _with_status(loaded: Loaded, asked: Edited, request: Request) -> Change:
     """Return the change that records that work cannot go on and why, or that it can, with the status it had before."""
-    state, at, actor = loaded.state, timestamp(request.metadata.now), request.metadata.actor
+    state, event_of = loaded.state, request.metadata.event
     events = [each.entry for each in blocks_of(loaded.document).audit.events if each.event == BLOCKED]
     last = events[-1] if events else {}
     before = str(last.get("was", "")) if isinstance(last, dict) else ""
@@ -236,13 +232,12 @@ def _with_status(loaded: Loaded, asked: Edited, request: Request) -> Change:
     if asked.blocked:
         why = escaping.one_line(asked.blocked, what="--blocked")
         was = before if state.status == BLOCKED else state.status
-        event, status = {"event": BLOCKED, "note": why, "was": was}, BLOCKED
+        event, status = event_of(BLOCKED, note=why, was=was), BLOCKED
     elif state.status == BLOCKED:
-        event, status = {"event": UNBLOCKED}, before
+        event, status = event_of(UNBLOCKED), before
     else:
         return Change(loaded.document.text, notes=("it is not blocked",))
-    text = with_event(loaded.document.text, {"at": at, "actor": actor, **event})
-    return Change(_set(loaded.with_text(text), "status", status))
+    return Change(_set(loaded.with_text(with_event(loaded.document.text, event)), "status", status))
 
 
 def _set(loaded: Loaded, key: str, value: object) -> str:

@@ -276,8 +276,7 @@ def _feature(workspace: Workspace, task: IndexedTask) -> tuple[NextFeature | Non
         loaded = workspace.load(workspace.root / task.path)
     except TaskstateError:
         return None, ""
-    checklist = loaded.state.checklist
-    waiting = checklist.open if checklist else ()
+    waiting = loaded.state.open_features
     feature = NextFeature(waiting[0].id, waiting[0].description) if waiting else None
     if not loaded.state.problems:
         return feature, ""

@@ -7,7 +7,7 @@ import re
 from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.task_state import read_state
-from taskstate.model.write_metadata import set_front_matter, timestamp, with_event, with_write_metadata
+from taskstate.model.write_metadata import set_front_matter, with_event, with_write_metadata
 from taskstate.storage import files, folders, journal, transaction
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
@@ -61,7 +61,9 @@ def renumber(workspace: Workspace, path: Path, new: str, request: Request) -> Ou
         target = workspace.relative(path.with_name(f"task-{new}-state.md"))
         require_uncommitted(workspace, target)
         created = journal.Create(target, _own(loaded, renaming, request).encode())
-        is_unique = not any(_has_id(other, renaming.old) for other in workspace.state_files() if other != path)
+        is_unique = not any(
+            names.has_id(other.name, renaming.old) for other in workspace.state_files() if other != path
+        )
         others = _others(workspace, path, renaming, request) if is_unique else ()
         plan = (created, *others, journal.Delete(loaded.relative, loaded.digest))
         secrets = secret_check.new_secrets_in_plan(workspace, plan)  # in the new id or the actor's name
@@ -94,14 +96,9 @@ def _description(operation: journal.Operation) -> str:
     return f"{verbs.get(type(operation), 'changed')} {paths}"
 
 
-def _has_id(path: Path, task_id: str) -> bool:
-    own = names.own_file(path.name)
-    return own is not None and (own.id or "").casefold() == task_id.casefold()
-
-
 def _require_free(workspace: Workspace, renaming: _Renaming, path: Path) -> None:
     """Refuse an id that another task has, or the leftover files of one."""
-    taken = [other for other in workspace.own_files() if other != path and _has_id(other, renaming.new)]
+    taken = [other for other in workspace.own_files() if other != path and names.has_id(other.name, renaming.new)]
     if renaming.old == renaming.new or taken:
         path_of_owner = workspace.relative(taken[0] if taken else path)
         raise TaskstateError(
@@ -121,8 +118,8 @@ def _own(loaded: Loaded, renaming: _Renaming, request: Request) -> str:
     text = apply(document.text, [edit for edit in edits if edit.new != document.text[edit.start : edit.end]])
     front_matter = document.with_text(text).front_matter.content
     text = apply(text, [_edit(text, *front_matter, renaming.renamed_paths)])
-    event = {"at": timestamp(request.metadata.now), "actor": request.metadata.actor, "event": "renumbered"}
-    text = _stamped(loaded, with_event(text, event | {"note": f"was {renaming.old}"}), request)
+    event = request.metadata.event("renumbered", note=f"was {renaming.old}")
+    text = _stamped(loaded, with_event(text, event), request)
     after = read_state(document.with_text(text))
     if after.id != renaming.new or len(after.problems) > len(loaded.state.problems):
         help_ = "run `taskstate lint` on it first"

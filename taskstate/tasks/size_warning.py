@@ -5,7 +5,6 @@ from __future__ import annotations
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted
 from taskstate.model.derived_values import exceeded, how_to_shorten, largest_parts, session_counts, shown_kb
-from taskstate.model.write_metadata import timestamp
 from taskstate.tasks.task_size import DISMISSED, GROWTH, advice, is_too_long, told_again_at
 from taskstate.typed import TYPE_CHECKING
 from taskstate.writing.change import Change
@@ -39,11 +38,11 @@ def suggestion(workspace: Workspace, state: TaskState, *, added: int = 0) -> tup
     tens = [max(number - size.max_sessions + GROWTH - 1, 0) // GROWTH for number in (total - added, total)]
     if added and tens[0] == tens[1] and is_too_long(state, size, sessions=total - added):
         return ()
-    from taskstate.tasks.decompose import ids_in_use
+    from taskstate.workspace.free_ids import ids_here
 
     many = f" (over {size.max_sessions} are too many)" if total > size.max_sessions else ""
     head = f"task {state.id} is too long: {counted(total, 'session')}{many}, {shown_kb(state.size)}"
-    return (head, *advice(state, ids_in_use(workspace)))
+    return (head, *advice(state, ids_here(workspace)))
 
 
 def dismiss(workspace: Workspace, task_id: str, request: Request) -> Outcome:
@@ -62,8 +61,8 @@ def dismiss(workspace: Workspace, task_id: str, request: Request) -> Outcome:
             message = f"there is nothing to dismiss in task {state.id}, which has {counted(total, 'session')}"
             help_ = f"it is dismissed until session {again}" if again > total else "it is not too long, or closed"
             raise TaskstateError(message, help=help_, code="unchanged")
-        event = {"at": timestamp(request.metadata.now), "actor": request.metadata.actor, "event": DISMISSED}
-        text, before = add_event(workspace, loaded.document.text, {**event, "sessions": total})
+        event = request.metadata.event(DISMISSED, sessions=total)
+        text, before = add_event(workspace, loaded.document.text, event)
         return Change(text, before=before, notes=(f"dismissed until session {total + GROWTH}",))
 
     return change(workspace, task_id, job, request)

@@ -41,9 +41,9 @@ def told_again_at(state: TaskState) -> int:
 
 def advice(state: TaskState, taken: Collection[str] = ()) -> tuple[str, ...]:
     """Return whether a task can be divided, the parts that it could be, by name, and the choices: a line each."""
-    from taskstate.tasks.decomposition_plan import ENOUGH, open_features, subtasks_of
+    from taskstate.tasks.decomposition_plan import ENOUGH, subtasks_of
 
-    named, later = [each.id for each in open_features(state)], session_counts(state).total + GROWTH
+    named, later = [each.id for each in state.open_features], session_counts(state).total + GROWTH
     choices = (
         f"continue: `taskstate start {state.id}`",
         f"dismiss until session {later}: `taskstate decompose {state.id} --dismiss`",

@@ -6,12 +6,11 @@ from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import delta_block, roles
 from taskstate.model.statuses import DONE, PENDING
-from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp, with_event
+from taskstate.model.write_metadata import blocks_of, set_front_matter, with_event
 from taskstate.roles import findings
 from taskstate.roles.findings import Writing
 from taskstate.roles.role_rules import RoleChange, role_in_task
 from taskstate.snapshots import packs
-from taskstate.storage.git.log import made_since
 from taskstate.syntax.edits import apply
 from taskstate.tasks import git_history
 from taskstate.turn.entry import TurnEnd, with_entry
@@ -24,18 +23,17 @@ from taskstate.writing.joined_changes import joined
 from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from taskstate.model.delta_block import Turn
     from taskstate.model.tool_blocks import ToolBlocks
+    from taskstate.storage.git.log import Commit
     from taskstate.tasks.new_session import NewSession
     from taskstate.turn.checks import Checks, Gate
     from taskstate.turn.situation import Position
     from taskstate.turn.turn_request import TurnRequest
     from taskstate.workspace.workspace import Loaded, Workspace
-    from taskstate.writing.change import Request
-
-    Step = Callable[[Loaded], Change]
+    from taskstate.writing.change import Request, Step
 
 DONE_ENDING, PAUSE, ABANDON = "done", "pause", "abandon"
 _NAMED = 5  # features in a line
@@ -104,7 +102,8 @@ def end(call: TurnRequest, ending: Ending) -> Outcome:
     """
     workspace, task_id, request, _ = call
     role, asked, known = ending.turn.role or "", ending.asked, ending.loaded
-    listing = git_history.listing(workspace, known)
+    made = git_history.made_in(workspace, ending.turn)
+    listing = git_history.listing(workspace, known, made)
 
     def job(loaded: Loaded) -> Change:
         turn = blocks_of(loaded.document).delta.turn
@@ -113,7 +112,7 @@ def end(call: TurnRequest, ending: Ending) -> Outcome:
             raise TaskstateError(message, help=f"{beginning(loaded.state)} begins another", code="turn-changed")
         steps = [listing, *given_steps(call, role, asked, ending.checks)]
         steps += [*([ending.handing] if ending.handing else []), *_ending_steps(workspace, role, ending, request)]
-        steps.append(lambda now: with_entry(now, _told(workspace, ending, blocks_of(loaded.document))))
+        steps.append(lambda now: with_entry(now, _told(ending, blocks_of(loaded.document), made)))
         return joined(loaded, [*steps, _last_step(workspace, request, is_complete=asked.complete)])
 
     try:
@@ -133,7 +132,7 @@ def end(call: TurnRequest, ending: Ending) -> Outcome:
     return purge.without_artifacts(workspace, outcome)
 
 
-def _told(workspace: Workspace, ending: Ending, before: ToolBlocks) -> TurnEnd:
+def _told(ending: Ending, before: ToolBlocks, commits: tuple[Commit, ...]) -> TurnEnd:
     """Return what the entry of a turn is to tell besides its words."""
     asked, turn = ending.asked, ending.turn
     verb = "passes" if len(asked.passes) == 1 else "pass"
@@ -145,10 +144,7 @@ def _told(workspace: Workspace, ending: Ending, before: ToolBlocks) -> TurnEnd:
         ("handed over" if before.handoffs.open else "paused") if asked.ending == PAUSE else "",
         "task complete" if asked.complete else "",
     )
-    has_moved = turn.head and ending.where.head not in {None, turn.head}
-    commits = made_since(workspace.root, turn.head or "", turn.started_at or "") if has_moved else ()
-    results = ending.checks.results
-    return TurnEnd(turn, before, results, "; ".join(proved), tuple(filter(None, ends)), commits)
+    return TurnEnd(turn, before, ending.checks.results, "; ".join(proved), tuple(filter(None, ends)), commits)
 
 
 def _last_step(workspace: Workspace, request: Request, *, is_complete: bool) -> Step:
@@ -191,8 +187,9 @@ def _ending_steps(workspace: Workspace, role: str, ending: Ending, request: Requ
         yield lambda now: Change(with_event(now.document.text, forced))
     if ending.held.waived or asked.ending == ABANDON:
         name = WAIVED if ending.held.waived else ABANDONED
-        event = {"event": name, "note": asked.note, **({"checks": list(ending.held.waived)} if name == WAIVED else {})}
-        yield lambda now: Change(_with_event(now.document.text, event, request))
+        checks = {"checks": list(ending.held.waived)} if name == WAIVED else {}
+        event = request.metadata.event(name, note=asked.note, **checks)
+        yield lambda now: Change(with_event(now.document.text, event))
     if asked.send_back:
         yield lambda now: _sent_back(now, role, asked, names, request)
     elif role and asked.ending == ABANDON:
@@ -232,11 +229,6 @@ def _pending_again(loaded: Loaded, role: str, names: tuple[str, ...]) -> Change:
     text = apply(loaded.document.text, set_front_matter(loaded.document, "coordination", values))
     delta = delta_block.without_snapshots(blocks.delta, (role,))
     return Change(text=apply(text, set_front_matter(loaded.with_text(text).document, "delta", delta.values)))
-
-
-def _with_event(text: str, event: Mapping[str, object], request: Request) -> str:
-    at, actor = timestamp(request.metadata.now), request.metadata.actor
-    return with_event(text, {"at": at, "actor": actor, **event})
 
 
 def _closed(loaded: Loaded, role: str, ending: Ending) -> Change:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from taskstate.errors import TaskstateError
-from taskstate.model.write_metadata import timestamp, with_event
+from taskstate.model.write_metadata import with_event
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,5 +37,4 @@ def refusal(turn: Turn, task_id: str, who: str, kept: str) -> TaskstateError:
 
 def with_taken_over(text: str, turn: Turn, note: str, request: Request) -> str:
     """Return the text of a state file with the event that says who took a turn over, from whom, and why."""
-    at, actor = timestamp(request.metadata.now), request.metadata.actor
-    return with_event(text, {"at": at, "actor": actor, "event": TAKEN_OVER, "note": note, "from": turn.agent})
+    return with_event(text, request.metadata.event(TAKEN_OVER, note=note, **{"from": turn.agent}))

@@ -12,14 +12,12 @@ from taskstate.turn.tree_changes import START
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from taskstate.turn.obstacles import Obstacles
     from taskstate.turn.turn_request import TurnRequest
     from taskstate.workspace.workspace import Loaded, Workspace
-    from taskstate.writing.change import Change, Request
-
-    Step = Callable[[Loaded], Change]
+    from taskstate.writing.change import Request, Step
 
 
 def preparing(

@@ -49,16 +49,12 @@ from taskstate.writing.joined_changes import joined
 from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from taskstate.model.task_state import TaskState
     from taskstate.model.tool_blocks import Role, ToolBlocks
     from taskstate.roles.role_rules import RoleInTask
     from taskstate.turn.turn_request import TurnRequest
     from taskstate.workspace.workspace import Loaded, Workspace
-    from taskstate.writing.change import Request
-
-    Step = Callable[[Loaded], Change]
+    from taskstate.writing.change import Request, Step
 
 ACCEPTED, COMMITTED = "drift-accepted", "committed-as-left"  # events
 _NAMED = 5  # files in an event
@@ -204,7 +200,7 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
         with obstacles.collected():
             steps.append(_role_step(workspace, loaded, role, request))
     obstacles.raise_all(loaded.state.id, shown=drifted.shown() if drifted.drift else ())
-    steps.append(git_history.listing(workspace, loaded))
+    steps.append(git_history.listing(workspace, loaded, git_history.made_in(workspace, turn)))
     steps.append(lambda current: _opened(current, _Opening(role, asked, seen), request))
     begun = start_of_work(loaded.state)
     steps.append(lambda current: Change(apply(current.document.text, start_of_work(current.state).edits)))
@@ -324,27 +320,25 @@ def _opened(loaded: Loaded, opening: _Opening, request: Request) -> Change:
     """Return the change that opens the turn, with the events of what was accepted for that."""
     role, asked, (where, base, tree) = opening
     delta = blocks_of(loaded.document).delta
-    at, actor = timestamp(request.metadata.now), request.metadata.actor
+    metadata = request.metadata
     text = loaded.document.text
     if asked.take_over and delta.turn:
         text = with_taken_over(text, delta.turn, asked.take_over, request)
         begun_with = (delta.left and delta.left.start_tree) or delta.turn.tree
         delta = delta_block.with_left(delta, where.left(begun_with))  # it is paused
     if asked.accept_drift and tree.drift:
-        event = {"at": at, "actor": actor, "event": ACCEPTED, "note": asked.accept_drift}
-        text = with_event(text, {**event, "files": list(tree.named)})
+        text = with_event(text, metadata.event(ACCEPTED, note=asked.accept_drift, files=list(tree.named)))
     if role and tree.committed:
-        event = {"at": at, "actor": actor, "event": COMMITTED, "role": role}
-        text = with_event(text, {**event, "files": list(tree.committed[:_NAMED])})
+        text = with_event(text, metadata.event(COMMITTED, role=role, files=list(tree.committed[:_NAMED])))
     turn = Turn(
         role=role or None,
         agent=asked.agent,
-        started_at=at,
+        started_at=timestamp(metadata.now),
         branch=where.branch,
         head=where.head,
         tree=where.tree,
         session=loaded.state.last_session,
-        actor=actor,
+        actor=metadata.actor,
     )
     if base and base.is_said:
         delta = delta_block.with_base(delta, base.commit)

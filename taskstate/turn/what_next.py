@@ -13,7 +13,6 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from taskstate.lint.diagnostics import Diagnostic
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome
 
@@ -24,12 +23,8 @@ def lint_lines(workspace: Workspace, outcome: Outcome, now: datetime) -> tuple[s
     """Return the errors that the linter finds in a state file `now`, compared as by `taskstate lint`, a line each."""
     request = LintRequest(timestamp(now), None)
     report = lint_paths(workspace, [workspace.root / outcome.path], request)
-    errors = [each for each in report.findings if each.diagnostic.severity == ERROR]
-    return tuple(f"{each.path}:{each.line}: {_words(each.diagnostic)}" for each in errors)
-
-
-def _words(diagnostic: Diagnostic) -> str:
-    return f"{diagnostic.code} {diagnostic.message}: {diagnostic.help}"
+    errors = [(f"{each.path}:{each.line}", each.diagnostic) for each in report.findings]
+    return tuple(f"{at}: {each.code} {each.message}: {each.help}" for at, each in errors if each.severity == ERROR)
 
 
 def next_lines(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ would have to pass the folder on otherwise.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from taskstate.errors import TaskstateError
 from taskstate.model.canonical_json import canonical_json
+from taskstate.model.loose_values import json_of
 from taskstate.storage import files, folders, lock
 from taskstate.storage.private import make_folder
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -144,10 +144,7 @@ def _doubt(path: Path) -> str:
 
 def _read(data: bytes, root: Path) -> frozenset[str] | None:
     """Return the hashes in a file, or None where it is not one that `grant` has written for this repository."""
-    try:
-        value = json.loads(data.decode("utf-8", "surrogatepass"))
-    except (ValueError, RecursionError):
-        return None
+    value = json_of(data)
     granted = value.get("granted") if isinstance(value, dict) and value.get("root") == _real(root) else None
     if not isinstance(granted, list):
         return None

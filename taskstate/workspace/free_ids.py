@@ -6,7 +6,6 @@ the repository, even if it is gone: the number of a lost task is not given again
 
 from __future__ import annotations
 
-import os
 from contextlib import contextmanager, suppress
 
 from taskstate.errors import GitFailed
@@ -60,9 +59,15 @@ def next_number(workspace: Workspace) -> FreeId:
     return FreeId(number, (f"number {number} is the next: {'; '.join(said)}",) if said else ())
 
 
+def ids_here(workspace: Workspace) -> set[str]:
+    """Return the ids that a file of the repository bears, in lower case, excluded files included."""
+    found = [*(path.name for path in workspace.own_files()), *files.names(workspace.tasks)]
+    return {task_id for name in found if (task_id := names.own_id(name))}
+
+
 def _given(workspace: Workspace) -> set[str]:
     """Return all ids that were ever given, in lower case."""
-    found = {names.own_id(os.fspath(path)) for path in workspace.own_files()}
+    found = ids_here(workspace)
     records = kept_records.records(Private(_all_private(workspace), None))[0]
     found |= {task_id for record in records for task_id in record.ids}
     with suppress(GitFailed):  # without git, or where it fails, what is here is all that is seen

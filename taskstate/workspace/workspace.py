@@ -82,7 +82,7 @@ def no_task_here(workspace: Workspace, task_id: str) -> TaskstateError:
     from taskstate.storage.git import index
 
     for name in index.left_out(workspace.root) if workspace.is_repository else ():
-        if _same_id(Path(name), task_id):
+        if names.has_id(name, task_id):
             from shlex import quote
 
             cure = f"`git checkout --ignore-skip-worktree-bits HEAD -- {quote(name)}`"
@@ -156,12 +156,10 @@ class Workspace(_Workspace):
         exact = self.tasks / f"task-{task_id}-state.md"
         if files.size(exact) is not None:
             return exact
-        paths = [path for path in self.state_files() if _same_id(path, task_id)]
+        paths = [path for path in self.state_files() if names.has_id(path.name, task_id)]
         if len(paths) > 1:
-            names = ", ".join(self.relative(path) for path in paths)
-            raise TaskstateError(
-                f"several state files have the id {task_id}: {names}", help="rename all but one", code="duplicate-id"
-            )
+            message = f"several state files have the id {task_id}: {', '.join(map(self.relative, paths))}"
+            raise TaskstateError(message, help="rename all but one", code="duplicate-id")
         if not paths:
             raise no_task_here(self, task_id)
         return paths[0]
@@ -360,8 +358,3 @@ def _configs_in(folder: Path) -> Iterator[tuple[str, Config]]:
 
 def _read_text(path: Path) -> str:
     return decoded(files.read(path), files.shown(path), code="config")
-
-
-def _same_id(path: Path, task_id: str) -> bool:
-    own = names.own_file(path.name)
-    return own is not None and (own.id or "").casefold() == task_id.casefold()

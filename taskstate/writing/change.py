@@ -8,6 +8,9 @@ from taskstate import typed
 from taskstate.typed import TYPE_CHECKING, Generic, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
     from typing_extensions import TypeVar
 
     from taskstate.model.document_kinds import Kinds
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
     # `Change` or `Outcome` without a parameter has any result. `typing.TypeVar` knows `default` only from Python 3.13.
     T_co = TypeVar("T_co", covariant=True, default=object)
+    Step: TypeAlias = "Callable[[Loaded], Change]"  # from a file to what changes in it: several make one change
 else:
     T_co = typed.TypeVar("T_co", covariant=True)
 

@@ -6,11 +6,10 @@ from taskstate.typed import TYPE_CHECKING
 from taskstate.writing.change import Change
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from taskstate.workspace.workspace import Loaded
-
-    Step = Callable[[Loaded], Change]
+    from taskstate.writing.change import Step
 
 
 def joined(loaded: Loaded, steps: Iterable[Step]) -> Change:

@@ -10,12 +10,13 @@ import re
 from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.document_kinds import PERMANENT
-from taskstate.model.statuses import DROPPED
+from taskstate.model.statuses import COMPLETE, DROPPED
 from taskstate.model.write_metadata import check_seal
 from taskstate.typed import TYPE_CHECKING
 from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
+    from taskstate.error_codes import ErrorCode
     from taskstate.model.task_state import TaskState
     from taskstate.workspace.workspace import Loaded
 
@@ -85,6 +86,17 @@ def require_not_dropped(state: TaskState) -> None:
     if state.status == DROPPED:
         help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it up again'
         raise TaskstateError(f"task {state.id} is dropped", help=help_, code="dropped")
+
+
+def require_not_complete(state: TaskState, so: str, *, code: ErrorCode = "complete") -> None:
+    """Refuse a task that is complete; the message ends with what follows from that.
+
+    Raises:
+        TaskstateError: code "complete", or the one given.
+    """
+    if state.status == COMPLETE:
+        help_ = f'`taskstate reopen {state.id} --note "WHY"` takes it back to work'
+        raise TaskstateError(f"task {state.id} is complete{so}", help=help_, code=code)
 
 
 def require_work(state: TaskState, lacks: str, help_: str = "") -> None:

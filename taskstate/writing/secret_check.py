@@ -16,7 +16,6 @@ from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model.names import own_file
 from taskstate.model.task_state import is_json_fence
-from taskstate.model.write_metadata import timestamp
 from taskstate.secrets import scan
 from taskstate.secrets.scan import Secret
 from taskstate.storage import files, folders
@@ -288,7 +287,7 @@ def _said(workspace: Workspace) -> Cache[bool]:
 def audit_event(findings: SecretFindings, metadata: WriteMetadata) -> dict[str, object]:
     """Return the event that records a forced write in the audit: who, when, what kinds and how many of each."""
     counts = ", ".join(f"{kind} ({count})" for kind, count in sorted(Counter(findings.kinds).items()))
-    return {"at": timestamp(metadata.now), "actor": metadata.actor, "event": EVENT, "note": counts}
+    return metadata.event(EVENT, note=counts)
 
 
 def _old_texts(workspace: Workspace, plan: Plan) -> Iterator[str]:

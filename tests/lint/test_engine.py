@@ -41,8 +41,8 @@ def rule_that(code: str, *, finds: str, puts: str, severity: str = "error", safe
     module = ModuleType(code)
     rule = Rule(code=code, name="made-up", summary="made up", severity=severity, reads=WHOLE, fixable=True)
 
-    def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
-        at = document.text.find(finds)
+    def check(facts: Facts) -> Iterator[Diagnostic]:
+        at = facts.document.text.find(finds)
         if at >= 0:
             span = Span(at, at + len(finds))
             yield rule.at(span, "found", help="replace it", fix=Fix(edits=(Edit(*span, puts),), safe=safe))
@@ -56,7 +56,8 @@ def rule_of_lines(code: str, **severities: str) -> ModuleType:
     module = ModuleType(code)
     rule = Rule(code=code, name="made-up", summary="made up", reads=WHOLE, fixable=True)
 
-    def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+    def check(facts: Facts) -> Iterator[Diagnostic]:
+        document = facts.document
         for start, line in zip(document.starts, document.text.splitlines(), strict=False):
             if line in severities:
                 span = Span(start, start + len(line))

@@ -26,7 +26,6 @@ from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from taskstate.syntax.markdown_blocks import read_blocks
 from taskstate.syntax.spans import with_newlines
-from taskstate.tasks.decomposition_plan import open_features
 from taskstate.workspace.workspace import Loaded
 from tests.support.markdown_strategies import bodies, outside, state_files
 from tests.support.place import Place
@@ -90,7 +89,7 @@ def test_next_steps_and_open_features_stay(workspace: Workspace, text: str, budg
     for step in task.state.next_steps:
         if step.strip() and step.split(chr(10))[0].isprintable():  # what a terminal obeys is shown as an escape
             assert f"- {step.split(chr(10))[0]}" in lines
-    for feature in open_features(task.state):
+    for feature in task.state.open_features:
         assert any(line == f"- {feature.id}" or line.startswith(f"- {feature.id}: ") for line in lines)
 
 

@@ -67,7 +67,7 @@ class JsonValue(_JsonValue):
                 faulty.add((*fault.path[:-1], fault.suggestion))
         return frozenset(faulty), frozenset(path[:length] for path in faulty for length in range(len(path)))
 
-    def schema_findings(self, document: Document, rule: Rule, *, time_help: str = "") -> Iterator[Diagnostic]:
+    def schema_findings(self, document: Document, rule: Rule) -> Iterator[Diagnostic]:
         """Yield a finding of `rule` for each violation of the schema, and for each timestamp that is not exact UTC."""
         for fault in self.faults:
             yield rule.at(self._span(document, fault), fault.message, help=_help(fault, rule.code))
@@ -80,7 +80,7 @@ class JsonValue(_JsonValue):
                 yield rule.at(
                     node.span,
                     f"`{json_path(path)}` is {shown(node.text)}, and no time of the form {_TIME}",
-                    help=f"write it in UTC, such as 2026-01-31T12:00:00Z, or null{time_help}",
+                    help="write it in UTC, such as 2026-01-31T12:00:00Z, or null",
                 )
 
     def _span(self, document: Document, fault: SchemaFault) -> Span:

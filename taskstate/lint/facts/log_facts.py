@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from functools import cached_property
 
 from taskstate.lint.facts.basic_facts import BasicFacts
@@ -16,7 +15,7 @@ from taskstate.model.statuses import CREATED, IN_PROGRESS
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
 from taskstate.syntax.escaping import is_blank
 from taskstate.syntax.patterns import compiled
-from taskstate.syntax.spans import Span
+from taskstate.syntax.spans import Span, is_within
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -111,7 +110,7 @@ class LogFacts(BasicFacts):
         matches = compiled(_SESSION_LINE).finditer(document.text, log.body.start - 1, log.body.end) if log else ()
         lines = [SessionLine(Span(each.start() + 1, each.end()), _title(each)) for each in matches]
         blocks = [block.span for block in document.blocks_in(log.body)] if log and lines else []
-        return [line for line in lines if _is_session(document.text, line) and not _is_within(blocks, line.span.start)]
+        return [line for line in lines if _is_session(document.text, line) and not is_within(blocks, line.span.start)]
 
     @cached_property
     def is_out_of_sequence(self) -> bool:
@@ -194,8 +193,3 @@ def _title(match: re.Match[str]) -> str:
 
 def _is_session(text: str, line: SessionLine) -> bool:
     return bool(re.compile(_DATE).search(line.title) or re.compile(_FIRST_FIELD).match(text, line.span.end))
-
-
-def _is_within(blocks: list[Span], at: int) -> bool:
-    index = bisect_right(blocks, at, key=lambda block: block.start) - 1
-    return index >= 0 and at < blocks[index].end

@@ -27,15 +27,15 @@ class NewMap(NamedTuple):
     level: str
 
 
-def with_entries(workspace: Workspace, loaded: Loaded, content: str, name: str = "the content") -> NewMap:
+def with_entries(workspace: Workspace, loaded: Loaded, content: str) -> NewMap:
     """Return the map of a permanent task with the entries of a newer one, which a JSON or Markdown text holds.
 
-    An entry with an id that the map has replaces that one. Errors call the text `name`.
+    An entry with an id that the map has replaces that one.
 
     Raises:
         TaskstateError: code "invalid-input" or "impact-map".
     """
-    new, edited = read_map(content, name), is_edited(workspace, loaded)
+    new, edited = read_map(content, "the content"), is_edited(workspace, loaded)
     before = load_map(workspace, loaded, even_edited=edited)
     joined = merged(before, new)
     require_valid(before, joined.map, repository_files(workspace))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 from taskstate.errors import TaskstateError
 from taskstate.model import permanent
 from taskstate.model.archive_format import rolled_items
 from taskstate.model.impact_map import stored_in
+from taskstate.model.loose_values import json_of
 from taskstate.model.permanent import ARCHITECTURE, shown_version
-from taskstate.model.write_metadata import blocks_of, timestamp
+from taskstate.model.write_metadata import blocks_of
 from taskstate.permanent import find
 from taskstate.permanent.recover import RECOVERED
 from taskstate.storage import files
@@ -70,17 +69,10 @@ def _claim_event(answer: Answer, note: str, request: Request) -> dict[str, objec
         "tasks": [each.task for each in answer.neighbours],
     }
     long = {f"{key}_count": len(each) for key, each in lists.items() if len(each) > _MOST}
-    return {
-        "at": timestamp(request.metadata.now),
-        "actor": request.metadata.actor,
-        "event": CLAIMED,
-        **({"note": note} if note else {}),
-        "permanent": answer.permanent,
-        "version": answer.version,
-        "complete": answer.complete,
-        **{key: each[:_MOST] for key, each in lists.items() if each},
-        **long,
-    }
+    why = {"note": note} if note else {}
+    said = {key: getattr(answer, key) for key in ("permanent", "version", "complete")}
+    short = {key: each[:_MOST] for key, each in lists.items() if each}
+    return request.metadata.event(CLAIMED, **why, **said, **short, **long)
 
 
 def confirm(workspace: Workspace, task_id: str, note: str, request: Request) -> Outcome[Given]:
@@ -96,15 +88,9 @@ def confirm(workspace: Workspace, task_id: str, note: str, request: Request) -> 
 
     def job(loaded: Loaded) -> Change[Given]:
         given = _confirmable(workspace, loaded.state, shared, request.metadata.actor, note)
-        event = {
-            "at": timestamp(request.metadata.now),
-            "actor": request.metadata.actor,
-            "event": CONFIRMED,
-            **({"note": note} if note else {}),
-            "claimed_by": given.actor,
-            "claimed_at": given.entry.get("at"),
-            "version": given.version,
-        }
+        why = {"note": note} if note else {}
+        claim = {"claimed_by": given.actor, "claimed_at": given.entry.get("at"), "version": given.version}
+        event = request.metadata.event(CONFIRMED, **why, **claim)
         text, before = add_event(workspace, loaded.document.text, event)
         return Change(text=text, before=before, result=given)
 
@@ -207,14 +193,7 @@ def _archived(workspace: Workspace, state: TaskState) -> list[object]:
     path = workspace.state_root / workspace.archive_path(state.id)
     if files.size(path) is None:
         return []
-    return [_value(line) for line in rolled_items(workspace.read(path).decode("utf-8", "replace"), "Events")]
-
-
-def _value(line: str) -> object:
-    try:
-        return json.loads(line)
-    except ValueError:
-        return None
+    return [json_of(line) for line in rolled_items(workspace.read(path).decode("utf-8", "replace"), "Events")]
 
 
 def _newest(events: Sequence[Mapping[str, Any]], before: int | None = None) -> Given | None:

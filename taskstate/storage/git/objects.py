@@ -261,11 +261,8 @@ def _parse_entry(head: bytes, path: bytes) -> TreeEntry:
 
 def leaves(entries: Iterable[TreeEntry], is_ours: Callable[[str], bool]) -> tuple[TreeEntry, ...]:
     """Return the entries that are files, links or submodules, without taskstate's own files."""
-    return tuple(each for each in entries if TREE not in _modes(each) and not is_ours(os.fsdecode(each.path)))
-
-
-def _modes(entry: TreeEntry) -> tuple[str, str]:
-    return entry.old_mode, entry.new_mode
+    found = (each for each in entries if TREE not in {each.old_mode, each.new_mode})
+    return tuple(each for each in found if not is_ours(os.fsdecode(each.path)))
 
 
 def new_objects(entries: Iterable[TreeEntry]) -> Iterator[str]:

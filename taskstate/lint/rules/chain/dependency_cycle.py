@@ -39,28 +39,20 @@ depends_on: ["200"]
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Rule
 from taskstate.lint.facts.upstreams import is_own_task
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS905",
-    name="dependency-cycle",
-    summary="`depends_on` runs in a circle",
-    reads=FRONT_MATTER,
-)
+RULE = Rule.of("TS905", __name__, "`depends_on` runs in a circle", reads=FRONT_MATTER)
 
 _HELP = "take one of the ids out of `depends_on`; what both tasks need belongs into a task of its own"
 _MAX_SHOWN = 12  # ids; a longer cycle is cut in the middle
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each item of `depends_on` that is part of a cycle."""
     own = facts.task_id or facts.shown_id
     for dependency in facts.dependencies:

@@ -48,30 +48,27 @@ and everything else in the section stays as it is.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Fix, Rule
 from taskstate.lint.facts.upstreams import completed_upstream, is_own_task, takes_inputs
 from taskstate.model.chain import has_input
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS903",
-    name="input-missing",
+RULE = Rule.of(
+    "TS903",
+    __name__,
+    "an upstream task is complete, and its output is not among the Chain Inputs",
     severity=WARNING,
-    summary="an upstream task is complete, and its output is not among the Chain Inputs",
     fixable=True,
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each item of `depends_on` whose output is available and was not pulled."""
     for dependency in facts.dependencies:
-        if not takes_inputs(facts) or is_own_task(facts, dependency.id) or has_input(document, dependency.id):
+        if not takes_inputs(facts) or is_own_task(facts, dependency.id) or has_input(facts.document, dependency.id):
             continue
         upstream = completed_upstream(facts, dependency.id)
         if upstream:

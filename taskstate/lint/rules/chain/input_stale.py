@@ -36,34 +36,25 @@ the new output. Then check whether the work done so far still fits.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Fix, Rule
 from taskstate.lint.facts.upstreams import completed_upstream, is_own_task, takes_inputs
 from taskstate.model.chain import is_current
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.chain_quotes import ChainInput, Upstream
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS904",
-    name="input-stale",
-    severity=WARNING,
-    summary="an upstream output changed after it was pulled",
-    fixable=True,
-)
+RULE = Rule.of("TS904", __name__, "an upstream output changed after it was pulled", severity=WARNING, fixable=True)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each Chain Input that differs from the present output."""
     if not takes_inputs(facts):
         return
     for pulled in facts.chain_inputs:
         upstream = None if is_own_task(facts, pulled.id) else completed_upstream(facts, pulled.id)
-        if upstream and not is_current(document, pulled, upstream, facts.config):
+        if upstream and not is_current(facts.document, pulled, upstream, facts.config):
             yield RULE.at(
                 pulled.comment,
                 _stale(pulled, upstream) if not pulled.is_of(upstream) else _changed(pulled),

@@ -55,7 +55,7 @@ audit:
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.outline import is_empty, subsection
 from taskstate.lint.facts.waivers import read_waivers
 from taskstate.lint.facts.wording import cut
@@ -64,17 +64,13 @@ from taskstate.model.statuses import COMPLETE
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.facts.outline import Placed
     from taskstate.lint.facts.waivers import Waivers
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS901",
-    name="output-incomplete",
-    summary="`status: complete` without a complete Chain Output, with failing features or unchecked criteria",
+RULE = Rule.of(
+    "TS901", __name__, "`status: complete` without a complete Chain Output, with failing features or unchecked criteria"
 )
 
 _BEGINNING = "the task is complete, and "
@@ -83,11 +79,12 @@ _OUTPUT = "output"  # the key that the command leaves which completes a task
 _SEVERAL, _SHOWN = 2, 3
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each gap in a complete task, at its place.
 
     Where no command completed the task, several gaps are one finding, at the status: that is what is wrong.
     """
+    document = facts.document
     if not facts.is_complete:
         return
     gaps = list(_gaps(document, facts))
@@ -111,7 +108,7 @@ def _asked(document: Document, facts: Facts) -> list[str]:
     return [words for key, words in facts.queries.completion_gaps() or () if not waivers.covers(key)]
 
 
-def _gaps(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def _gaps(document: Document, facts: Facts) -> Diagnostics:
     waivers = read_waivers(facts)
     help_ = _HELP.format(facts.shown_id)
     for criterion in facts.state.criteria:
@@ -127,7 +124,7 @@ def _gaps(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             yield from _output(document, placed, waivers)
 
 
-def _output(document: Document, placed: Placed, waivers: Waivers) -> Iterator[Diagnostic]:
+def _output(document: Document, placed: Placed, waivers: Waivers) -> Diagnostics:
     """Yield a finding for each empty part of an output, and one at its heading for all absent parts."""
     missing = []
     group = placed.spec.some_filled.of if placed.spec.some_filled else ()

@@ -39,7 +39,7 @@ Issue and verify JSON Web Tokens for the login flow.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.outline import is_empty, subsection
 from taskstate.lint.facts.waivers import Waivers, read_waivers
 from taskstate.model.statuses import COMPLETE
@@ -54,11 +54,12 @@ if TYPE_CHECKING:
     from taskstate.model.document_kinds import SomeFilled
     from taskstate.syntax.document import Document
 
-RULE = Rule(code="TS906", name="placeholder", summary="template text is left in a part that must be written by now")
+RULE = Rule.of("TS906", __name__, "template text is left in a part that must be written by now")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each placeholder that the status does not allow, and for each group with nothing else."""
+    document = facts.document
     status = facts.values.get("status")
     waivers = read_waivers(facts) if status == COMPLETE else Waivers()
     for placed in facts.unwritten_sections:
@@ -84,7 +85,7 @@ def _required(document: Document, placed: Placed, status: object) -> Iterator[tu
             yield spec.name, section.body
 
 
-def _group(document: Document, facts: Facts, placed: Placed, group: SomeFilled) -> Iterator[Diagnostic]:
+def _group(document: Document, facts: Facts, placed: Placed, group: SomeFilled) -> Diagnostics:
     """Yield a finding for a group of subsections that has nothing but placeholders, at the first of them."""
     text = document.text
     sections = [subsection(document, placed.section, spec) for spec in placed.spec.subsections if spec.name in group.of]

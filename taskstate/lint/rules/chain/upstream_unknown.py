@@ -35,7 +35,7 @@ good, remove its id from `depends_on`, and move its output under another heading
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.upstreams import is_own_task
 from taskstate.lint.facts.wording import first_line_of, taken_back
 from taskstate.typed import TYPE_CHECKING
@@ -47,17 +47,13 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document
     from taskstate.syntax.spans import Span
 
-RULE = Rule(
-    code="TS902",
-    name="upstream-unknown",
-    summary="`depends_on` or a Chain Input names a task that is not there",
-)
+RULE = Rule.of("TS902", __name__, "`depends_on` or a Chain Input names a task that is not there")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each unknown id, once, at the first place that names it."""
     seen: set[str] = set()
-    for task_id, span, where in _named(document, facts):
+    for task_id, span, where in _named(facts.document, facts):
         key = task_id.casefold()
         if key in seen or is_own_task(facts, task_id):
             continue

@@ -39,26 +39,23 @@ Only what meets the schema is read: a feature with `"passes": "yes"` is not coun
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Fix, Rule
 from taskstate.lint.facts.bare_json import line_of_edit, opening_of_bare_json
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document, Section
 
-RULE = Rule(
-    code="TS301", name="checklist-schema", summary="the Feature Checklist does not meet its schema", fixable=True
-)
+RULE = Rule.of("TS301", __name__, "the Feature Checklist does not meet its schema", fixable=True)
 
 _FORM = 'it holds `features`, a list, and `overall_progress`, such as "40%"'
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each value that breaks the schema, for a second fence, and for a missing fence."""
+    document = facts.document
     for section, json_fences in facts.misfenced_checklists:
         opening = None if json_fences else opening_of_bare_json(facts)
         if opening:

@@ -35,7 +35,7 @@ changed by a fix: correct it by hand, and seal it anew with `taskstate context r
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import Diagnostics, Fix, Rule
 from taskstate.lint.facts.waivers import Waivers, read_waivers
 from taskstate.lint.facts.wording import shown
 from taskstate.model.criteria import mended_text
@@ -45,21 +45,14 @@ from taskstate.syntax.spans import first_line, trimmed
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS310",
-    name="criterion-malformed",
-    summary="an item among the acceptance criteria is no criterion",
-    fixable=True,
-)
+RULE = Rule.of("TS310", __name__, "an item among the acceptance criteria is no criterion", fixable=True)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each line among the acceptance criteria that is read as none."""
+    document = facts.document
     # In a complete task each criterion must be met, which no fix can know.
     is_open = facts.values.get("status") != COMPLETE
     found = facts.malformed_criteria

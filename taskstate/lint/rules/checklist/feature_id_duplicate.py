@@ -28,21 +28,18 @@ committed id must stay, because references to it would not change with it.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.wording import line_of, shown
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.feature_facts import SoundFeature
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(code="TS302", name="feature-id-duplicate", summary="two features of the checklist share an id")
+RULE = Rule.of("TS302", __name__, "two features of the checklist share an id")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each feature whose id an earlier one has."""
     first: dict[str, SoundFeature] = {}
     for feature in facts.sound_features("id", among=facts.repeated_features):
@@ -51,6 +48,6 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         if earlier is not feature:
             yield RULE.at(
                 feature.span("id"),
-                f"the feature in line {line_of(document, earlier.span('id'))} has the id {shown(name)} already",
+                f"the feature in line {line_of(facts.document, earlier.span('id'))} has the id {shown(name)} already",
                 help="give this feature another id, or delete it if it is the same one",
             )

@@ -35,25 +35,18 @@ A feature that another task takes over stays in the list, with `moved_to`.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.session_history import comparable
 from taskstate.lint.facts.stable_entries import differences, stable_entries
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS305",
-    name="feature-rewritten",
-    summary="a feature was removed or reworded since the compared revision",
-)
+RULE = Rule.of("TS305", __name__, "a feature was removed or reworded since the compared revision")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each feature that was reworded or got another id, and one for all that were removed."""
     now = stable_entries(facts.checklist_value, "features")
     then = [found for past in comparable(facts) if (found := stable_entries(past.checklist_value, "features"))]

@@ -27,28 +27,22 @@ mistake, test the feature and record the result: `taskstate feature pass 101 jwt
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
 from taskstate.lint.facts.session_history import comparable
 from taskstate.lint.facts.wording import cut, feature_pass
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS308",
-    name="feature-unpassed",
-    severity=WARNING,
-    summary="a feature passed at the compared revision, and does not any more",
-)
+RULE = Rule.of("TS308", __name__, "a feature passed at the compared revision, and does not any more", severity=WARNING)
 
 _OPTIONAL = ("tested_at", "moved_to")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each feature that passed in the compared revision and does not pass now."""
     passed = _passed(facts)
     for feature in facts.sound_features("id", "passes", optional=_OPTIONAL) if any(passed.values()) else ():

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.json_values import JsonValue, json_value
 from taskstate.lint.facts.session_history import comparable
 from taskstate.lint.facts.stable_entries import differences, stable_entries
@@ -43,21 +43,18 @@ from taskstate.model.phases import SCHEMA
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS307",
-    name="objective-rewritten",
-    summary="an objective was removed or reworded, or a tried approach is gone, since the compared revision",
+RULE = Rule.of(
+    "TS307", __name__, "an objective was removed or reworded, or a tried approach is gone, since the compared revision"
 )
 
 _TRIED = "approaches_tried"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each change of a committed phase that is not allowed."""
     if facts.is_json:
         now = json_value(facts.whole_json, SCHEMA)
@@ -81,7 +78,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
         yield from _removed(removed, facts)
 
 
-def _rewritten(phase: JsonValue, values: Sequence[JsonValue]) -> Iterator[Diagnostic]:
+def _rewritten(phase: JsonValue, values: Sequence[JsonValue]) -> Diagnostics:
     now = stable_entries(phase, "objectives")
     then = [found for value in values if (found := stable_entries(value, "objectives"))]
     if now and then:
@@ -110,7 +107,7 @@ def _tried(value: JsonValue) -> Counter[tuple[str, str]]:
     return approaches
 
 
-def _removed(names: Sequence[str], facts: Facts) -> Iterator[Diagnostic]:
+def _removed(names: Sequence[str], facts: Facts) -> Diagnostics:
     """Yield one finding for all removed phases, at the Feature Checklist if there is one."""
     section = facts.state.section("Feature Checklist")
     if section:

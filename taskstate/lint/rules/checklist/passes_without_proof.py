@@ -41,21 +41,18 @@ it with its exit status and the hash of its output:
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.waivers import is_waived, waivers_of_features
 from taskstate.lint.facts.wording import feature_pass
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(code="TS303", name="passes-without-proof", summary="a feature passes and was never tested")
+RULE = Rule.of("TS303", __name__, "a feature passes and was never tested")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each passing feature that was never tested."""
     waivers = waivers_of_features(facts)
     for feature in facts.sound_features("passes", "tested_at", optional=("id",), among=facts.untested_features):

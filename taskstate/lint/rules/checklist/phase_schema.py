@@ -39,7 +39,7 @@ The schema itself is `schemas/phase.schema.json`.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.model.statuses import IN_PROGRESS, NOT_STARTED
 from taskstate.typed import TYPE_CHECKING
@@ -51,15 +51,12 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.json_values import JsonValue
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS306",
-    name="phase-schema",
-    summary="a phase fence does not meet its schema, or `current_objective` names none",
-)
+RULE = Rule.of("TS306", __name__, "a phase fence does not meet its schema, or `current_objective` names none")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each fault of a phase: a repeated heading, a missing or second fence, or its content."""
+    document = facts.document
     seen: set[str] = set()
     for phase in facts.phases:
         if phase.name.casefold() in seen:
@@ -85,7 +82,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             yield from faults_of(phase.value, document, RULE, name=phase.name, where="its heading")
 
 
-def faults_of(value: JsonValue, document: Document, rule: Rule, *, name: str, where: str) -> Iterator[Diagnostic]:
+def faults_of(value: JsonValue, document: Document, rule: Rule, *, name: str, where: str) -> Diagnostics:
     """Yield a finding for each fault of a phase: violations of the schema, and contradictions.
 
     `name` is the number of the phase according to `where`: its heading, or the file's name.
@@ -118,7 +115,7 @@ def faults_of(value: JsonValue, document: Document, rule: Rule, *, name: str, wh
         )
 
 
-def _twice(value: JsonValue, rule: Rule) -> Iterator[Diagnostic]:
+def _twice(value: JsonValue, rule: Rule) -> Diagnostics:
     """Yield a finding for each objective whose id an earlier one has."""
     node = value.root.get("objectives")
     seen: set[str] = set()

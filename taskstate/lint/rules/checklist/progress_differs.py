@@ -33,28 +33,20 @@ hand.
 from __future__ import annotations
 
 from taskstate.errors import CannotEdit
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Fix, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.model.derived_values import PROGRESS, fix_edits
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.task_state import Checklist
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS304",
-    name="progress-differs",
-    severity=WARNING,
-    summary="`overall_progress` does not agree with the features",
-    fixable=True,
-)
+RULE = Rule.of("TS304", __name__, "`overall_progress` does not agree with the features", severity=WARNING, fixable=True)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at a percentage that differs from the features."""
     checklist, actual = facts.checklist, facts.other_progress
     recorded = checklist.root.get(PROGRESS) if checklist and actual else None
@@ -64,7 +56,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             f"{checklist.passing} of {len(checklist.counted)} features pass, which is {actual}, "
             f"not {shown(recorded.text)}",
             help=f'write "{actual}"',
-            fix=_fix(document, facts),
+            fix=_fix(facts.document, facts),
         )
 
 

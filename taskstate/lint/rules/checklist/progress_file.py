@@ -38,7 +38,7 @@ The schema itself is `schemas/phase.schema.json`.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.json_values import json_value
 from taskstate.lint.rules.checklist.phase_schema import faults_of
 from taskstate.model.names import phase_in
@@ -46,20 +46,13 @@ from taskstate.model.phases import SCHEMA
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS309",
-    name="progress-file",
-    summary="a stand-alone progress JSON does not meet the phase schema",
-)
+RULE = Rule.of("TS309", __name__, "a stand-alone progress JSON does not meet the phase schema")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each fault of the phase in the file."""
     value = json_value(facts.whole_json, SCHEMA)
     if value:
-        yield from faults_of(value, document, RULE, name=phase_in(facts.name) or "", where="the file's name")
+        yield from faults_of(value, facts.document, RULE, name=phase_in(facts.name) or "", where="the file's name")

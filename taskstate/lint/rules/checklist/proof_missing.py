@@ -35,7 +35,7 @@ only a command that ended with status 0, or a commit, is accepted as `evidence`.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostics, Rule
 from taskstate.lint.facts.session_history import comparable
 from taskstate.lint.facts.waivers import is_waived, waivers_of_features
 from taskstate.lint.facts.wording import feature_pass
@@ -47,13 +47,9 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.feature_facts import SoundFeature
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS311",
-    name="proof-missing",
-    severity=WARNING,
-    summary="a feature passes, and what would prove it is missing or was changed",
+RULE = Rule.of(
+    "TS311", __name__, "a feature passes, and what would prove it is missing or was changed", severity=WARNING
 )
 
 _NONE = "it has no `evidence`"
@@ -73,7 +69,7 @@ class _Earlier(NamedTuple):
         return (self.evidence or {}).get(feature.values["id"], [])
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding for each passing feature that was tested."""
     waivers = waivers_of_features(facts)
     passing = [each for each in _tested(facts, facts.doubtful_features) if not is_waived(each, waivers)]

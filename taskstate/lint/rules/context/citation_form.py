@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Fix, Rule
 from taskstate.lint.facts.citations import captured_citations, is_closed
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.syntax.edits import Edit
@@ -47,16 +47,12 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
 
-RULE = Rule(
-    code="TS603",
-    name="citation-form",
-    summary="over 140 characters, unsorted, or a malformed or outdated span",
-    fixable=True,
-)
+RULE = Rule.of("TS603", __name__, "over 140 characters, unsorted, or a malformed or outdated span", fixable=True)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each schema fault, each wrong or outdated span, and the first citation out of order."""
+    document = facts.document
     value = facts.citations
     if value is None:
         return
@@ -73,7 +69,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         yield from _outdated(value, facts)
 
 
-def _unsorted(document: Document, value: JsonValue) -> Iterator[Diagnostic]:
+def _unsorted(document: Document, value: JsonValue) -> Diagnostics:
     items = value.root.items
     keys = [_key(value, number, node) for number, node in enumerate(items)]
     if None in keys:
@@ -103,7 +99,7 @@ def _sorting(document: Document, items: tuple[Node, ...], keys: list[tuple[str, 
             yield Edit(*node.span, items[number].span.of(document.text))
 
 
-def _outdated(value: JsonValue, facts: Facts) -> Iterator[Diagnostic]:
+def _outdated(value: JsonValue, facts: Facts) -> Diagnostics:
     from taskstate.context.citations import citation_status, parse_line_span
 
     for cited in captured_citations(value):

@@ -34,28 +34,21 @@ If the heading was renamed, correct the slug at its source: in the configuration
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.citations import captured_citations, is_closed
 from taskstate.lint.facts.wording import shown
 from taskstate.messages import MOST_GUESSED
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.context.citations import Standard
     from taskstate.lint.facts.citations import CapturedCitation
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS602",
-    name="citation-stale",
-    summary="the cited lines now hash otherwise, or the file or heading is gone",
-)
+RULE = Rule.of("TS602", __name__, "the cited lines now hash otherwise, or the file or heading is gone")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each stale citation, at the value that is no longer right."""
     value = facts.citations
     if value is None or is_closed(facts):
@@ -66,7 +59,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
             yield from _stale(cited, standards[0] if standards else None, facts, guess=number < MOST_GUESSED)
 
 
-def _stale(cited: CapturedCitation, standard: Standard | None, facts: Facts, *, guess: bool) -> Iterator[Diagnostic]:
+def _stale(cited: CapturedCitation, standard: Standard | None, facts: Facts, *, guess: bool) -> Diagnostics:
     from taskstate.context.citations import citation_status
 
     status = citation_status(cited.values, standard)

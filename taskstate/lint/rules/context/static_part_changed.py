@@ -34,27 +34,21 @@ $ taskstate context rebuild 101
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.model.canonical_json import SEALED_KEYS
 from taskstate.model.criteria import mended_text
 from taskstate.model.static_context import SEALED_VALUES, context_seal, static_section
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS601",
-    name="static-part-changed",
-    summary="section 1 does not match its seal",
-)
+RULE = Rule.of("TS601", __name__, "section 1 does not match its seal")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the heading of section 1."""
+    document = facts.document
     seal = facts.blocks.context.seal
     section = static_section(document) if seal else None
     if section is None or _is_doubtful(facts) or context_seal(document, facts.values, facts.state) == seal:

@@ -33,28 +33,21 @@ If the file has another name now: `taskstate context rebuild 101 --from tasks/au
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostics, Rule
 from taskstate.lint.facts.citations import is_closed
 from taskstate.lint.facts.wording import shown
 from taskstate.model.static_context import is_sealed
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS604",
-    name="task-file-changed",
-    severity=WARNING,
-    summary="the task file's SHA differs from `context.task_file_sha`",
-    reads=FRONT_MATTER,
+RULE = Rule.of(
+    "TS604", __name__, "the task file's SHA differs from `context.task_file_sha`", severity=WARNING, reads=FRONT_MATTER
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the hash, or at the name of a file that does not exist."""
     name, sha = facts.blocks.context.task_file, facts.blocks.context.task_file_sha
     if not name or not sha or is_closed(facts):

@@ -33,7 +33,7 @@ at work. Completing the task deletes all artifacts.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostics, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.model.delta_block import with_record
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -43,12 +43,11 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.delta_block import Snapshot
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS704",
-    name="artifact-differs",
-    summary="an artifact named in the file has another SHA-256; one that is missing here is a warning",
+RULE = Rule.of(
+    "TS704",
+    __name__,
+    "an artifact named in the file has another SHA-256; one that is missing here is a warning",
     reads=FRONT_MATTER,
 )
 
@@ -63,7 +62,7 @@ class _Artifact(NamedTuple):
     may_miss: bool = False
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each artifact that differs, at its path, and one warning for all that are missing."""
     missing = []
     for named in _named(facts):

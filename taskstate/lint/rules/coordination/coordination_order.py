@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.messages import first_of
 from taskstate.model.role_findings import KEY, OLDER_KEY
@@ -48,23 +48,17 @@ from taskstate.model.statuses import DONE
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.tool_blocks import Role
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS701",
-    name="coordination-order",
-    summary="a role is done before the one ahead of it, or done with open findings",
-    reads=FRONT_MATTER,
+RULE = Rule.of(
+    "TS701", __name__, "a role is done before the one ahead of it, or done with open findings", reads=FRONT_MATTER
 )
 
 _BLOCK = "coordination"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield at most two findings for each role that is done: at its status, and at its findings."""
     done, names = {role.name for role in facts.done_roles}, facts.config.roles
     for ahead, role in pairwise((None, *pipeline(facts.blocks, names)[: len(names)])):
@@ -73,7 +67,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: AR
             yield from _blocked(facts, role)
 
 
-def _early(facts: Facts, ahead: Role | None, role: Role) -> Iterator[Diagnostic]:
+def _early(facts: Facts, ahead: Role | None, role: Role) -> Diagnostics:
     if ahead is not None and ahead.status != DONE:
         yield RULE.at(
             facts.value_span(_BLOCK, role.name, "status"),
@@ -83,7 +77,7 @@ def _early(facts: Facts, ahead: Role | None, role: Role) -> Iterator[Diagnostic]
         )
 
 
-def _blocked(facts: Facts, role: Role) -> Iterator[Diagnostic]:
+def _blocked(facts: Facts, role: Role) -> Diagnostics:
     if role.open_findings:
         waiting = [shown(str(each)) for each in role.open_findings]
         key = KEY if KEY in role.values else OLDER_KEY

@@ -34,24 +34,16 @@ $ taskstate snapshot resolve 101 --note "the formatter had run, nothing else cha
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Rule
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS703",
-    name="drift-unresolved",
-    summary="a drift budget above 0",
-    reads=FRONT_MATTER,
-)
+RULE = Rule.of("TS703", __name__, "a drift budget above 0", reads=FRONT_MATTER)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each role with unresolved drift, at its budget."""
     for role in facts.drifted_roles:
         times = "once" if role.budget == 1 else f"{role.budget} times"

@@ -32,29 +32,20 @@ The old entry may then be removed by hand.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostics, Rule
 from taskstate.lint.facts.citations import is_closed
 from taskstate.lint.facts.wording import shown
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS705",
-    name="evidence-stale",
-    severity=WARNING,
-    summary="the source of an excerpt no longer holds it",
-    reads=FRONT_MATTER,
-)
+RULE = Rule.of("TS705", __name__, "the source of an excerpt no longer holds it", severity=WARNING, reads=FRONT_MATTER)
 
 _CHANGED, _GONE = "changed", "gone"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each excerpt that its source no longer holds, at its hash."""
     for index, entry in enumerate(() if is_closed(facts) else facts.blocks.evidence):
         texts = {key: value for key, value in entry.items() if isinstance(value, str)}

@@ -37,30 +37,23 @@ $ taskstate role set 101 implementer --status done
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.model.session_texts import BY, by_of
 from taskstate.model.statuses import CLOSED
 from taskstate.model.tool_blocks import REOPENED
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.tool_blocks import Audit, Role
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS702",
-    name="snapshot-missing",
-    summary="a role is done without a snapshot, in a task that is neither complete nor purged",
-)
+RULE = Rule.of("TS702", __name__, "a role is done without a snapshot, in a task that is neither complete nor purged")
 
 _BLOCK, _DELTA = "coordination", "delta"
 _EXCUSES = (REOPENED, "role-done")  # events; the second is of an earlier version, one for each role
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each role that is done without a snapshot, at its status."""
     if facts.values.get("status") in CLOSED or _is_unsound(facts):
         return

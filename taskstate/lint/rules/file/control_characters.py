@@ -28,21 +28,15 @@ link that. Where the character itself is the subject, write its name: U+001B. In
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
     from taskstate.syntax.spans import Span
 
-RULE = Rule(
-    code="TS006",
-    name="control-characters",
-    summary="terminal escapes, text direction marks, NUL or other controls stand in the text",
-    reads=WHOLE,
+RULE = Rule.of(
+    "TS006", __name__, "terminal escapes, text direction marks, NUL or other controls stand in the text", reads=WHOLE
 )
 
 _NAMES = {
@@ -58,8 +52,9 @@ _NAMES = {
 }
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for the first control character of each line, with the number of further ones there."""
+    document = facts.document
     lines: dict[int, list[Span]] = {}
     for span in facts.controls:
         lines.setdefault(document.position(span.start).line, []).append(span)

@@ -32,27 +32,19 @@ Files that merely have such names, such as test data, can be excluded: `exclude 
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.lint.facts.wording import cut
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS011",
-    name="duplicate-id",
-    summary="two state files of the repository have the same id",
-    reads=WHOLE,
-)
+RULE = Rule.of("TS011", __name__, "two state files of the repository have the same id", reads=WHOLE)
 
 _MAX_NAMES = 3  # other files that the message lists
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at `task_id`."""
     import shlex
 

@@ -37,27 +37,19 @@ $ make test
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Fix, Rule
 from taskstate.lint.facts.bare_json import line_of_edit, opening_of_bare_json
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS004",
-    name="fence-unclosed",
-    summary="a code fence never closes",
-    reads=WHOLE,
-    fixable=True,
-)
+RULE = Rule.of("TS004", __name__, "a code fence never closes", reads=WHOLE, fixable=True)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, for the fence that runs to the end of the text."""
+    document = facts.document
     if facts.newer or facts.conflicts:
         return
     for problem in document.problems:

@@ -35,25 +35,18 @@ To change the id of a task, with its archive, its artifacts and all that names i
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Diagnostics, Rule
 from taskstate.model import names
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS008",
-    name="file-name",
-    summary="the file name and `task_id` differ, or the name is malformed",
-    reads=FRONT_MATTER,
-)
+RULE = Rule.of("TS008", __name__, "the file name and `task_id` differ, or the name is malformed", reads=FRONT_MATTER)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding at the first line for a malformed name, or at a `task_id` or `phase` that differs from it."""
     if facts.file_type == "near":
         yield from _near(facts)
@@ -72,10 +65,10 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         elif node:
             place = "lies in the folder of" if facts.file_type == "handoff" else "is by its name that of"
             message = f"the file {place} task {facts.task_id}, and its task_id is {node.text!r}"
-            yield RULE.at(node.span, message, help=_help(document, facts, node.text))
+            yield RULE.at(node.span, message, help=_help(facts.document, facts, node.text))
 
 
-def _near(facts: Facts) -> Iterator[Diagnostic]:
+def _near(facts: Facts) -> Diagnostics:
     """Yield the finding about a file that is only nearly called as a state file is."""
     told = facts.values.get("task_id")
     task_id = told if isinstance(told, str) and names.is_id(told) else names.near_id(facts.name)

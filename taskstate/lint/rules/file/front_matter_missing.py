@@ -38,28 +38,22 @@ created_at: "2026-01-31T12:00:00Z"
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS002",
-    name="front-matter-missing",
-    summary="the file has no front matter, or it never closes",
-    reads=WHOLE,
-)
+RULE = Rule.of("TS002", __name__, "the file has no front matter, or it never closes", reads=WHOLE)
 
 _MISSING = "the file has no front matter: its first line must be `---`"
 _UNCLOSED = "the front matter begins here and never closes"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the first line."""
+    document = facts.document
     if facts.overrun and document.front_matter.span:
         line = document.position(document.front_matter.content.end).line + 1
         yield RULE.at(

@@ -38,24 +38,15 @@ missing quote at the end of a value.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostic, Diagnostics, Fix, Rule
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
     from taskstate.syntax.edits import Edit
     from taskstate.syntax.spans import Span
 
-RULE = Rule(
-    code="TS003",
-    name="front-matter-yaml",
-    summary="the front matter is not valid YAML",
-    fixable=True,
-    reads=WHOLE,
-)
+RULE = Rule.of("TS003", __name__, "the front matter is not valid YAML", fixable=True, reads=WHOLE)
 
 _HELP = {
     "duplicate-key": "keep the one that holds, and delete the other",
@@ -78,8 +69,9 @@ _DEFAULT_HELP = "put the value in double quotes"
 _OTHER_RULES = ("front-matter-missing", "front-matter-unclosed")  # reported by TS002
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each problem of the front matter, and for each value that YAML reads as a comment."""
+    document = facts.document
     if facts.overrun or facts.foreign or facts.newer:
         return
     for problem in facts.front_matter_problems:

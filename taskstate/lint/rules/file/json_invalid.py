@@ -42,27 +42,21 @@ from __future__ import annotations
 
 import re
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.wording import first_line_of, line_of
 from taskstate.syntax.json_parser import AFTER_THE_END, NEVER_CLOSED
 from taskstate.syntax.spans import CONTROLS, Span, first_line, line_start
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS005",
-    name="json-invalid",
-    summary="a json fence that the format reads does not parse",
-)
+RULE = Rule.of("TS005", __name__, "a json fence that the format reads does not parse")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for the first fault of each json fence that the format reads, or of a file that is JSON."""
+    document = facts.document
     text = document.text
     for fault in facts.json_faults:
         if not re.compile(CONTROLS).match(text, fault.span.start):  # reported by TS006

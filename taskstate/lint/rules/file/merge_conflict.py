@@ -31,31 +31,23 @@ after the other: `taskstate lint --fix` corrects the derived counts afterwards. 
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS007",
-    name="merge-conflict",
-    summary="conflict markers are left in the file",
-    reads=WHOLE,
-)
+RULE = Rule.of("TS007", __name__, "conflict markers are left in the file", reads=WHOLE)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each conflict, at its opening marker, and for each marker that stands alone."""
     for conflict in facts.conflicts:
         if conflict.span == conflict.marker:
             message = "a marker of a merge conflict is left here"
             yield RULE.at(conflict.marker, message, help="delete this line, once what is above and below it holds")
             continue
-        last = document.position(conflict.span.end).line + 1
+        last = facts.document.position(conflict.span.end).line + 1
         yield RULE.at(
             conflict.marker,
             f"a merge conflict begins here and ends in line {last}",

@@ -27,25 +27,17 @@ shown and correct the characters by hand, or take the last good version from git
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostic, Diagnostics, Rule
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS001",
-    name="not-utf8",
-    summary="the file is not UTF-8",
-    reads=WHOLE,
-)
+RULE = Rule.of("TS001", __name__, "the file is not UTF-8", reads=WHOLE)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:  # noqa: ARG001 - every rule is called alike
     """Yield nothing: a text that was decoded is UTF-8. The engine reports `not_utf8` when decoding fails."""
     yield from ()
 

@@ -34,27 +34,24 @@ Then its file may go.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.lint.facts.wording import taken_back
 from taskstate.model.names import own_file
 from taskstate.model.statuses import CLOSED
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS012",
-    name="state-removed",
-    summary="a state file is gone whose task was neither complete nor dropped, or an archive that a task needs",
+RULE = Rule.of(
+    "TS012",
+    __name__,
+    "a state file is gone whose task was neither complete nor dropped, or an archive that a task needs",
     reads=WHOLE,
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for the removed file, at its first line, unless it is of a task that was complete or dropped."""
     own = own_file(facts.name)
     status = facts.values.get("status")

@@ -29,27 +29,24 @@ taskstate: 1
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.typed import TYPE_CHECKING
 from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS009",
-    name="unsupported-version",
-    summary="`taskstate` is newer than this tool, or missing while other keys say it should be there",
+RULE = Rule.of(
+    "TS009",
+    __name__,
+    "`taskstate` is newer than this tool, or missing while other keys say it should be there",
     reads=WHOLE,
 )
 
 _SHOWN = 40  # characters of a wrong value that the message quotes
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding: at the version, or at the first line where it is missing."""
     if facts.front_matter is None or facts.foreign:
         return
@@ -69,7 +66,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             help="use the program that wrote it, or a newer one; nothing else is said of this file",
         )
     elif facts.version is None:
-        shown = version.span.of(document.text)[:_SHOWN] if version.kind == "scalar" else f"a {version.kind}"
+        shown = version.span.of(facts.document.text)[:_SHOWN] if version.kind == "scalar" else f"a {version.kind}"
         yield RULE.at(
             facts.value_span("taskstate"),
             f"`taskstate` must be a format version, now {FORMAT}, and not {shown or 'empty'}",

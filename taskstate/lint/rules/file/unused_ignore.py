@@ -38,24 +38,18 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from taskstate.lint.diagnostics import Diagnostic
+    from taskstate.lint.diagnostics import Diagnostics
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.suppressions import Directive
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS010",
-    name="unused-ignore",
-    severity="warning",
-    summary="a directive silences nothing",
-    fixable=True,
-)
+RULE = Rule.of("TS010", __name__, "a directive silences nothing", severity="warning", fixable=True)
 
 _HELP = "take it away, or put it directly above the fault it is for"
 _MAX_TRIED = 10
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:  # noqa: ARG001 - every rule is called alike
     """Yield nothing: unused directives are known only after all other rules. The engine calls `unused` then."""
     yield from ()
 
@@ -73,7 +67,7 @@ class Unused(NamedTuple):
         return frozenset((*self.idle, *self.unknown))
 
 
-def findings(document: Document, unused: Sequence[Unused]) -> Iterator[Diagnostic]:
+def findings(document: Document, unused: Sequence[Unused]) -> Diagnostics:
     """Yield a finding for each unused directive, with a fix if taking it away leaves the headings as they are."""
     edits = [_edits(document, each) for each in unused]
     for each, fix in zip(unused, _verified(document, edits), strict=True):

@@ -33,22 +33,16 @@ hand may leave them out.
 from __future__ import annotations
 
 from taskstate.errors import CannotEdit
-from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostics, Fix, Rule
 from taskstate.model import derived_values
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS105",
-    name="counts-differ",
-    severity=WARNING,
-    summary="`sessions` or `file_size_kb` do not agree with the file",
-    fixable=True,
+RULE = Rule.of(
+    "TS105", __name__, "`sessions` or `file_size_kb` do not agree with the file", severity=WARNING, fixable=True
 )
 
 _GONE = "sessions are gone: `taskstate doctor --fix` brings them back; `taskstate doctor --let-go {}` accepts that"
@@ -56,8 +50,9 @@ _MISTYPED = "all sessions of the compared revision are there: `taskstate doctor 
 _HELP = "`--fix` and every command that writes the file put it right"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each of the two values that is present and wrong."""
+    document = facts.document
     if derived_values.COUNTS in facts.wrong_counts:
         recorded, actual = facts.values[derived_values.COUNTS], derived_values.session_counts(facts.state)
         total = recorded.get("total")

@@ -38,27 +38,21 @@ created_at: "2026-01-31T12:00:00Z"
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Rule
 from taskstate.model.document_kinds import kind_names
 from taskstate.typed import TYPE_CHECKING
 from taskstate.version import FORMAT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
     from taskstate.validation.schema_errors import SchemaFault
 
-RULE = Rule(
-    code="TS101",
-    name="front-matter-schema",
-    summary="a key of the front matter is missing, of the wrong type, or outside its set",
-    reads=FRONT_MATTER,
+RULE = Rule.of(
+    "TS101", __name__, "a key of the front matter is missing, of the wrong type, or outside its set", reads=FRONT_MATTER
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each fault but those of `taskstate` (TS009), unknown keys (TS102), lost values (TS003)."""
     for fault in facts.front_matter_faults:
         elsewhere = fault.keyword == "unknown-key" or fault.path[:1] == ("taskstate",) or facts.is_commented(fault.path)

@@ -37,29 +37,26 @@ with it.
 from __future__ import annotations
 
 from taskstate.formatting.schema_order import ranks
-from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostics, Fix, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.model.algorithms import out_of_order
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.formatting.key_order import Disorder
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS106",
-    name="key-order",
+RULE = Rule.of(
+    "TS106",
+    __name__,
+    "keys of the front matter stand out of their canonical order",
     severity=WARNING,
-    summary="keys of the front matter stand out of their canonical order",
     fixable=True,
     reads=FRONT_MATTER,
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for the fewest keys that would have to move; the fix of each sorts its whole mapping."""
     for disorder in facts.key_disorders:
         entries = [entry for entry in disorder.mapping.entries if entry.key.text in disorder.order]

@@ -31,17 +31,14 @@ $ taskstate context init 101
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Rule
 from taskstate.lint.facts.session_history import comparable
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(code="TS607", name="seal-removed", summary="a seal that was committed is gone", reads=FRONT_MATTER)
+RULE = Rule.of("TS607", __name__, "a seal that was committed is gone", reads=FRONT_MATTER)
 
 _CURES = {
     "audit": '`taskstate doctor --reseal {} --note "why it is right"`',
@@ -49,7 +46,7 @@ _CURES = {
 }
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each of the two seals that is gone, at its block or at the first line."""
     faulty = {fault.path[0] for fault in facts.front_matter_faults if fault.path}
     # Where the seal of the blocks is there, TS606 tells that one of them was taken out.

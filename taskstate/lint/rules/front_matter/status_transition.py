@@ -34,26 +34,23 @@ from __future__ import annotations
 
 from collections import Counter
 
-from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Rule
 from taskstate.model.statuses import BLOCKED, CLOSED, CREATED, DROPPED
 from taskstate.model.tool_blocks import REOPENED, UNBLOCKED
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS107",
-    name="status-transition",
-    summary="the status changed since the compared revision in a way that the lifecycle does not know",
+RULE = Rule.of(
+    "TS107",
+    __name__,
+    "the status changed since the compared revision in a way that the lifecycle does not know",
     reads=FRONT_MATTER,
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at a status that the lifecycle does not allow after the earlier one."""
     now = facts.values.get("status")
     if now is None:

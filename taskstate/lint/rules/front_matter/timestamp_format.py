@@ -33,25 +33,16 @@ from __future__ import annotations
 
 import re
 
-from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Diagnostics, Fix, Rule
 from taskstate.syntax.edits import Edit
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
     from taskstate.validation.schema_files import KeyPath
 
-RULE = Rule(
-    code="TS103",
-    name="timestamp-format",
-    summary="a time is not written as ISO 8601 in UTC",
-    fixable=True,
-    reads=FRONT_MATTER,
-)
+RULE = Rule.of("TS103", __name__, "a time is not written as ISO 8601 in UTC", fixable=True, reads=FRONT_MATTER)
 
 _EXACT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
 _LOOSE = (
@@ -62,7 +53,7 @@ _SHOWN = 80  # characters of a value that a message quotes: a longer value is no
 _FORM = "%Y-%m-%dT%H:%M:%SZ"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each time of another form, at its value."""
     faulty = [fault.path for fault in facts.front_matter_faults if fault.keyword != "required"]
     for path, node in facts.inexact_times:

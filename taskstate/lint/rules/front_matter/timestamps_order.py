@@ -30,25 +30,18 @@ updated_at: "2026-01-30T09:00:00Z"
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostics, Rule
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS104",
-    name="timestamps-order",
-    severity=WARNING,
-    summary="`updated_at` before `created_at`, or in the future",
-    reads=FRONT_MATTER,
+RULE = Rule.of(
+    "TS104", __name__, "`updated_at` before `created_at`, or in the future", severity=WARNING, reads=FRONT_MATTER
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding: at the first time in the future, otherwise at an `updated_at` before `created_at`."""
     key = facts.impossible_time
     if not key:

@@ -32,25 +32,22 @@ $ taskstate doctor --reseal 101 --note "merged by hand, compared with both sides
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Rule
 from taskstate.model.canonical_json import SEALED_KEYS
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS606",
-    name="tool-block-edited",
-    summary="a tool-written block does not match `audit.seal`; says which commands mend it",
+RULE = Rule.of(
+    "TS606",
+    __name__,
+    "a tool-written block does not match `audit.seal`; says which commands mend it",
     reads=FRONT_MATTER,
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the seal."""
     if any(fault.path and fault.path[0] in {*SEALED_KEYS, "audit"} for fault in facts.front_matter_faults):
         return

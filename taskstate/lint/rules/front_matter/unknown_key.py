@@ -30,28 +30,21 @@ x-reviewer: somebody
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Fix, Rule
 from taskstate.syntax.edits import Edit
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import MapEntry, Node
     from taskstate.validation.schema_errors import SchemaFault
 
-RULE = Rule(
-    code="TS102",
-    name="unknown-key",
-    summary="a key of the front matter that the format does not know",
-    fixable=True,
-    reads=FRONT_MATTER,
+RULE = Rule.of(
+    "TS102", __name__, "a key of the front matter that the format does not know", fixable=True, reads=FRONT_MATTER
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each unknown key, at any level."""
     for fault in facts.front_matter_faults:
         if fault.keyword == "unknown-key":

@@ -34,29 +34,21 @@ Later steps are objectives: `taskstate phase extend 101 3 "verifyToken() passes 
 from __future__ import annotations
 
 from taskstate.handoff.document import ACTION
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.lint.facts.handoffs import handoff_facts
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.handoff.document import Piece
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS802",
-    name="handoff-one-action",
-    summary="the next action is a list or more than one paragraph",
-    reads=WHOLE,
-)
+RULE = Rule.of("TS802", __name__, "the next action is a list or more than one paragraph", reads=WHOLE)
 
 _CALLED = {"fence": "a code block", "code": "a code block", "quote": "a quote", "html": "HTML", "heading": "a heading"}
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the first piece beyond a single paragraph."""
     handoff = handoff_facts(facts)
     if handoff is None or handoff.reading.is_empty(ACTION) or handoff.reading.says_none(ACTION):
@@ -66,7 +58,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
     if excess:
         piece, problem = excess
         help_ = "leave the one step to begin with, in one paragraph; what comes after it is an objective of the phase"
-        yield from handoff.at(RULE, first_line_of(document, piece.span), f"the next action {problem}", help=help_)
+        yield from handoff.at(RULE, first_line_of(facts.document, piece.span), f"the next action {problem}", help=help_)
 
 
 def _excess(pieces: tuple[Piece, ...]) -> tuple[Piece, str] | None:

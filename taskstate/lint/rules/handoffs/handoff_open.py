@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from taskstate.handoff.document import ACCEPTED, OPEN, WrittenHandoff
 from taskstate.handoff.paths import is_handoff_path
-from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Rule
 from taskstate.lint.facts.wording import put_back, shown
 from taskstate.model.names import own_file
 from taskstate.model.statuses import DROPPED
@@ -42,16 +42,10 @@ from taskstate.typed import TYPE_CHECKING
 from taskstate.validation.paths import escape_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS807",
-    name="handoff-open",
-    summary="`handoffs.open` and the documents disagree: none, another, or two open",
-    reads=FRONT_MATTER,
+RULE = Rule.of(
+    "TS807", __name__, "`handoffs.open` and the documents disagree: none, another, or two open", reads=FRONT_MATTER
 )
 
 _KEY = "handoffs"
@@ -59,9 +53,9 @@ _ANOTHER = "`taskstate handoff new {} --force --draft` writes another in its pla
 _ACCEPT = "`taskstate handoff accept {}` puts it right, one document at a time"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at `handoffs.open`."""
-    if facts.front_matter is None or (_KEY in document.front_matter and _KEY not in facts.values):
+    if facts.front_matter is None or (_KEY in facts.document.front_matter and _KEY not in facts.values):
         return
     named = facts.blocks.handoffs.open
     if facts.values.get("status") == DROPPED and not named:

@@ -40,24 +40,16 @@ again by whoever believes they can do better. The reason is what the successor c
 from __future__ import annotations
 
 from taskstate.handoff.document import AVOID, DECISIONS, split_reason
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.lint.facts.handoffs import handoff_facts
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.syntax.escaping import is_none
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS804",
-    name="handoff-reason",
-    summary="a decision without rationale, or an approach without why it failed",
-    reads=WHOLE,
-)
+RULE = Rule.of("TS804", __name__, "a decision without rationale, or an approach without why it failed", reads=WHOLE)
 
 _SECTIONS = (
     (DECISIONS, "the decision {} has no rationale", "write it as `<Decision>: <rationale>`"),
@@ -65,7 +57,7 @@ _SECTIONS = (
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each item without a reason."""
     handoff = handoff_facts(facts)
     if handoff is None:
@@ -74,6 +66,6 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         for passage in handoff.reading.passages(name):
             statement, reason = split_reason(passage.text, loose=not handoff.is_ours)
             if not is_none(passage.text) and not (statement and reason):
-                span = first_line_of(document, passage.span)
+                span = first_line_of(facts.document, passage.span)
                 quoted = shown(passage.text.split("\n", 1)[0])
                 yield from handoff.at(RULE, span, message.format(quoted), help=help_)

@@ -44,7 +44,7 @@ from __future__ import annotations
 
 from taskstate.handoff.document import OPEN, Passage
 from taskstate.handoff.references import without_position
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.lint.facts.handoffs import handoff_facts
 from taskstate.lint.facts.wording import shown
 from taskstate.typed import TYPE_CHECKING
@@ -54,17 +54,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS805",
-    name="handoff-reference",
-    summary="an open handoff names a path that does not exist",
-    reads=WHOLE,
-)
+RULE = Rule.of("TS805", __name__, "an open handoff names a path that does not exist", reads=WHOLE)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each path that does not exist."""
     handoff = handoff_facts(facts)
     if handoff is None or not handoff.is_ours or facts.values.get("status") != OPEN:

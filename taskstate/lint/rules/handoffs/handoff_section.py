@@ -42,7 +42,7 @@ None.
 from __future__ import annotations
 
 from taskstate.handoff.document import LABELS, MAY_BE_NONE, STATE
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.lint.facts.handoffs import handoff_facts
 from taskstate.lint.facts.outline import SECTION, body_start
 from taskstate.lint.facts.wording import line_of, shown
@@ -51,23 +51,17 @@ from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.facts.handoffs import HandoffFacts
     from taskstate.model.document_kinds import SectionSpec
-    from taskstate.syntax.document import Document, Section
+    from taskstate.syntax.document import Section
 
-RULE = Rule(
-    code="TS801",
-    name="handoff-section",
-    summary="a handoff section is missing, empty or out of order",
-    reads=WHOLE,
-)
+RULE = Rule.of("TS801", __name__, "a handoff section is missing, empty or out of order", reads=WHOLE)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each section that is missing, repeated, out of order or empty."""
+    document = facts.document
     handoff = handoff_facts(facts)
     if handoff is None:
         if facts.foreign:
@@ -116,7 +110,7 @@ def _help(handoff: HandoffFacts, spec: SectionSpec) -> str:
     return f"is {shown(near.title)} in line {line} meant? write it as `{spec.heading}`"
 
 
-def _misplaced(handoff: HandoffFacts) -> Iterator[Diagnostic]:
+def _misplaced(handoff: HandoffFacts) -> Diagnostics:
     for placed in handoff.outline.repeated:
         message = f"the section {placed.spec.heading!r} stands twice"
         yield from handoff.at(RULE, placed.section.heading, message, help="put both into one")
@@ -127,7 +121,7 @@ def _misplaced(handoff: HandoffFacts) -> Iterator[Diagnostic]:
         yield from handoff.at(RULE, placed.section.heading, message, help=f"move it {position}")
 
 
-def _incomplete(handoff: HandoffFacts) -> Iterator[Diagnostic]:
+def _incomplete(handoff: HandoffFacts) -> Diagnostics:
     """Yield a finding for each empty section, and for missing items of Current State."""
     reading = handoff.reading
     for placed in handoff.outline.present:

@@ -37,27 +37,20 @@ a handoff too, unless `--force` is given.
 from __future__ import annotations
 
 from taskstate.handoff.document import OPEN
-from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostics, Rule
 from taskstate.model.tool_blocks import read_seen_state
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.handoff.document import WrittenHandoff
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS806",
-    name="handoff-thrash",
-    summary="a handoff with no objective changed since the one before",
-    severity=WARNING,
-    reads=FRONT_MATTER,
+RULE = Rule.of(
+    "TS806", __name__, "a handoff with no objective changed since the one before", severity=WARNING, reads=FRONT_MATTER
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the recorded objectives."""
     values, verified = facts.values, read_seen_state(facts.values.get("verified"))
     objectives, sessions, time = verified.objectives, verified.sessions, values.get("created_at")

@@ -34,28 +34,21 @@ in the phase (`taskstate phase tried`), and long material in a file that Referen
 from __future__ import annotations
 
 from taskstate.handoff.document import CONTEXT, MOST_CONTEXT
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.lint.facts.handoffs import handoff_facts
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.model.task_state import KB
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS803",
-    name="handoff-too-long",
-    summary="over 60 lines or 4 KB, or over 5 items of critical context",
-    reads=WHOLE,
-)
+RULE = Rule.of("TS803", __name__, "over 60 lines or 4 KB, or over 5 items of critical context", reads=WHOLE)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for the whole document, at its first line, and for the first item of context beyond the limit."""
+    document = facts.document
     handoff = handoff_facts(facts)
     if handoff is None:
         return

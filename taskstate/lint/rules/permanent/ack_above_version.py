@@ -30,28 +30,21 @@ $ taskstate permanent ack --agent ada --version 7
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.messages import quoted
 from taskstate.model.permanent import confirmed, version_of
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TSP05",
-    name="ack-above-version",
-    summary="somebody has confirmed a version that does not exist yet",
-)
+RULE = Rule.of("TSP05", __name__, "somebody has confirmed a version that does not exist yet")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each agent with an ack above the version, at its place."""
-    is_faulty = "version" in document.front_matter and "version" not in facts.values
+    is_faulty = "version" in facts.document.front_matter and "version" not in facts.values
     if not facts.is_permanent or is_faulty:
         return
     version = version_of(facts.state)

@@ -34,27 +34,24 @@ from __future__ import annotations
 
 import re
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.model.permanent import SUPERSEDED, Decision, decisions, labelled
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TSP04",
-    name="heir-missing",
-    summary="a superseded decision and its heir do not name each other",
-)
+RULE = Rule.of("TSP04", __name__, "a superseded decision and its heir do not name each other")
 
 _NAMED = r"\bAD-(\d{1,9})\b"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each superseded decision without its heir, and each ancestor that does not say so."""
+    document = facts.document
     if not facts.is_permanent:
         return
     found = {each.number: each for each in decisions(facts.state)}
@@ -83,7 +80,7 @@ def _numbers(text: str) -> list[int]:
 
 def _faults_of_heir(
     decision: Decision, named: Mapping[int, list[int]], ancestors: Mapping[int, list[int]]
-) -> Iterator[Diagnostic]:
+) -> Diagnostics:
     """Yield a finding where a superseded decision names no heir, or one that does not name it.
 
     `named` are the decisions that each one names, `ancestors` those that it says it supersedes.

@@ -34,7 +34,7 @@ $ taskstate permanent update --section "Codebase Impact Map" --from .taskstate/t
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.wording import cut, first_line_of, put_back, shown
 from taskstate.messages import quoted
 from taskstate.model.impact_graph import circles
@@ -47,22 +47,17 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.facts.json_values import JsonValue
-    from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
     from taskstate.syntax.spans import Span
 
-RULE = Rule(
-    code="TSP01",
-    name="impact-map-schema",
-    summary="the Impact Map does not meet its schema",
-)
+RULE = Rule.of("TSP01", __name__, "the Impact Map does not meet its schema")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each fault of the map, and one where the file that holds it is not the one referred to."""
     value = facts.impact_map
     if value:
-        yield from value.schema_findings(document, RULE)
+        yield from value.schema_findings(facts.document, RULE)
         yield from _repeated_ids(value)
         yield from _circles(value)
     yield from _faults_of_link(facts)
@@ -77,7 +72,7 @@ def _ids(value: JsonValue, name: str) -> Iterator[Node]:
             yield node
 
 
-def _repeated_ids(value: JsonValue) -> Iterator[Diagnostic]:
+def _repeated_ids(value: JsonValue) -> Diagnostics:
     for name, noun in KINDS.items():
         seen = set()
         for node in _ids(value, name):
@@ -87,7 +82,7 @@ def _repeated_ids(value: JsonValue) -> Iterator[Diagnostic]:
             seen.add(node.text)
 
 
-def _circles(value: JsonValue) -> Iterator[Diagnostic]:
+def _circles(value: JsonValue) -> Diagnostics:
     if value.faults:
         return
     places = {node.text: node.span for node in _ids(value, MODULES)}
@@ -116,7 +111,7 @@ def _link(facts: Facts) -> _Link | None:
     return _Link(path, stored.sha256, first_line_of(facts.document, stored.place))
 
 
-def _faults_of_link(facts: Facts) -> Iterator[Diagnostic]:
+def _faults_of_link(facts: Facts) -> Diagnostics:
     link = _link(facts)
     digest = facts.queries.impact_map() if link else None
     if link is None or digest is None or digest == link.digest:

@@ -28,30 +28,23 @@ refuses to remove a module while something names it.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.messages import MOST_GUESSED, closest
 from taskstate.model.impact_map import KINDS
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.facts.json_values import JsonValue
-    from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
 
-RULE = Rule(
-    code="TSP02",
-    name="module-unknown",
-    summary="the Impact Map names a module that it does not have",
-)
+RULE = Rule.of("TSP02", __name__, "the Impact Map names a module that it does not have")
 
 _REFERENCES = {"modules": "depends_on", "interfaces": "between", "ripple_paths": "path"}
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each id that no module has, at its place."""
     value = facts.impact_map
     if value is None:

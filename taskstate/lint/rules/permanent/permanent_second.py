@@ -36,27 +36,19 @@ ignore = ["TSP06"]
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
 from taskstate.lint.facts.wording import cut
 from taskstate.model import names
 from taskstate.model.statuses import CLOSED
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TSP06",
-    name="permanent-second",
-    summary="there is a second active permanent task",
-    severity=WARNING,
-)
+RULE = Rule.of("TSP06", __name__, "there is a second active permanent task", severity=WARNING)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at `kind`."""
     if not facts.is_permanent or facts.state.status in CLOSED:
         return

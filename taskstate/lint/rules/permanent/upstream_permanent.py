@@ -29,26 +29,18 @@ depends_on: ["100"]
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostic, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Rule
 from taskstate.lint.facts.upstreams import is_own_task
 from taskstate.model.permanent import PERMANENT
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TSP08",
-    name="upstream-permanent",
-    summary="`depends_on` names a permanent task",
-    reads=FRONT_MATTER,
-)
+RULE = Rule.of("TSP08", __name__, "`depends_on` names a permanent task", reads=FRONT_MATTER)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each item of `depends_on` that is a permanent task; its own id is no upstream."""
     for dependency in facts.dependencies:
         if is_own_task(facts, dependency.id):

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.model.archive_format import rolled_items
 from taskstate.model.permanent import (
     ALL_SECTIONS,
@@ -51,13 +51,9 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.permanent import LoggedVersion
-    from taskstate.syntax.document import Document, Section
+    from taskstate.syntax.document import Section
 
-RULE = Rule(
-    code="TSP03",
-    name="version-missing",
-    summary="the Change Log lacks a version, or has a line that is none",
-)
+RULE = Rule.of("TSP03", __name__, "the Change Log lacks a version, or has a line that is none")
 
 _FORM = "`- {} - <time> - <actor> - <sections>: <summary>`"
 
@@ -67,7 +63,7 @@ class _Line(NamedTuple):
     span: Span
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each line that is no version, each gap, and a `version` that the Change Log lacks."""
     section = facts.state.section(CHANGE_LOG)
     if not facts.is_permanent or section is None or facts.outline.repeated:
@@ -95,7 +91,7 @@ def _lines(content: str, section: Section) -> Iterator[tuple[str, Span]]:
         start += len(raw)
 
 
-def _gaps(lines: list[_Line]) -> Iterator[Diagnostic]:
+def _gaps(lines: list[_Line]) -> Diagnostics:
     for above, line in pairwise(lines):
         number, expected = line.version.number, above.version.number - 1
         if number == expected:
@@ -111,7 +107,7 @@ def _gaps(lines: list[_Line]) -> Iterator[Diagnostic]:
         yield RULE.at(line.span, message, help=help_)
 
 
-def _difference(lines: list[_Line], heading: Span, facts: Facts) -> Iterator[Diagnostic]:
+def _difference(lines: list[_Line], heading: Span, facts: Facts) -> Diagnostics:
     version = facts.values.get("version")
     if not isinstance(version, int):
         return
@@ -124,7 +120,7 @@ def _difference(lines: list[_Line], heading: Span, facts: Facts) -> Iterator[Dia
         yield RULE.at(facts.value_span("version"), message, help=f"write `version: {newest}`")
 
 
-def _missing_end(lines: list[_Line], facts: Facts) -> Iterator[Diagnostic]:
+def _missing_end(lines: list[_Line], facts: Facts) -> Diagnostics:
     """Yield a finding where neither the Change Log nor the archive file has the versions below the lowest one."""
     lowest = min(lines, key=lambda line: line.version.number, default=None)
     if lowest is None or lowest.version.number == 1 or lowest.version.sections == (ALL_SECTIONS,):

@@ -27,28 +27,21 @@ $ taskstate permanent update
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.session_history import comparable
 from taskstate.model.permanent import CONTENT, VERSION_SEAL, changed_sections, edited_sections, version_of
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.task_state import TaskState
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TSP07",
-    name="version-not-raised",
-    summary="the content was edited by hand without a new version",
-)
+RULE = Rule.of("TSP07", __name__, "the content was edited by hand without a new version")
 
 _HELP = "`taskstate permanent update` gives the change its version and tells the agents"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each section that changed without a new version, or one for a version that fell."""
     if not facts.is_permanent or "version" not in facts.values:
         return

@@ -34,27 +34,20 @@ Delete the characters. Where one itself is the subject, write its name: U+200B. 
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.syntax import invisible
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
     from taskstate.syntax.spans import Span
 
-RULE = Rule(
-    code="TS953",
-    name="invisible-text",
-    summary="characters that nobody sees and a program reads stand in the text",
-    reads=WHOLE,
-)
+RULE = Rule.of("TS953", __name__, "characters that nobody sees and a program reads stand in the text", reads=WHOLE)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for the first run of invisible characters of each line, with the number of further ones there."""
+    document = facts.document
     lines: dict[int, list[Span]] = {}
     for run in facts.invisible:
         lines.setdefault(document.position(run.start).line, []).append(run)

@@ -37,29 +37,22 @@ A link that leads outside can be replaced by a copy of its target, or by a file 
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
     from taskstate.validation.schema_files import KeyPath
 
-RULE = Rule(
-    code="TS952",
-    name="path-escapes",
-    summary="a path leaves the repository, is absolute, or goes through a link that does",
-)
+RULE = Rule.of("TS952", __name__, "a path leaves the repository, is absolute, or goes through a link that does")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each path that leads outside, at its place."""
     for use, reason in facts.escaping_paths:
         yield RULE.at(
-            first_line_of(document, use.span),
+            first_line_of(facts.document, use.span),
             f"{_called(use.keys, facts)} is {shown(use.path)}, which {reason}",
             help=f"write a path that begins at the root of {use.root} and stays inside, with / between its parts",
         )

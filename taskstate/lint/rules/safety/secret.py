@@ -40,29 +40,21 @@ regular expressions; a value that one of them matches is no secret.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WHOLE, Diagnostic, Rule
+from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS951",
-    name="secret",
-    summary="looks like a credential (the value is masked in every output)",
-    reads=WHOLE,
-)
+RULE = Rule.of("TS951", __name__, "looks like a credential (the value is masked in every output)", reads=WHOLE)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each suspected credential, at its first line, without its value."""
     for secret in facts.credentials:
         yield RULE.at(
-            first_line_of(document, secret.span),
+            first_line_of(facts.document, secret.span),
             f"this looks like {secret.kind}; its value is not shown",
             help="revoke it if it was committed or sent, take it out, and name the place where it is kept",
         )

@@ -33,33 +33,24 @@ meant for the author of a section is still there long after the section was writ
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Fix, Rule
 from taskstate.lint.facts.wording import cut, shown
 from taskstate.syntax.edits import Edit
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS205",
-    name="heading-style",
-    severity=WARNING,
-    summary="number, case or form of a known heading is off",
-    fixable=True,
-)
+RULE = Rule.of("TS205", __name__, "number, case or form of a known heading is off", severity=WARNING, fixable=True)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each known heading that is not in its canonical form."""
     for part in facts.unusual_headings:
         heading = part.section.heading
         yield RULE.at(
             heading,
-            f"the heading {shown(heading.of(document.text))} is not in its form",
+            f"the heading {shown(heading.of(facts.document.text))} is not in its form",
             help=f"write `{cut(part.heading)}`",
             fix=Fix(edits=(Edit(*heading, part.heading),)),
         )

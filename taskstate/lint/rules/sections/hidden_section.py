@@ -32,30 +32,30 @@ Log` and `**4. Progress Log**` as headings.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Fix, Rule
 from taskstate.lint.facts.outline import PARAGRAPH
 from taskstate.lint.facts.wording import line_of, shown
 from taskstate.syntax.edits import Edit
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.facts.outline import Hidden
     from taskstate.syntax.document import Document
 
-RULE = Rule(code="TS207", name="hidden-section", summary="a required heading stands where it is none", fixable=True)
+RULE = Rule.of("TS207", __name__, "a required heading stands where it is none", fixable=True)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for the first hidden heading of each block, and for each one outside of blocks."""
     names = {spec.key: spec.heading.removeprefix("## ") for spec in facts.outline.absent}
     hidden = [(hidden, names[key]) for key, hidden in facts.outline.hidden.items()]
     hidden += [(each.hidden, each.spec.name) for each in facts.outline.unfilled if each.hidden]
     hidden.sort(key=lambda pair: pair[0].span)
     for group in _by_block(hidden):
-        yield _finding(document, group)
+        yield _finding(facts.document, group)
 
 
 def _finding(document: Document, group: list[tuple[Hidden, str]]) -> Diagnostic:

@@ -30,20 +30,17 @@ one. There is no fix, since only you can decide which of two texts is right.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.wording import line_of
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(code="TS203", name="section-duplicate", summary="the same section stands twice")
+RULE = Rule.of("TS203", __name__, "the same section stands twice")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for a section whose title an earlier one has; of several, as of a doubled text, only one."""
     repeated = facts.outline.repeated
     if len(repeated) > 1:
@@ -55,7 +52,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         return
     for spec, section in repeated:
         first = facts.outline.section(spec)
-        line = line_of(document, first.span) if first else 0
+        line = line_of(facts.document, first.span) if first else 0
         yield RULE.at(
             section.heading,
             f"the section {spec.name!r} stands here again",

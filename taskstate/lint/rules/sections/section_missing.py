@@ -33,7 +33,7 @@ another one, the kind is to be mended first. A section that stands there under a
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Fix, Rule
 from taskstate.lint.facts.outline import (
     SECTION,
     SUBSECTION,
@@ -51,21 +51,20 @@ from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.document_kinds import SectionSpec
     from taskstate.model.lost_headings import LostContent
     from taskstate.syntax.document import Document, Section
 
-RULE = Rule(code="TS201", name="section-missing", summary="a required section is absent", fixable=True)
+RULE = Rule.of("TS201", __name__, "a required section is absent", fixable=True)
 
 EMPTY_FENCES = {"checklist": ("```json", "{", '  "features": [],', '  "overall_progress": "0%"', "}", "```")}
 SEALED = "Static Context"  # `context.seal` is a hash of its text, so no fix may change it
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each required section that the text lacks and that is not hidden."""
+    document = facts.document
     for spec in facts.outline.absent:
         if spec.key in facts.outline.hidden or spec.key in facts.outline.renamed:
             continue  # TS207, TS209

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import re
 
-from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import Diagnostics, Fix, Rule
 from taskstate.lint.facts.outline import end_of, headings, start_of, verified_edits
 from taskstate.lint.facts.wording import shown
 from taskstate.syntax.edits import Edit
@@ -42,13 +42,11 @@ from taskstate.syntax.spans import Span, line_start
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.facts.outline import Outline
     from taskstate.syntax.document import Document, Section
 
-RULE = Rule(code="TS202", name="section-order", summary="a section stands in the wrong place", fixable=True)
+RULE = Rule.of("TS202", __name__, "a section stands in the wrong place", fixable=True)
 
 _RULE = r"(?:-{3,}|\*{3,}|_{3,})\Z"
 _BLANK_ABOVE = r"(?:\n|\r(?!\n))[ \t]*(?:\r\n?|\n)\Z"
@@ -56,10 +54,10 @@ _BLANKS = " \t\r\n"
 _LOOK_BACK = 100  # characters: the search would otherwise start at the beginning of the text
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for the fewest sections that would have to move; the fix of each sorts all of them."""
     displaced = facts.outline.displaced
-    fix = _fix(document, facts.outline) if displaced else None
+    fix = _fix(facts.document, facts.outline) if displaced else None
     for spec, section in displaced:
         before, behind = facts.outline.neighbours(spec)
         position = f"behind {shown(before.title)}" if before else f"before {shown(behind.title)}" if behind else "first"

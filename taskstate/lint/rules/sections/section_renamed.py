@@ -33,33 +33,25 @@ section really is another one, put it under `## Notes` with a heading of level 3
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import Diagnostics, Fix, Rule
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.syntax.edits import Edit
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS209",
-    name="section-renamed",
-    summary="a required section stands there under another title",
-    fixable=True,
-)
+RULE = Rule.of("TS209", __name__, "a required section stands there under another title", fixable=True)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each section that is probably a missing one, at its heading."""
     for spec in facts.outline.absent:
         section = facts.outline.renamed.get(spec.key)
         if section:
             edit = Edit(section.heading.start, section.heading.end, spec.heading)
             yield RULE.at(
-                first_line_of(document, section.heading),
+                first_line_of(facts.document, section.heading),
                 f"the section {spec.heading!r} is missing, and {shown(section.title)} is probably it",
                 help=f"write it as `{spec.heading}`; `--fix --unsafe-fixes` does",
                 fix=Fix(edits=(edit,), safe=False),

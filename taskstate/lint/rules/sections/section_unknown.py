@@ -39,27 +39,20 @@ Where the section is meant to be there, silence the finding in the line above it
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document, Section
 
-RULE = Rule(
-    code="TS204",
-    name="section-unknown",
-    severity=WARNING,
-    summary="a section that the kind does not declare",
-)
+RULE = Rule.of("TS204", __name__, "a section that the kind does not declare", severity=WARNING)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each unknown section heading, but for those that TS208 asks about."""
-    unknown = [section for section in facts.outline.undeclared if not _is_front_matter(document, section)]
+    unknown = [section for section in facts.outline.undeclared if not _is_front_matter(facts.document, section)]
     asked = {each.near.span.start for each in facts.outline.unfilled if each.near} if unknown else set()
     for section in unknown:
         if section.span.start not in asked:

@@ -36,21 +36,19 @@ Write the subsection, or put the placeholder there until it is written:
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.outline import SUBSECTION
 from taskstate.lint.facts.wording import line_of, shown
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document, Section
 
-RULE = Rule(code="TS208", name="subsection-missing", summary="a required subsection is absent or empty")
+RULE = Rule.of("TS208", __name__, "a required subsection is absent or empty")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each required subsection: at its section's heading if absent, at its own if empty."""
     for unfilled in facts.outline.unfilled:
         name, parent = unfilled.spec.name, unfilled.parent
@@ -65,7 +63,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
             yield RULE.at(
                 parent.heading,
                 f"the section {shown(parent.title)} has no subsection {name!r}",
-                help=_help(document, name, unfilled.near),
+                help=_help(facts.document, name, unfilled.near),
             )
 
 

@@ -36,7 +36,7 @@ from __future__ import annotations
 import re
 from shlex import quote
 
-from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Fix, Rule
 from taskstate.lint.facts.outline import body_start, headings, insertion_edit, verified_edits
 from taskstate.lint.facts.wording import cut, shown
 from taskstate.model.document_kinds import TASK
@@ -46,30 +46,23 @@ from taskstate.syntax.spans import CONTROLS, Span
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.document_kinds import Kind
     from taskstate.syntax.document import Document, Section
 
-RULE = Rule(
-    code="TS206",
-    name="title-mismatch",
-    summary="the title line does not agree with `task_id` and `title`",
-    fixable=True,
-)
+RULE = Rule.of("TS206", __name__, "the title line does not agree with `task_id` and `title`", fixable=True)
 
 _TITLE = 1
 _WORD = r"\w+"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for a missing or wrong title line, and for each further heading of level 1."""
     titles = facts.wrong_titles
     if titles is None:
         return
     expected_line, line = titles.expected, titles.line
-    wrong = _missing(document, expected_line) if line is None else None
+    wrong = _missing(facts.document, expected_line) if line is None else None
     if line and titles.is_wrong:
         wrong = _wrong(line, expected_line, facts)
     if wrong:

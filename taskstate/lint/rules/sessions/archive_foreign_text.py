@@ -31,27 +31,20 @@ leaves it in the archive file.
 from __future__ import annotations
 
 from taskstate.archive.integrity import MOVE_OUT, ArchiveContents
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS413",
-    name="archive-foreign-text",
-    severity=WARNING,
-    summary="an archive file has text that belongs to no batch",
-)
+RULE = Rule.of("TS413", __name__, "an archive file has text that belongs to no batch", severity=WARNING)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each text of an archive file that belongs to no batch."""
+    document = facts.document
     if facts.file_type == "archive":
         for each in ArchiveContents(document.text).outside:
             yield RULE.at(first_line_of(document, Span(each.at, len(document.text))), each.message, help=MOVE_OUT)

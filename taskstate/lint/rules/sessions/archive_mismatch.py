@@ -48,7 +48,7 @@ from taskstate.archive.integrity import (
     not_summarised,
     runs_of,
 )
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.model import names
 from taskstate.model.archive_format import content_hash
@@ -62,19 +62,16 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS407",
-    name="archive-mismatch",
-    summary="the state file and its archive disagree, or the archive disagrees with itself",
-)
+RULE = Rule.of("TS407", __name__, "the state file and its archive disagree, or the archive disagrees with itself")
 
 _PATH, _FOLDER = "archive_path", "archives"
 _LOG = "Progress Log"
 _TITLE = r"(?i)task #(\S+) archive\b"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each fault of an archive file, or of the archive of a state file."""
+    document = facts.document
     if not facts.has_archive:
         return
     if facts.file_type == "archive":
@@ -151,7 +148,7 @@ def _recorded_path(facts: Facts) -> str:
     return path if isinstance(path, str) else ""
 
 
-def _path(facts: Facts) -> Iterator[Diagnostic]:
+def _path(facts: Facts) -> Diagnostics:
     """Yield a finding for an `archive_path` that is not the path of the task's archive."""
     folder, _, name = _recorded_path(facts).rpartition("/")
     own = names.own_file(name)
@@ -171,7 +168,7 @@ def _is_denied(facts: Facts) -> bool:
     return bool(facts.queries.archive())
 
 
-def _title(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def _title(document: Document, facts: Facts) -> Diagnostics:
     """Yield a finding where the title of an archive file names another task."""
     title = document.sections[0] if document.sections else None
     match = re.compile(_TITLE).match(title.title) if title and title.level == 1 else None
@@ -182,7 +179,7 @@ def _title(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         yield RULE.at(first_line_of(document, title.heading), message, help=_take_back(facts))
 
 
-def _missing(facts: Facts) -> Iterator[Diagnostic]:
+def _missing(facts: Facts) -> Diagnostics:
     """Yield a finding if the state file refers to an archive file that never existed (TS012 reports a removed one)."""
     if facts.state.archived and facts.queries.earlier_archive():
         return
@@ -195,7 +192,7 @@ def _missing(facts: Facts) -> Iterator[Diagnostic]:
         yield RULE.at(facts.value_span(_PATH), message, help=help_)
 
 
-def _archive(facts: Facts, archive: ArchiveContents) -> Iterator[Diagnostic]:
+def _archive(facts: Facts, archive: ArchiveContents) -> Diagnostics:
     """Yield findings about the content of an existing archive."""
     told = list(_against_summary(facts, archive))
     yield from told
@@ -208,7 +205,7 @@ def _archive(facts: Facts, archive: ArchiveContents) -> Iterator[Diagnostic]:
         yield RULE.at(_span(facts), message, help=_take_back(facts))
 
 
-def _against_summary(facts: Facts, archive: ArchiveContents) -> Iterator[Diagnostic]:
+def _against_summary(facts: Facts, archive: ArchiveContents) -> Diagnostics:
     """Yield findings where the sessions in the summary and in the archive differ."""
     summary, numbers = facts.summary, archive.numbers
     if summary and not summary.last:
@@ -226,7 +223,7 @@ def _against_summary(facts: Facts, archive: ArchiveContents) -> Iterator[Diagnos
     yield from _beyond_summary(facts, archive, range(first, last + 1))
 
 
-def _beyond_summary(facts: Facts, archive: ArchiveContents, summed: range) -> Iterator[Diagnostic]:
+def _beyond_summary(facts: Facts, archive: ArchiveContents, summed: range) -> Diagnostics:
     """Yield findings for archived sessions that the summary does not stand for."""
     in_log = {session.number: session for session in facts.sessions}
     beyond = [each for each in archive.numbers if each not in summed]

@@ -37,7 +37,7 @@ commit in the next one, and silence the finding above the line with
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
 from taskstate.model.session_texts import COMMITS
 from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import Span
@@ -50,12 +50,7 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS410",
-    name="commit-unknown",
-    severity=WARNING,
-    summary="a commit is named that this repository does not have",
-)
+RULE = Rule.of("TS410", __name__, "a commit is named that this repository does not have", severity=WARNING)
 
 # The lookarounds reject ids inside words, paths and anchors; the lookaheads demand a letter and a digit.
 _COMMIT = (
@@ -65,10 +60,10 @@ _COMMIT = (
 _HISTORY, _LABEL = "Git History", rf"(?i){COMMITS.field}\s*:"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each commit that the repository lacks, at the first place that names it."""
     named: dict[str, Span] = {}
-    for commit in _named(document, facts):
+    for commit in _named(facts.document, facts):
         commit_id = commit["quoted"] or commit["bare"]
         named.setdefault(commit_id.lower(), Span(*commit.span("quoted" if commit["quoted"] else "bare")))
     missing = facts.queries.missing_commits(tuple(named)) if named else ()

@@ -39,24 +39,16 @@ $ taskstate complete 101
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
 from taskstate.lint.facts.wording import cut, first_line_of
 from taskstate.model.session_texts import NEXT
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS406",
-    name="no-next-step",
-    severity=WARNING,
-    summary="the newest session of a task in progress names no next step",
-)
+RULE = Rule.of("TS406", __name__, "the newest session of a task in progress names no next step", severity=WARNING)
 
 _HELP = (
     "record what comes next: `taskstate session add {0} --did T --state T --next T`; "
@@ -64,8 +56,9 @@ _HELP = (
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the text in place of the next steps."""
+    document = facts.document
     newest = facts.idle_session
     if newest is None:
         return

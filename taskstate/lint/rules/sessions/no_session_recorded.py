@@ -37,23 +37,21 @@ from __future__ import annotations
 import json
 
 from taskstate.context.path_scope import read_scope
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
 from taskstate.lint.facts.session_history import SessionIndex, comparable, entries, newest
 from taskstate.lint.facts.wording import shown
 from taskstate.model.names import own_file
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS408",
-    name="no-session-recorded",
+RULE = Rule.of(
+    "TS408",
+    __name__,
+    "the checklist or files of a task in progress changed, and no session was added",
     severity=WARNING,
-    summary="the checklist or files of a task in progress changed, and no session was added",
 )
 
 _DERIVED = "overall_progress"
@@ -63,13 +61,13 @@ _NO_WORK = {
 }  # of a feature: a description never changes, and moving a feature is no work on it
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the heading of the Progress Log."""
     past = comparable(facts)
     log = facts.state.section("Progress Log")
     if not facts.may_lack_session or not past or log is None or not facts.sessions_known:
         return
-    work = _work(document, facts, past)
+    work = _work(facts.document, facts, past)
     if work and not any(_is_longer(facts, then) for then in past):
         yield RULE.at(
             log.heading,

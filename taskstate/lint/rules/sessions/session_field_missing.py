@@ -41,7 +41,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Rule
 from taskstate.lint.facts.outline import SECTION, SUBSECTION
 from taskstate.lint.facts.wording import line_of
 from taskstate.messages import first_of
@@ -52,19 +52,18 @@ from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.progress_log import Field, Session
     from taskstate.syntax.document import Document, Section
 
-RULE = Rule(
-    code="TS404", name="session-field-missing", summary="a session lacks one of its three fields, or says nothing there"
-)
+RULE = Rule.of("TS404", __name__, "a session lacks one of its three fields, or says nothing there")
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for the required fields that a session lacks, and one for each that is empty."""
+    document = facts.document
     strays: Mapping[Span, Sequence[Section]] | None = None
     for session in facts.unfinished_sessions:
         absent = [label for label in REQUIRED_LABELS if label.lower() not in session.fields]

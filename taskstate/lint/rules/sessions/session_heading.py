@@ -41,7 +41,7 @@ such. Text under a wrong heading is not checked further.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Fix, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.model.progress_log import is_summary
 from taskstate.syntax.edits import Edit
@@ -49,31 +49,26 @@ from taskstate.syntax.patterns import compiled
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.document_kinds import SectionSpec
-    from taskstate.syntax.document import Document
     from taskstate.syntax.spans import Span
 
-RULE = Rule(
-    code="TS401",
-    name="session-heading",
-    summary="a level-3 heading of the Progress Log is neither a session nor the summary",
-    fixable=True,
+RULE = Rule.of(
+    "TS401", __name__, "a level-3 heading of the Progress Log is neither a session nor the summary", fixable=True
 )
 
 _SESSION = r"(?i)\W*sessions?\b"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each heading of level 3 that its section does not declare, and for lines meant as such."""
     for spec, section in facts.strays:
         yield _finding(section.heading, section.title, spec)
     for line in facts.session_lines:
+        said = shown(line.span.of(facts.document.text))
         yield RULE.at(
             line.span,
-            f"{shown(line.span.of(document.text))} is no heading for Markdown: this session is a part of the one above",
+            f"{said} is no heading for Markdown: this session is a part of the one above",
             help=f"write `### {line.title}`; `--fix` does",
             fix=Fix(edits=(Edit(*line.span, f"### {line.title}"),)),
         )

@@ -31,25 +31,22 @@ from __future__ import annotations
 
 import re
 
-from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostic, Diagnostics, Rule
 from taskstate.lint.facts.moments import moment_of
 from taskstate.lint.facts.wording import shown
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
     from taskstate.syntax.spans import Span
 
-RULE = Rule(code="TS412", name="session-in-future", summary="a session, or the test of a feature, is in the future")
+RULE = Rule.of("TS412", __name__, "a session, or the test of a feature, is in the future")
 
 _HOURS = 24  # by which local time may be ahead of UTC, with some slack
 _EXACT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each date in the future."""
     for session in facts.future_sessions:
         cure = f"write the time when it was, in UTC: `### Session {session.number} - YYYY-MM-DD HH:MM`"

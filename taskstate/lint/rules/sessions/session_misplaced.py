@@ -41,7 +41,7 @@ from bisect import bisect_left, bisect_right
 from itertools import accumulate
 from math import inf
 
-from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import Diagnostics, Fix, Rule
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.model.misplaced_sessions import misplaced_sessions
 from taskstate.model.task_state import PART_LEVEL, read_state
@@ -57,18 +57,14 @@ if TYPE_CHECKING:
     from taskstate.model.misplaced_sessions import MisplacedSession
     from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS411",
-    name="session-misplaced",
-    summary="a session is outside the Progress Log, or at another level in it",
-    fixable=True,
-)
+RULE = Rule.of("TS411", __name__, "a session is outside the Progress Log, or at another level in it", fixable=True)
 
 _DEEPEST = 6  # level of a heading in Markdown
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each misplaced session; those whose numbers fit are moved by one safe fix."""
+    document = facts.document
     if not facts.outline.misplaced:
         return
     fitting, others = _by_fit(facts)

@@ -40,7 +40,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostic, Diagnostics, Fix, Rule
 from taskstate.lint.facts.moments import moment_of
 from taskstate.lint.facts.session_history import uncommitted
 from taskstate.messages import first_of
@@ -53,18 +53,15 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.progress_log import Session
-    from taskstate.syntax.document import Document
     from taskstate.syntax.spans import Span
 
-RULE = Rule(
-    code="TS402", name="session-number", summary="the numbers of the sessions do not rise one by one", fixable=True
-)
+RULE = Rule.of("TS402", __name__, "the numbers of the sessions do not rise one by one", fixable=True)
 
 _MAX_NUMBERS = 10  # of sessions that a message lists
 _RENUMBER = "renumber it, and those behind it as far as needed; `{}` does"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for the fewest sessions whose numbers must change, and for each gap."""
     if not facts.is_out_of_sequence:
         return
@@ -159,7 +156,7 @@ def _are_uncommitted(headings: set[Span], facts: Facts) -> bool:
     return facts.past is not None and headings <= uncommitted(facts)
 
 
-def _gaps(facts: Facts, kept: set[int], archived: int | None) -> Iterator[Diagnostic]:
+def _gaps(facts: Facts, kept: set[int], archived: int | None) -> Diagnostics:
     """Yield a finding for each session before which numbers are missing.
 
     A session with a wrong number and an unknown heading may each be one of the missing sessions, and so count as one

@@ -32,27 +32,18 @@ from __future__ import annotations
 from contextlib import suppress
 
 from taskstate.errors import CannotEdit
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Fix, Rule
 from taskstate.model.start_of_work import start_of_work, unfilled
 from taskstate.syntax.edits import Edit
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS414",
-    name="session-of-created",
-    severity=WARNING,
-    fixable=True,
-    summary="a task that has sessions is still `created`",
-)
+RULE = Rule.of("TS414", __name__, "a task that has sessions is still `created`", severity=WARNING, fixable=True)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the status."""
     if not facts.is_begun_unsaid:
         return

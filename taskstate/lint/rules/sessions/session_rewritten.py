@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 
-from taskstate.lint.diagnostics import Diagnostic, Rule
+from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Rule
 from taskstate.lint.facts.moments import in_future
 from taskstate.lint.facts.session_history import SessionIndex, archived, entries, is_reliable
 from taskstate.model.config import COMMITTED
@@ -52,17 +52,12 @@ from taskstate.syntax.conflict_markers import find_conflicts
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.facts.session_history import SessionText
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS405",
-    name="session-rewritten",
-    summary="what a committed session says is found neither in the log nor in the archive",
-)
+RULE = Rule.of("TS405", __name__, "what a committed session says is found neither in the log nor in the archive")
 
 _MAX_NAMES = 3  # sessions that the message lists; of more it gives the number
 
@@ -74,7 +69,7 @@ class _Committed(NamedTuple):
     parent: int
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for sessions that were changed, one for those that were removed, one for each lost heading."""
     parents = [(n, then) for n, then in enumerate(facts.past or ()) if is_reliable(then)]
     if _has_unreadable_log(facts):

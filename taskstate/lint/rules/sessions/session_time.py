@@ -36,25 +36,22 @@ from __future__ import annotations
 
 import re
 
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
 from taskstate.lint.facts.moments import moment_of
 from taskstate.model.algorithms import longest_rising
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.progress_log import Session
-    from taskstate.syntax.document import Document
 
-RULE = Rule(code="TS403", name="session-time", summary="a session does not say when it was, or goes back in time")
+RULE = Rule.of("TS403", __name__, "a session does not say when it was, or goes back in time")
 
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _NO_DIGIT = r"\D"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule takes both
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each session without a valid time, and for the fewest whose times decrease."""
     for session in facts.undated_sessions:
         yield RULE.at(
@@ -86,7 +83,7 @@ def _reason(session: Session) -> str:
     return f"has a date, {date[0]}, and no time" if date else "has no time"
 
 
-def _falling(timed: list[Session], kept: set[int]) -> Iterator[Diagnostic]:
+def _falling(timed: list[Session], kept: set[int]) -> Diagnostics:
     before: Session | None = None
     for index, session in enumerate(timed):
         if index in kept:

@@ -34,7 +34,7 @@ for you.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
 from taskstate.lint.facts.length_facts import VALUE, may_exceed
 from taskstate.lint.facts.wording import first_line_of
 from taskstate.model.task_state import KB
@@ -42,28 +42,26 @@ from taskstate.syntax.spans import size_in_bytes
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
 
-RULE = Rule(
-    code="TS504",
-    name="long-value",
+RULE = Rule.of(
+    "TS504",
+    __name__,
+    "a single value over 2 KiB, or a session over 8 KiB: put it into an artifact and link it",
     severity=WARNING,
-    summary="a single value over 2 KiB, or a session over 8 KiB: put it into an artifact and link it",
 )
 
 _HELP = "put it into an artifact or a file of the repository, and write here what it shows and where it is"
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each value and each session that is too long."""
     faulty = {fault.path[0] for fault in facts.front_matter_faults if fault.path}
     for key, value in facts.long_values:
         if key not in faulty:
-            yield from _values(document, value, key)
+            yield from _values(facts.document, value, key)
     for session, size in facts.long_sessions:
         yield RULE.at(
             session.section.heading,
@@ -72,7 +70,7 @@ def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
         )
 
 
-def _values(document: Document, node: Node, where: str) -> Iterator[Diagnostic]:
+def _values(document: Document, node: Node, where: str) -> Diagnostics:
     """Yield a finding for each long string within a value; `where` is the path to the value."""
     if not may_exceed(document.text, node.span.end - node.span.start, VALUE):
         return

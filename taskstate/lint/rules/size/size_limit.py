@@ -35,24 +35,16 @@ automatically.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Fix, Rule
+from taskstate.lint.diagnostics import Diagnostics, Fix, Rule
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS502",
-    name="size-limit",
-    summary="the file is over 75 KB: run `taskstate archive`",
-    fixable=True,
-)
+RULE = Rule.of("TS502", __name__, "the file is over 75 KB: run `taskstate archive`", fixable=True)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the first line."""
     kept, sessions = facts.config.size.keep_sessions, len(facts.state.sessions)
     if facts.over_limit and sessions > kept:

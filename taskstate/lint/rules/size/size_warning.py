@@ -36,24 +36,16 @@ automatically once the file is over the limit, so you may also wait.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS501",
-    name="size-warning",
-    severity=WARNING,
-    summary="the file is over 50 KB: consider archiving",
-)
+RULE = Rule.of("TS501", __name__, "the file is over 50 KB: consider archiving", severity=WARNING)
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the first line."""
     passed = facts.over_warning
     if passed:

@@ -32,27 +32,23 @@ A task with such a large checklist is better split into several.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
 from taskstate.model.derived_values import how_to_shorten, largest_parts
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS505",
-    name="too-large-to-archive",
+RULE = Rule.of(
+    "TS505",
+    __name__,
+    "the file is over the limit with no more sessions than are kept: names its largest parts",
     severity=WARNING,
-    summary="the file is over the limit with no more sessions than are kept: names its largest parts",
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the first line; none where a part that cannot be read may have more sessions."""
-    del document
     over, kept = facts.over_limit, facts.config.size.keep_sessions
     if over and len(facts.state.sessions) <= kept and facts.unreadable_body is None:
         yield RULE.at(

@@ -36,25 +36,19 @@ said of its sessions until there are ten more.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WARNING, Diagnostic, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
 from taskstate.tasks.task_size import advice, is_too_long
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document
 
-RULE = Rule(
-    code="TS503",
-    name="too-many-sessions",
-    severity=WARNING,
-    summary="over 20 sessions: consider a decomposition, with the one suggested",
+RULE = Rule.of(
+    "TS503", __name__, "over 20 sessions: consider a decomposition, with the one suggested", severity=WARNING
 )
 
 
-def check(document: Document, facts: Facts) -> Iterator[Diagnostic]:  # noqa: ARG001 - every rule is called alike
+def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the first line; none where the sessions cannot be counted."""
     total, size = facts.too_many_sessions, facts.config.size
     if facts.values.get("status") is None or not facts.sessions_known:
