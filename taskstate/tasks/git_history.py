@@ -87,24 +87,30 @@ def sync(workspace: Workspace, task_id: str, request: Request, *, since: str = "
     return change(workspace, task_id, job, request)
 
 
-def listing(workspace: Workspace, loaded: Loaded) -> Step:
-    """Return the step that lists the commits of a task since the base of its work, also those made in its open turn.
+def listing(workspace: Workspace, loaded: Loaded) -> tuple[Step, tuple[Commit, ...]]:
+    """Return the step that lists the commits of a task since the base of its work, and those made in its open turn.
 
-    Git is asked now, and not under the lock. Where it has no such base, as in a shallow clone, nothing is listed.
+    Both come from one look at git, which is asked now, and not under the lock; the turn's are the oldest first. Where
+    git has no such base, as in a shallow clone, nothing is listed.
     """
-    delta, commits, made = blocks_of(loaded.document).delta, tuple[Commit, ...](), frozenset[str]()
+    delta, commits, made = blocks_of(loaded.document).delta, tuple[Commit, ...](), tuple[Commit, ...]()
+    here, turn = frozenset[str](), delta.turn
     if delta.base_commit and delta.base_commit != git.head(workspace.root):
         with suppress(GitFailed):
             commits = git_log.log(workspace.root, since=delta.base_commit)
-    if delta.turn and commits:
-        made = movement.made_here(workspace.root, delta.turn.started_at or "", delta.turn.head or "")
-    found = commits_of(commits, loaded.state.id, made)
+    if turn and turn.head in {delta.base_commit, *(each.id for each in commits)} and commits:
+        here = movement.made_here(workspace.root, turn.started_at or "", turn.head or "")
+        made = tuple(each for each in reversed(commits) if each.id in here)
+    elif turn and turn.head:
+        here = movement.made_here(workspace.root, turn.started_at or "", turn.head) if commits else here
+        made = git_log.made_since(workspace.root, turn.head, turn.started_at or "")
+    found = commits_of(commits, loaded.state.id, here)
 
     def step(now: Loaded) -> Change:
         has_place = now.state.section(_TITLE) or now.state.section(_BEFORE)
         return Change(_with_commits(workspace, now.state, found if has_place else ())[0].document.text)
 
-    return step
+    return step, made
 
 
 def moving_older(workspace: Workspace) -> Step:
