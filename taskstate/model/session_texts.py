@@ -80,7 +80,7 @@ COMMITS = SessionText(
 VERIFICATION = SessionText(
     "verification", "Verification", "verified", "what was verified, and how", "the verification", of_turn=True
 )
-_FINDING = r"; (?=(?:raised|answered|not settled|cleared) \d+\b)"
+_FINDING = r"; (?=(?:raised|answered|not settled|cleared) \d{1,9}(?:: | \())"
 FINDINGS = SessionText("findings", "Findings", "", "", "a finding", of_turn=True, parted=_FINDING)
 OUTCOME = SessionText("outcome", "Outcome", "", "", "the outcome", of_turn=True)
 # In the order of the file.
