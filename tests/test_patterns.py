@@ -65,6 +65,7 @@ COMPOSED: dict[str, Callable[[Any], Iterable[str]]] = {
     "lsp.links: pattern": lambda _: [r"(?<![\w./-])a(?![\w/-])"],
     "model.chain_quotes: pattern": lambda module: [pattern for pattern, _ in module._ENDS],
     "model.document_kinds: pattern": lambda _: _declared(SCHEMAS / "kinds"),
+    "model.session_texts: self.parted": lambda module: [each.parted for each in module.SESSION_TEXTS if each.parted],
     "model.names: pattern": lambda module: [row[-1] for row in module._own_files()],
     "permanent.notify: f'(?m)^version:[ \\\\t]*{version}[ \\\\t]*\\\\r?$'": lambda _: [
         r"(?m)^version:[ \t]*12[ \t]*\r?$"

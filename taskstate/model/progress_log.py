@@ -33,6 +33,7 @@ _OTHER_LABEL = rf"(?i)(?:(?:\*\*|__)(?<=[\r\n]..))({session_texts.ASKED_PATTERN}
 _REQUIRED, _ASKED = (
     frozenset(map(str.lower, each)) for each in (session_texts.REQUIRED_LABELS, session_texts.ASKED_LABELS)
 )
+_PARTED = {text.field: text for text in SESSION_TEXTS if text.parted}
 _FIELDS = {name: text.field for text in SESSION_TEXTS for name in text.also}  # second names
 
 
@@ -81,7 +82,8 @@ class Session(_Session):
     def field(self, name: str) -> tuple[str, ...]:
         """Return the items of a field, or its text as the only one; empty where it is missing."""
         field = self.fields.get(name)
-        return field.values(self.document) if field else ()
+        values = field.values(self.document) if field else ()
+        return _PARTED[name].values_in(values[0]) if name in _PARTED and len(values) == 1 else values
 
     def values(self, text: SessionText) -> tuple[str, ...]:
         """Return the values of a text; of commits without the backticks that enclose a whole one."""

@@ -20,6 +20,7 @@ class SessionText(NamedTuple):
     `help` says what to give. A text that is not `repeated` has one value. One that is `required` must be given. `what`
     names one value in messages, and `example` stands for one in a usage line. Values that are `commits` begin with the
     id of one, which is written in backticks. `also` are other labels that are read as the same text, in lower case.
+    Several short values stand on one line where `parted` matches between two of them.
     What `finish` knows of a turn is `of_turn`: it adds values to those that were given, and no door asks for a text
     without a flag.
     """
@@ -35,11 +36,16 @@ class SessionText(NamedTuple):
     commits: bool = False
     of_turn: bool = False
     also: tuple[str, ...] = ()
+    parted: str = ""
 
     @property
     def field(self) -> str:
         """The name of its part among `Session.fields`."""
         return self.label.lower()
+
+    def values_in(self, line: str) -> tuple[str, ...]:
+        """Return the values on one line."""
+        return tuple(re.split(self.parted, line)) if self.parted else (line,)
 
 
 # A row that some part of the product means by itself has a name.
@@ -69,11 +75,13 @@ COMMITS = SessionText(
     example="SHA",
     commits=True,
     of_turn=True,
+    parted=r"; (?=`[0-9a-f]{4,64}`)",
 )
 VERIFICATION = SessionText(
     "verification", "Verification", "verified", "what was verified, and how", "the verification", of_turn=True
 )
-FINDINGS = SessionText("findings", "Findings", "", "", "a finding", of_turn=True)
+_FINDING = r"; (?=(?:raised|answered|not settled|cleared) \d{1,9}(?:: | \())"
+FINDINGS = SessionText("findings", "Findings", "", "", "a finding", of_turn=True, parted=_FINDING)
 OUTCOME = SessionText("outcome", "Outcome", "", "", "the outcome", of_turn=True)
 # In the order of the file.
 SESSION_TEXTS = (BY, DID, ISSUES, STATE, NEXT, COMMITS, VERIFICATION, FINDINGS, OUTCOME)
@@ -114,6 +122,7 @@ def by_of(text: str) -> By:
 
 
 _OF_TURN = "|".join(re.escape(name) for text in SESSION_TEXTS if text.of_turn for name in (text.label, *text.also))
+_PARTED = "|".join(text.parted for text in SESSION_TEXTS if text.parted)
 _TOLD = rf"(?msi)^\*\*(?:{_OF_TURN}):\*\*(.*?)(?=^\*\*[^*\n]+:\*\*|\Z)"
 
 
@@ -124,8 +133,9 @@ def tells_more(new: str, old: str) -> bool:
     """
     told = compiled(_TOLD)
     rests = [[line.rstrip() for line in told.sub("", each).split("\n") if line.strip()] for each in (new, old)]
-    said = (line.strip().removeprefix("- ") for part in told.findall(old) for line in part.split("\n"))
-    return rests[0] == rests[1] and all(line in new for line in said)
+    lines = (line.strip().removeprefix("- ") for part in told.findall(old) for line in part.split("\n"))
+    said = (each for line in lines for each in re.split(_PARTED, line))
+    return rests[0] == rests[1] and all(each in new for each in said)
 
 
 def agent_last(texts: Sequence[SessionText]) -> list[SessionText]:

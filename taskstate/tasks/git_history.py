@@ -35,7 +35,6 @@ from taskstate.writing.writer import change
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from taskstate.model.delta_block import Turn
     from taskstate.model.task_state import TaskState
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request, Step
@@ -85,27 +84,30 @@ def sync(workspace: Workspace, task_id: str, request: Request, *, since: str = "
     return change(workspace, task_id, job, request)
 
 
-def made_in(workspace: Workspace, turn: Turn | None) -> tuple[Commit, ...]:
-    """Return the commits that were made in an open turn so far, the oldest first."""
-    return git_log.made_since(workspace.root, turn.head, turn.started_at or "") if turn and turn.head else ()
+def listing(workspace: Workspace, loaded: Loaded) -> tuple[Step, tuple[Commit, ...]]:
+    """Return the step that lists the commits of a task since the base of its work, and those made in its open turn.
 
-
-def listing(workspace: Workspace, loaded: Loaded, made: Iterable[Commit]) -> Step:
-    """Return the step that lists the commits of a task since the base of its work, also those `made` in its open turn.
-
-    Git is asked now, and not under the lock. Where it has no such base, as in a shallow clone, nothing is listed.
+    Both come from one look at git, which is asked now, and not under the lock; the turn's are the oldest first. Where
+    git has no such base, as in a shallow clone, nothing is listed.
     """
-    base, commits = blocks_of(loaded.document).delta.base_commit, tuple[Commit, ...]()
-    if base and base != git.head(workspace.root):
+    delta, commits, made = blocks_of(loaded.document).delta, tuple[Commit, ...](), tuple[Commit, ...]()
+    here, turn = frozenset[str](), delta.turn
+    if delta.base_commit and delta.base_commit != git.head(workspace.root):
         with suppress(GitFailed):
-            commits = git_log.log(workspace.root, since=base)
-    found = commits_of(commits, loaded.state.id, {each.id for each in made})
+            commits = git_log.log(workspace.root, since=delta.base_commit)
+    if turn and turn.head in {delta.base_commit, *(each.id for each in commits)} and commits:
+        here = movement.made_here(workspace.root, turn.started_at or "", turn.head or "")
+        made = tuple(each for each in reversed(commits) if each.id in here)
+    elif turn and turn.head:
+        here = movement.made_here(workspace.root, turn.started_at or "", turn.head) if commits else here
+        made = git_log.made_since(workspace.root, turn.head, turn.started_at or "")
+    found = commits_of(commits, loaded.state.id, here)
 
     def step(now: Loaded) -> Change:
         has_place = now.state.section(_TITLE) or now.state.section(_BEFORE)
         return Change(_with_commits(workspace, now.state, found if has_place else ())[0].document.text)
 
-    return step
+    return step, made
 
 
 def moving_older(workspace: Workspace) -> Step:

@@ -10,11 +10,14 @@ from taskstate.syntax.spans import with_newlines
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from taskstate.model.progress_log import Session
     from taskstate.model.session_texts import SessionText
+    from taskstate.syntax.document import Document
+
+_LINE = 144  # characters in which several values of a text stand on its label's line
 
 
 class NewSession:
@@ -68,12 +71,17 @@ def entry_of(session: NewSession, number: int, time: str) -> str:
     return "\n\n".join((f"### Session {number} - {time}", *filter(None, parts)))
 
 
-def completed(session: Session, more: Mapping[str, Sequence[str]]) -> str:
-    """Return the text of a session's file in which the session says more, given by the keys of the texts.
+def completed(document: Document, told: Iterable[tuple[Session, Mapping[str, Sequence[str]]]]) -> str:
+    """Return the text of a file in which some of its sessions say more, given by the keys of the texts.
 
-    Its own words stay as they are; of whom it is by is told only where it does not say that.
+    Their own words stay as they are; of whom one is by is told only where it does not say that.
     """
-    document, edits, parts = session.document, list[Edit](), list[str]()
+    edits = (each for session, more in told for each in _completing(session, more))
+    return apply(document.text, [each._replace(new=with_newlines(each.new, document.newline)) for each in edits])
+
+
+def _completing(session: Session, more: Mapping[str, Sequence[str]]) -> list[Edit]:
+    edits, parts = list[Edit](), list[str]()
     for text in SESSION_TEXTS:
         field, given = session.fields.get(text.field), tuple(more.get(text.key, ()))
         if not given or (field and (text is BY or field.more)):
@@ -85,15 +93,16 @@ def completed(session: Session, more: Mapping[str, Sequence[str]]) -> str:
             edits.append(Edit(first, first, f"{_part(text, given)}\n\n"))
         else:
             parts.append(f"\n\n{_part(text, given)}")
-    edits.append(Edit(session.span.end, session.span.end, "".join(parts)))
-    return apply(document.text, [each._replace(new=with_newlines(each.new, document.newline)) for each in edits])
+    return [*edits, Edit(session.span.end, session.span.end, "".join(parts))]
 
 
 def _part(text: SessionText, value: str | tuple[str, ...]) -> str:
     values = ((value,) if value or text.required else ()) if isinstance(value, str) else value
     if text.commits:
         values = tuple(_commit(each, text.what) for each in values)
-    if len(values) == 1 and (line := escaping.label_line(values[0], what=text.what)):
+    line = "; ".join(values)
+    is_short = len(values) == 1 or (len(line) <= _LINE and text.values_in(line) == values)
+    if values and is_short and (line := escaping.label_line(line, what=text.what)):
         return f"**{text.label}:** {line}"
     if values:
         return f"**{text.label}:**\n\n{escaping.items(values, what=text.what)}"

@@ -113,8 +113,7 @@ def add(
             raise
         raise with_kept_input(workspace, task_id, entry, error, force=request.force_secrets) from error
     if not request.dry_run and artifacts.has_any(workspace, task_id):  # it may have been refused before
-        kept = (given, entry, given._replace(agent=""))  # a turn has given it the name of its agent
-        artifacts.delete(workspace, task_id, {_refused(task_id, each).path for each in kept})
+        artifacts.delete(workspace, task_id, {_refused(task_id, each).path for each in (given, entry)})
     return outcome
 
 
@@ -175,8 +174,12 @@ def kept_input(workspace: Workspace, task_id: str, entry: NewSession, *, force: 
 
 
 def _refused(task_id: str, entry: NewSession) -> artifacts.Artifact:
-    text = json.dumps({key: value for key, value in entry.values.items() if value}, ensure_ascii=False, indent=1)
-    return artifacts.refused_session(task_id, text)
+    # The name is that of the words alone: whoever records them, the file goes then.
+    plain, text = (
+        json.dumps({key: value for key, value in each.values.items() if value}, ensure_ascii=False, indent=1)
+        for each in (entry._replace(agent=""), entry)
+    )
+    return artifacts.refused_session(task_id, plain)._replace(data=text.encode())
 
 
 def with_archived_sessions(workspace: Workspace, relative: str, text: str, request: Request) -> Change:

@@ -102,8 +102,7 @@ def end(call: TurnRequest, ending: Ending) -> Outcome:
     """
     workspace, task_id, request, _ = call
     role, asked, known = ending.turn.role or "", ending.asked, ending.loaded
-    made = git_history.made_in(workspace, ending.turn)
-    listing = git_history.listing(workspace, known, made)
+    listing, made = git_history.listing(workspace, known)
 
     def job(loaded: Loaded) -> Change:
         turn = blocks_of(loaded.document).delta.turn
@@ -141,7 +140,7 @@ def _told(ending: Ending, before: ToolBlocks, commits: tuple[Commit, ...]) -> Tu
     proved += [f"criterion {number} is met" for number in asked.checked]
     ends = (
         asked.send_back and f"sent back to {asked.send_back}",
-        ("handed over" if before.handoffs.open else "paused") if asked.ending == PAUSE else "",
+        ("handed over" if ending.handing or before.handoffs.open else "paused") if asked.ending == PAUSE else "",
         "task complete" if asked.complete else "",
     )
     return TurnEnd(turn, before, ending.checks.results, "; ".join(proved), tuple(filter(None, ends)), commits)

@@ -7,6 +7,7 @@ turn, so that who reads the log needs no front matter for it.
 from __future__ import annotations
 
 import re
+from textwrap import shorten
 
 from taskstate.messages import first_of, one_line
 from taskstate.model.session_texts import BY, COMMITS, FINDINGS, OUTCOME, VERIFICATION, by_text
@@ -27,13 +28,15 @@ if TYPE_CHECKING:
     from taskstate.storage.git.log import Commit
     from taskstate.workspace.workspace import Loaded
 
-_NAMED, _WORDS = 3, 48  # names in a line; characters of a finding or a subject that is told elsewhere in full
+_NAMED = 3  # names in a line
+_SUBJECT, _WORDS = 56, 80  # characters of a commit's subject, and of a finding that is told elsewhere in full
 _COMMITS = 8  # that are listed
 _HASH = r"\b[0-9a-f]{6,}\b"  # in a subject it would count as another commit
 # What an event says in the log. The first two may stand since the turn began; the others come with its end.
 _SINCE = {"drift-accepted": "accepted drift in {files}", "turn-taken-over": "took over from {from}"}
 _EVENTS = {**_SINCE, "context-rebuilt": "context sealed anew", "baseline-redone": "baseline redone"}
 _EVENTS |= {"regression-waived": "let {checks} fail", "turn-abandoned": "given up"}
+_GOES_ON = "the turn goes on"  # of a session that another one of its turn follows
 
 
 class TurnEnd(NamedTuple):
@@ -51,10 +54,14 @@ class TurnEnd(NamedTuple):
 
 
 def with_entry(now: Loaded, end: TurnEnd) -> Change:
-    """Return the change that completes the newest session of the turn; none where something unclosed is in its way."""
-    session = next((each for each in reversed(now.state.sessions) if each.number > end.turn.session), None)
-    if session is None:
+    """Return the change that completes the sessions of the turn; none where something unclosed is in the way.
+
+    All is told by the newest one; another, as one that was refused and said in other words then, says that it goes on.
+    """
+    ours = [each for each in now.state.sessions if each.number > end.turn.session]
+    if not ours:
         return Change(now.document.text)
+    *others, session = ours
     turn, after = end.turn, blocks_of(now.document)
     # Of two turns in one second, the event of the first has the moment at which the other began.
     earlier = {said for each in now.state.sessions if each.number <= turn.session for said in each.values(OUTCOME)}
@@ -66,17 +73,20 @@ def with_entry(now: Loaded, end: TurnEnd) -> Change:
         FINDINGS.key: tuple(_findings(end.before, after)),
         OUTCOME.key: (*_events(after, end, earlier), *end.ends),
     }
-    text = completed(session, {key: values for key, values in more.items() if any(values)})
-    told = read_state(now.document.with_text(text))
-    is_read_back = [each.number for each in told.sessions] == [each.number for each in now.state.sessions]
-    return Change(text if is_read_back and not told.problems else now.document.text)
+    goes_on = {BY.key: more[BY.key], OUTCOME.key: (_GOES_ON,)}
+    told = [(each, goes_on) for each in others if not each.values(OUTCOME)]
+    told.append((session, {key: values for key, values in more.items() if any(values)}))
+    text = completed(now.document, told)
+    read = read_state(now.document.with_text(text))
+    is_read_back = [each.number for each in read.sessions] == [each.number for each in now.state.sessions]
+    return Change(text if is_read_back and not read.problems else now.document.text)
 
 
 def _commits(commits: tuple[Commit, ...], named: str) -> Iterator[str]:
     """Yield each commit with its subject, the oldest first, if nothing named it; of many only the newest."""
     new = [each for each in commits if each.short not in named]
     for each in new[-_COMMITS:]:
-        subject = one_line(masked(git.printable(each.subject)), _WORDS).replace("<!--", "<\\!--")
+        subject = _cut(masked(git.printable(each.subject)), _SUBJECT).replace("<!--", "<\\!--")
         yield each.short if re.search(_HASH, subject) else f"{each.short} {subject}".rstrip()
     if len(new) > _COMMITS:
         yield f"{new[0].short} and {len(new) - _COMMITS - 1} more before these"
@@ -100,10 +110,16 @@ def _findings(before: ToolBlocks, after: ToolBlocks) -> Iterator[str]:
         if earlier is None:
             yield f"raised {number}: {each.text}"
         elif each.answer and each.answer != earlier.answer:
-            yield f"answered {number} ({one_line(each.text, _WORDS)}): {each.answer}"
+            yield f"answered {number} ({_cut(each.text)}): {each.answer}"
         elif earlier.answer and each.answer is None:
-            yield f"not settled {number}: {one_line(each.text, _WORDS)}"
-    yield from (f"cleared {number}: {one_line(old[number].text, _WORDS)}" for number in old.keys() - new.keys())
+            yield f"not settled {number}: {_cut(each.text)}"
+    yield from (f"cleared {number}: {_cut(old[number].text)}" for number in old.keys() - new.keys())
+
+
+def _cut(text: str, most: int = _WORDS) -> str:
+    """Return a text as one line, cut at a word's end."""
+    short = shorten(text, most, placeholder="\u2026")
+    return one_line(text, most) if short == "\u2026" else short
 
 
 def _by_number(blocks: ToolBlocks) -> dict[int, Finding]:

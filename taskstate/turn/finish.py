@@ -63,12 +63,15 @@ def finish(call: TurnRequest, asked: FinishRequest) -> Finished:
             not fit the task.
     """
     workspace, request = call.workspace, call.request
-    loaded = _readable(workspace, asked, call)
-    _require_here(workspace, loaded, asked, request)
+    words = asked.words
+    signed = words and words._replace(agent=words.agent or asked.agent or request.metadata.actor)
+    kept = asked._replace(words=signed)  # as the words are kept, if they cannot be recorded
+    loaded = _readable(workspace, kept, call)
+    _require_here(workspace, loaded, kept, request)
     turn = blocks_of(loaded.document).delta.turn
     if turn is None:
-        return _without_turn(workspace, loaded, asked, request)
-    _require_own(call, loaded, turn, asked)
+        return _without_turn(workspace, loaded, kept, request)
+    _require_own(call, loaded, turn, kept)
     role, outcome = turn.role or "", _recorded(workspace, loaded, turn, asked, request)
     if request.dry_run:
         return Finished(outcome, role, done=False, problems=(), lines=(_intent(asked),))

@@ -128,6 +128,42 @@ def test_an_entry_is_completed_and_not_doubled(turns: Turns) -> None:
     assert "No findings" in turns.cli.ok("lint")
 
 
+def test_a_short_entry_stays_short(turns: Turns) -> None:
+    """Two commits, or findings, stand on one line and are read back as two; a finding is cut at a word's end."""
+    long = "src/tagger/parse.py: #a//b gives a alone and loses the b that stands behind the two slashes"
+    turns.start("implementer")
+    for name in ("one", "two"):
+        turns.place.commit(f"Step {name}")
+    turns.finish("Built it.")
+    told = turns.place.state.sessions[-1].texts()["commits"]
+    assert re.findall(r"`\w{10}` (Step \w+)", "|".join(told)) == ["Step one", "Step two"]
+    assert re.search(r"(?m)^\*\*Commits:\*\* `\w{10}` Step one; `\w{10}` Step two$", turns.place.text)
+    turns.start(agent="cai")
+    turns.finish("Read it.", *FINDING, "--finding", long)
+    assert turns.place.state.sessions[-1].texts()["findings"] == ("raised 1: It is slow", f"raised 2: {long}")
+    assert entry(turns).count("\n") < 16
+    turns.start(agent="ann")
+    turns.fails("Mended it.", "--answer", "1=Fast")
+    turns.finish("Mended both.", "--answer", "1=Fast", "--answer", "2=Kept")
+    first, last = (each.texts() for each in turns.place.state.sessions[-2:])
+    assert (first["agent"], first["outcome"], last["outcome"]) == ("ann (implementer)", ("the turn goes on",), ())
+    assert last["findings"][1] == f"answered 2 ({long[:79]}\u2026): Kept"
+    assert "No findings" in turns.cli.ok("lint")
+
+
+@pytest.mark.parametrize("count", [2, 9])
+def test_commits_that_were_said_count_once(turns: Turns, count: int) -> None:
+    """What a refused `finish` recorded on one line is found again in the list that the end has made of it."""
+    turns.start("implementer")
+    for number in range(count):
+        turns.place.commit(f"Step {number}")
+    given = [each for rev in ("HEAD", "HEAD~1") for each in ("--commit", turns.place.git("rev-parse", rev)[:10])]
+    turns.fails("Built it.", "--check", "9", *given)
+    turns.finish("Built it.", *given)
+    turns.finish("Built it.", *given)
+    assert turns.sessions == 1
+
+
 def test_an_older_form_that_comes_back_makes_way(turns: Turns) -> None:
     """What an editor saved from before the end is told as gone, and brought back once, as the end has left it."""
     turns.start("implementer")

@@ -38,6 +38,7 @@ def test_from_pause_to_successor_in_two_commands(turns: Turns) -> None:
     said = turns.finish("Half.", *PAUSE, "--issue", "Not measured: no clock")
     assert re.search(r"\nhanded over: \.taskstate/handoffs/task-101/phase-1-handoff-\w+\.md\nnext: .* start 101 ", said)
     assert (turns.turn, turns.role("implementer")) == (None, "in_progress")
+    assert turns.place.state.sessions[-1].texts()["outcome"] == ("handed over",)
     text = document(turns)
     parts = [
         "Go on.",
