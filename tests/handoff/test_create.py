@@ -310,7 +310,7 @@ def test_a_draft_says_what_the_state_file_knows(place: Place) -> None:
     move_on(place, "1 of 2")
     read = HandoffReader(parse(new(place, Handoff(), draft=True).text)).handoff
     assert (read.action, read.file, read.goal) == ("Go on in `src/a.py:3`", "src/a.py:3", "Define the state")
-    assert read.decisions == ("use RS256: keys rotate",)
+    assert read.decisions == ("use RS256: keys rotate", "no reason: see session 1")
     assert read.avoid == ("Induction: failed: no structure",)
     left = "Session 1 left it so: In `gone.py`."
     assert read.context == (left, "Objective 1: 1 of 2", "Issue: Not verified: the clock", "After that: Rest")
@@ -318,6 +318,37 @@ def test_a_draft_says_what_the_state_file_knows(place: Place) -> None:
     place.add()
     again = new(place, Handoff(location="line 4"), draft=True)
     assert "1. use RS256: keys rotate" in again.text, "what was decided before is carried on"
+
+
+@pytest.mark.parametrize(
+    ("did", "decisions", "avoid"),
+    [
+        ("Decided: no Counter, since it loses the names", ("no Counter: it loses the names",), ()),
+        ("Wrote it. Decided to keep the loop: it is short. Ran all.", ("keep the loop: it is short.",), ()),
+        ("**Decision:** RS256", ("RS256: see session 1",), ()),
+        ("Read it:\n\n- Chose A, because B failed", ("Chose A: B failed",), ()),
+        ("Kept the loop rather than a map: simpler", ("Kept the loop rather than a map: simpler",), ()),
+        ("Entschieden: ohne Zähler", ("Entschieden: ohne Zähler",), ()),
+        ("Tried A: it failed, because B", (), ("A: it failed, because B",)),
+        ("Tried the cache. It failed, because of locks.", (), ("the cache. It failed: locks.",)),
+        ("Induction did not work: no structure. Ran all", (), ("Induction did not work: no structure.",)),
+        ("We gave up on the cache", (), ("We gave up on the cache: see session 1",)),
+        ("Locks failed: slow\n\nAgreed on a queue", ("Agreed on a queue: see session 1",), ("Locks failed: slow",)),
+        ("Fixed the crash in the parser: a null", (), ()),
+        ("Added a test that fails: umlauts", (), ()),
+        ("Added retries, since the network fails", (), ()),
+        ("Mended what returned None instead of raising", (), ()),
+    ],
+)
+def test_a_draft_finds_what_was_decided_and_what_failed(
+    place: Place, did: str, decisions: tuple[str, ...], avoid: tuple[str, ...]
+) -> None:
+    """Each sentence counts that says so, with or without a reason; a fault that was mended is no failed approach."""
+    place.add(did)
+    written = new(place, Handoff(), draft=True)
+    read = HandoffReader(parse(written.text)).handoff
+    assert (read.decisions, read.avoid) == (decisions, avoid)
+    assert codes(place, place.root / written.path) == set()
 
 
 @pytest.mark.parametrize(

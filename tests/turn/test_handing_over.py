@@ -75,7 +75,18 @@ def test_the_file_that_the_words_name_goes_before_the_newest(turns: Turns, words
     turns.finish(words, "--pause")
     said = turns.cli.ok("handoff", "new", TASK, "--draft")
     assert said.endswith(f"next, for the successor: `taskstate start {TASK}`\n")
-    assert "- File: `slow.py`\n- Location: changed around line 7, 47\n" in document(turns)
+    assert "- File: `slow.py`\n- Location: changed around line 10, 50\n" in document(turns)
+
+
+def test_a_turn_that_changed_nothing_names_no_place(turns: Turns) -> None:
+    """Where an earlier turn of the same role was paused, its change is not told as one of this turn."""
+    turns.start("implementer")
+    turns.place.write("a.txt", "half\n")
+    turns.finish("Half.", *PAUSE)
+    assert "- File: `a.txt`\n- Location: changed around line 1\n" in document(turns)
+    turns.start()
+    turns.finish("Read it.", *PAUSE)
+    assert "- Location: None.\n" in document(turns)
 
 
 @pytest.mark.parametrize("content", [b"\0\1" * 600_000, b"\0\1"])
