@@ -25,7 +25,6 @@ NOT_THERE = "None."
 _FROM_BEFORE = 2  # entries taken over from the last handoff alone
 # What a decision, or an approach that failed, is told without.
 _LABEL = r"(?i)\A[*_]*(?:decision|decided|tried)[*_]*:?[*_]*\s+(?:to\s+|on\s+|out\s+)?"
-_PRONOUN = len("We ")  # that may stand before what was given up
 _GOES_ON = r"(?<=[.!?]) +(?=(?:It|This|That|They|These)\b)"  # a sentence about what the one before it names
 _NO_APPROACH = r"(?i)\b(?:tests?|checks?|builds?|that|which)\b"  # fails as it should, or is mended
 _MARK = r"(?:\A|\n)[ \t]*(?:[-*+>]|\d{1,9}[.)]|~{3}\S*)\s"
@@ -130,18 +129,16 @@ def _goal(state: TaskState, action: str) -> str:
 def _told(sessions: Iterable[Session], is_meant: Callable[[str], bool]) -> Iterator[tuple[str, str]]:
     """Yield the sentences of a kind among what sessions did, with their reasons, or where they stand without one."""
     for session in sessions:
-        parts = (part for text in session.did for part in re.split(rf"\n[ \t]*(?=\n)|{_MARK}", text))
-        joined = (re.sub(_GOES_ON, "\0", " ".join(part.split())) for part in parts)
-        for sentence in (each.replace("\0", " ") for line in joined for each in sentences(line)):
-            if is_meant(sentence):
+        parts = (" ".join(part.split()) for text in session.did for part in re.split(rf"\n[ \t]*(?=\n)|{_MARK}", text))
+        for each in (each for part in parts for each in sentences(re.sub(_GOES_ON, "\0", part))):
+            if is_meant(sentence := each.replace("\0", " ")):
                 statement, reason = _with_reason(re.sub(_LABEL, "", sentence))
                 yield statement or sentence, reason or f"see session {session.number}"
 
 
 def _with_reason(sentence: str) -> tuple[str, str]:
     """Return what a sentence says and why, whether a colon, a dash or a word such as `because` divides them."""
-    statement, reason = split_reason(sentence)
-    statement, reason = (statement, reason) if reason else split_reason(sentence, loose=True)
+    statement, reason = split_reason(sentence, loose=True)
     return statement.rstrip(" ,;.:"), re.sub(r"\Aof\s+", "", reason)
 
 
@@ -154,13 +151,10 @@ def _has_failed(sentence: str) -> bool:
     """Return whether a sentence says that an approach failed, and not that a fault was mended or a test fails."""
     statement, reason = _with_reason(sentence)
     chosen, failed = place_of(sentence, CHOSEN), place_of(sentence, FAILED)
-    if failed < 0 or 0 <= chosen < failed:
-        return False
-    if says(sentence, TRIED) or 0 <= place_of(sentence, GIVEN_UP) <= _PRONOUN:
-        return True
-    end = statement[failed:].casefold()
-    is_verdict = bool(end and reason) and (" " not in end or f" {end}" in FAILED)
-    return is_verdict and not says(statement, RESOLVED) and not re.search(_NO_APPROACH, statement)
+    is_said = failed >= 0 and not 0 <= chosen < failed
+    end, is_fault = statement[failed:].casefold(), says(statement, RESOLVED) or re.search(_NO_APPROACH, statement)
+    is_verdict = end and reason and (" " not in end or f" {end}" in FAILED) and not is_fault
+    return is_said and bool(is_verdict or says(sentence, TRIED) or place_of(sentence, GIVEN_UP) in range(len("We x")))
 
 
 def _failed_attempts(phase: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:

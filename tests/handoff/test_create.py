@@ -11,6 +11,7 @@ import pytest
 
 from taskstate.handoff import accept as handoff_accept
 from taskstate.handoff import phases, token_count
+from taskstate.handoff.accept import accepted_note
 from taskstate.handoff.create import HandoffRequest, HandoffResult
 from taskstate.handoff.document import Handoff, HandoffReader, with_values
 from taskstate.handoff.document_files import handoff_files
@@ -18,6 +19,7 @@ from taskstate.handoff.input import merge_handoffs, read_input
 from taskstate.handoff.prompt import Prompt, prompt
 from taskstate.lint.runner import check_files
 from taskstate.merge.merge_files import merge_files
+from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
 from taskstate.tasks import checklist, renumber
 from taskstate.turn.hand_over import hand_over, handoff_errors
@@ -522,13 +524,18 @@ def test_the_next_session_refers_to_it(place: Place) -> None:
     written = new(place)
     accept(place)
     place.add("Went on.")
-    name = written.path.rpartition("/")[2]
-    where = f".taskstate/handoffs/task-101/archive/{name}"
-    assert place.state.sessions[-1].field("by") == (f"somebody, took over from `{where}`",)
+    time = "2026-01-31 12:04:00"
+    assert written.path.endswith(f"{re.sub('[-:]', '', time.replace(' ', 'T'))}Z.md")
+    note = f"took over from phase 3, {time}"
+    assert place.state.sessions[-1].field("by") == (f"somebody, {note}",)
+    older = f"took over from `.taskstate/handoffs/task-101/archive/{written.path.rpartition('/')[2]}`"
+    assert accepted_note(place.workspace, place.state) == ""
+    assert accepted_note(place.workspace, read_state(parse(place.text.replace(note, older)))) == ""
+    assert accepted_note(place.workspace, read_state(parse(place.text.replace(note, "x")))) == note
     place.add("Went on.")
     place.archive(keep=1)
     place.add("Went on.", agent="another")
-    assert (place.text + place.archived).count(name) == 1
+    assert (place.text + place.archived).count(note) == 1
 
 
 def test_documents_and_state_file_are_brought_together(place: Place) -> None:
@@ -671,10 +678,9 @@ def test_two_branches_hand_over(place: Place) -> None:
     assert codes(place) == set()
     place.add()
     agent = place.state.sessions[-1].field("by")[0]
-    names = [path.rpartition("/")[2] for path in (first.path, second.path)]
-    assert all(agent.count(name) == 1 for name in names)
+    assert len(re.findall(r"phase 3, 2026-01-31 12:\d\d:00", agent)) == 2
     place.add()
-    assert all(place.text.count(name) == 1 for name in names)
+    assert place.text.count("phase 3, 2026-") == 2
 
 
 def test_one_side_accepts_and_hands_over_again(place: Place) -> None:
