@@ -8,7 +8,8 @@ from taskstate.handoff.document import ACCEPTED, OPEN, with_values
 from taskstate.handoff.document_files import HandoffFile, archive_path, handoff_files, list_documents, open_document
 from taskstate.handoff.invalid import require_valid
 from taskstate.handoff.verified_facts import differences, newer_sessions
-from taskstate.model.session_texts import TOOK_OVER
+from taskstate.model.phases import phases_in
+from taskstate.model.session_texts import HANDED_OVER, OUTCOME, TOOK_OVER, by_of
 from taskstate.model.write_metadata import blocks_of, timestamp
 from taskstate.storage import files, journal
 from taskstate.syntax.document import parse
@@ -77,7 +78,7 @@ def unhanded_work(workspace: Workspace, loaded: Loaded) -> str:
     """Return a note on work that was recorded after the open handoff was written; empty where there is none."""
     documents = handoff_files(workspace, loaded.state.id)
     newest = next((each for each in reversed(documents) if each.status == OPEN), None)
-    return newer_sessions(newest.verified, loaded.state) if newest else ""
+    return newer_sessions(newest, loaded.state, documents) if newest else ""
 
 
 def _notes(workspace: Workspace, state: TaskState, file: HandoffFile) -> tuple[str, ...]:
@@ -85,7 +86,7 @@ def _notes(workspace: Workspace, state: TaskState, file: HandoffFile) -> tuple[s
     if file.status == ACCEPTED:
         return (f"accepted by {file.text('accepted_by') or 'somebody'} at {file.text('accepted_at')}",)
     revision = file.values.get("state_revision")
-    newer = newer_sessions(file.verified, state)
+    newer = newer_sessions(file, state, handoff_files(workspace, state.id))
     since = differences(workspace, file.verified, state, revision=revision if isinstance(revision, int) else None)
     return (*since, newer) if newer else since
 
@@ -105,9 +106,9 @@ def accept(
 
 
 def accepting(
-    workspace: Workspace, agent: str, request: Request, *, errors_in: Validator
+    workspace: Workspace, agent: str, request: Request, *, errors_in: Validator, path: str = ""
 ) -> Callable[[Loaded], Change[HandoffFile]]:
-    """Return the step that accepts the open handoff of a state file, as `accept` does."""
+    """Return the step that accepts the open handoff of a state file, or the document at `path`, as `accept` does."""
     values: dict[str, object] = {
         "status": ACCEPTED,
         "accepted_by": agent,
@@ -115,7 +116,7 @@ def accepting(
     }
 
     def job(loaded: Loaded) -> Change[HandoffFile]:
-        file = _acceptable(workspace, loaded, errors_in)
+        file = _acceptable(workspace, loaded, errors_in, path)
         notes = _notes(workspace, loaded.state, file) if file.status == OPEN else ()
         root, target = workspace.config.root, archive_path(file.path)
         by_hand: dict[str, object] = {"verified": {"sessions": loaded.state.last_session}} if file.is_by_hand else {}
@@ -135,14 +136,14 @@ def accepting(
     return job
 
 
-def _acceptable(workspace: Workspace, loaded: Loaded, errors_in: Validator) -> HandoffFile:
-    """Return the handoff that the state file names as open, else the oldest open one of the task."""
+def _acceptable(workspace: Workspace, loaded: Loaded, errors_in: Validator, path: str) -> HandoffFile:
+    """Return the handoff at a path, else the one that the state file names as open, else the task's oldest open one."""
     state = loaded.state
-    open_path = blocks_of(loaded.document).handoffs.open
+    open_path = "" if path else blocks_of(loaded.document).handoffs.open
     named = open_document(workspace, open_path, state.id) if open_path else None
     documents = list_documents(workspace, state.id)
     require_valid(workspace, state.id, documents, errors_in)
-    oldest = named or next((each for each in documents.read if each.status == OPEN), None)
+    oldest = named or next((each for each in documents.read if each.status == OPEN and path in {"", each.path}), None)
     if oldest is None:
         message = f"task {state.id} has no open handoff"
         raise TaskstateError(message, help=f"`taskstate handoff list {state.id}` shows all of them", code="not-found")
@@ -150,20 +151,47 @@ def _acceptable(workspace: Workspace, loaded: Loaded, errors_in: Validator) -> H
 
 
 def accepted_note(workspace: Workspace, state: TaskState) -> str:
-    """Return a line for the next session on the handoff accepted last, empty if a session has mentioned it.
+    """Return a line for the next session on the handoff accepted last, if the open turn follows on it.
 
-    After a merge of two branches that both handed over, the documents that were open at the same time are named too.
+    It is empty if a session has mentioned it. After a merge of two branches that both handed over, the documents that
+    were open at the same time are named too.
     """
     handoffs = blocks_of(state.document).handoffs
     if not handoffs.number or handoffs.open:
         return ""
     accepted = [each for each in handoff_files(workspace, state.id) if each.status == ACCEPTED]
     newest = max(accepted, key=lambda each: (each.text("accepted_at"), each.text("created_at")), default=None)
-    if newest is None:
+    if newest is None or not _is_for_turn(newest, state):
         return ""
     accepted_together = [each for each in accepted if each is newest or _overlap(each, newest)]
-    names = [f"`{workspace.config.root}/{each.path}`" for each in accepted_together if not _is_mentioned(each, state)]
+    names = [_named(each, state) for each in accepted_together if not _is_mentioned(each, state)]
     return f"{TOOK_OVER} {' and '.join(names)}" if names else ""
+
+
+def _named(file: HandoffFile, state: TaskState) -> str:
+    """Return how a session names a document: by its phase, if the task has any, and by its time."""
+    return f"phase {file.text('phase')}, {_time(file)}" if phases_in(state) else f"the handoff of {_time(file)}"
+
+
+def _time(file: HandoffFile) -> str:
+    return file.text("created_at").replace("T", " ").removesuffix("Z")
+
+
+def _is_for_turn(file: HandoffFile, state: TaskState) -> bool:
+    """Return whether the open turn follows on a document that was accepted; without one, whatever comes next does.
+
+    After a merge, the turn of another agent may be older than the document, or be of another role than the one that
+    handed over.
+    """
+    turn = blocks_of(state.document).delta.turn
+    if turn is None or file.text("accepted_by") in {turn.agent, turn.actor}:
+        return True
+    by_time = (
+        (each.time or "~", HANDED_OVER in each.values(OUTCOME), by_of(each.agent).role) for each in state.sessions
+    )
+    role = max((each for each in by_time if each[0] <= _time(file)), default=("",))[-1]  # which handed over
+    is_another = role and turn.role not in {None, role} and state.last_session > (file.verified.sessions or 0)
+    return not is_another and (turn.started_at or "") >= file.text("created_at")
 
 
 def _overlap(one: HandoffFile, other: HandoffFile) -> bool:
@@ -174,9 +202,9 @@ def _overlap(one: HandoffFile, other: HandoffFile) -> bool:
 def _is_mentioned(file: HandoffFile, state: TaskState) -> bool:
     """Return whether a session written after a document mentions it; archived sessions count as if they did."""
     sessions_then = file.verified.sessions or 0
-    name = file.path.rpartition("/")[2]
+    names = (file.path.rpartition("/")[2], _time(file))  # older sessions give the path
     later = (session for session in state.sessions if session.number > sessions_then)
-    return state.archived > sessions_then or any(name in session.entry for session in later)
+    return state.archived > sessions_then or any(name in session.entry for session in later for name in names if name)
 
 
 def fields_of(file: HandoffFile) -> dict[str, object]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from taskstate.archive.summary_statements import sentences
+from taskstate.archive.summary_words import CHOSEN, DECIDED, FAILED, GIVEN_UP, RESOLVED, TRIED, place_of, says
 from taskstate.handoff.document import Handoff, split_reason
 from taskstate.handoff.references import referenced_path, without_position
 from taskstate.messages import one_line
@@ -21,7 +23,10 @@ LENGTHS = (240, 160, 100, 60)  # most characters of an entry: the first limit wi
 _MOST = 5  # entries of a list, so that handoffs do not grow from one to the next
 NOT_THERE = "None."
 _FROM_BEFORE = 2  # entries taken over from the last handoff alone
-_DECISION = r"(?i)[*_]*(?:decision|decided)[*_]*:?[*_]*\s+(?:to\s+|on\s+)?"
+# What a decision, or an approach that failed, is told without.
+_LABEL = r"(?i)\A[*_]*(?:decision|decided|tried)[*_]*:?[*_]*\s+(?:to\s+|on\s+|out\s+)?"
+_GOES_ON = r"(?<=[.!?]) +(?=(?:It|This|That|They|These)\b)"  # a sentence about what the one before it names
+_NO_APPROACH = r"(?i)\b(?:tests?|checks?|builds?|that|which)\b"  # fails as it should, or is mended
 _MARK = r"(?:\A|\n)[ \t]*(?:[-*+>]|\d{1,9}[.)]|~{3}\S*)\s"
 _CODE = r"(?<!`)`([^`\r\n]+)`(?!`)"
 # A result that is nothing but success. Any other word ("passed, but slowly") may qualify it, and then it is kept.
@@ -65,8 +70,8 @@ def draft(sources: DraftSources, exists: Callable[[str], bool], limit: int = LEN
         file=file,
         location=changed.get(without_position(file), NOT_THERE),
         goal=goal or shortener.short(_goal(state, " ".join(next_steps[:1]))),
-        decisions=shortener.carried(earlier.decisions, _decisions(state.sessions)),
-        avoid=shortener.carried(earlier.avoid, _failed_attempts(phase)),
+        decisions=shortener.carried(earlier.decisions, _told(state.sessions, _is_decision)),
+        avoid=shortener.carried(earlier.avoid, (*_told(state.sessions, _has_failed), *_failed_attempts(phase))),
         context=shortener.last([*_context(newest, objective, next_steps[1:])][:_MOST]),
         references=shortener.last(text for text in earlier.references if exists(referenced_path(text))),
     )
@@ -120,14 +125,35 @@ def _goal(state: TaskState, action: str) -> str:
     return f"criterion {criterion.number} is met: {criterion.text}" if criterion else f"task {state.id} is complete"
 
 
-def _decisions(sessions: Iterable[Session]) -> Iterator[tuple[str, str]]:
-    """Yield the decisions, with reasons, among what sessions did."""
+def _told(sessions: Iterable[Session], is_meant: Callable[[str], bool]) -> Iterator[tuple[str, str]]:
+    """Yield the sentences of a kind among what sessions did, with their reasons, or where they stand without one."""
     for session in sessions:
-        for text in session.did:
-            match = re.match(_DECISION, text)
-            statement, reason = split_reason(text[match.end() :]) if match else ("", "")
-            if statement and reason:
-                yield statement, reason
+        parts = (" ".join(part.split()) for text in session.did for part in re.split(rf"\n[ \t]*(?=\n)|{_MARK}", text))
+        for each in (each for part in parts for each in sentences(re.sub(_GOES_ON, "\0", part))):
+            if is_meant(sentence := each.replace("\0", " ")):
+                statement, reason = _with_reason(re.sub(_LABEL, "", sentence))
+                yield statement or sentence, reason or f"see session {session.number}"
+
+
+def _with_reason(sentence: str) -> tuple[str, str]:
+    """Return what a sentence says and why, whether a colon, a dash or a word such as `because` divides them."""
+    statement, reason = split_reason(sentence, loose=True)
+    return statement.rstrip(" ,;.:"), re.sub(r"\Aof\s+", "", reason)
+
+
+def _is_decision(sentence: str) -> bool:
+    """Return whether a sentence says that something was decided; `instead of` and the like only with a reason."""
+    return says(sentence, DECIDED if _with_reason(sentence)[1] else CHOSEN) and not _has_failed(sentence)
+
+
+def _has_failed(sentence: str) -> bool:
+    """Return whether a sentence says that an approach failed, and not that a fault was mended or a test fails."""
+    statement, reason = _with_reason(sentence)
+    chosen, failed = place_of(sentence, CHOSEN), place_of(sentence, FAILED)
+    is_said = failed >= 0 and not 0 <= chosen < failed
+    end, is_fault = statement[failed:].casefold(), says(statement, RESOLVED) or re.search(_NO_APPROACH, statement)
+    is_verdict = end and reason and (" " not in end or f" {end}" in FAILED) and not is_fault
+    return is_said and bool(is_verdict or says(sentence, TRIED) or place_of(sentence, GIVEN_UP) in range(len("We x")))
 
 
 def _failed_attempts(phase: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:

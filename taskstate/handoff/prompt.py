@@ -115,7 +115,7 @@ def _template_values(
     values = {
         "id": state.id,
         "title": shortener.line(state.title),
-        "phase": name,
+        "phase": name if phases_in(state) else "",
         "objective": _current_objective_id(state, name),
         "action": shortener.line(handoff.action, action_limit),
         "state": shortener.line(state.sessions[-1].state) if state.sessions else "",

@@ -5,8 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 
 from taskstate.errors import GitFailed
+from taskstate.handoff.document import OPEN
 from taskstate.messages import first_of
 from taskstate.model.phases import objectives_digest
+from taskstate.model.session_texts import HANDED_OVER, OUTCOME
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
@@ -14,9 +16,10 @@ from taskstate.storage.git import worktree
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from taskstate.handoff.document_files import HandoffFile
     from taskstate.model.task_state import TaskState
     from taskstate.model.tool_blocks import SeenState
     from taskstate.workspace.workspace import Workspace
@@ -45,15 +48,21 @@ def state_facts(state: TaskState, phases: Sequence[Mapping[str, object]]) -> dic
     }
 
 
-def newer_sessions(verified: SeenState, state: TaskState) -> str:
+def newer_sessions(file: HandoffFile, state: TaskState, documents: Iterable[HandoffFile]) -> str:
     """Return a line on the sessions that were recorded since an open handoff was written; empty where there are none.
 
-    Whoever takes over from the document alone would not learn of them.
+    Whoever takes over from the document alone would not learn of them. A merge gives sessions other numbers, so that a
+    higher one may stand in the document all the same, or in another of the open ones among `documents`.
     """
-    first, last = (verified.sessions or 0) + 1, state.last_session
-    if verified.sessions is None or last < first:
+    known = state.last_session if file.verified.sessions is None else file.verified.sessions
+    written = [each.text("created_at")[:16].replace("T", " ") for each in documents if each.status == OPEN]
+    now, later = max(written, default=""), [*range(known + 1, state.archived + 1)]
+    for each in state.sessions:
+        earliest = f"{now}~" if len(written) > 1 or HANDED_OVER in each.values(OUTCOME) else now  # of minutes
+        later += [each.number] if each.number > known and (each.time or now) >= earliest else []
+    if not later:
         return ""
-    named = f"session {last} was" if first == last else f"sessions {first}-{last} were"
+    named = f"session {later[0]} was" if len(later) == 1 else f"sessions {later[0]}-{later[-1]} were"
     return f"{named} recorded after this handoff was written, and the work is in no handoff"
 
 

@@ -99,7 +99,7 @@ ENTRY_FORM = f"""<!-- By hand, the newest last: a heading "Session 1 - 2026-01-3
      each with a text: {" ".join(f"**{label}:**" for label in ASKED_LABELS)} -->"""
 
 
-TOOK_OVER = "took over from"
+TOOK_OVER, HANDED_OVER = "took over from", "handed over"
 _WHO = rf"(?s)(.*?)(?: \(([\w.-]+)\))?(?:, {TOOK_OVER} .*)?"
 
 

@@ -208,7 +208,7 @@ def list_(call: Call, asked: OfTask) -> Result:
             **{key: each.values.get(key) for key in keys},
             "action": each.reading.handoff.action,
             "fault": None,
-            "newer_sessions": newer_sessions(each.verified, state) if each.status == OPEN else "",
+            "newer_sessions": newer_sessions(each, state, valid) if each.status == OPEN else "",
         }
         for each in valid
     ]

@@ -21,6 +21,7 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.secrets.mask import masked
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
+from taskstate.storage.git import movement
 from taskstate.storage.git.log import Commit
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import Edit, apply

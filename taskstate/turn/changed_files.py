@@ -22,17 +22,18 @@ if TYPE_CHECKING:
 _MOST = 5  # files
 _NAMED = 3  # places in a file
 _LARGEST = 1_000_000  # bytes of a file whose diff is made
-_CHANGED_PART = rb"(?m)^@@ -(\d+)\S* \+(\d+)"
+_CHANGED_PART = rb"(?m)^@@ -(\d+)\S* \+(\d+).*\n((?: .*\n|\n)*)"  # its lines, and what stands before the first change
 
 
 def changed_files(workspace: Workspace, loaded: Loaded) -> Mapping[str, str]:
-    """Return the files that the open turn has changed so far, or the paused one had, each with the place in it.
+    """Return the files that the open turn has changed so far, each with the place in it.
 
+    After a pause they are those that have changed since the first of the paused turns began.
     They are the newest on disk, the very newest first: there the work stopped. Where no trees can be compared, as
     without git, there are none.
     """
     delta = blocks_of(loaded.document).delta
-    start = (delta.left and delta.left.start_tree) or (delta.turn and delta.turn.tree)
+    start = delta.turn.tree if delta.turn else delta.left and delta.left.start_tree
     try:
         head = snapshot_base.require_at_rest(workspace)
         with snapshot_base.snapshot_base(workspace, loaded.state.id, delta, head) as current:
@@ -52,6 +53,6 @@ def changed_files(workspace: Workspace, loaded: Loaded) -> Mapping[str, str]:
 def _place(diff: bytes) -> str:
     """Return where a file was changed, by its diff."""
     parts = re.findall(_CHANGED_PART, diff)
-    lines = [new.decode("ascii") for _, new in parts]
+    lines = [str(int(new) + above.count(b"\n")) for _, new, above in parts]
     is_new = bool(parts) and parts[0][0] == b"0"
     return "all of it is new" if is_new else f"changed around line {first_of(lines, _NAMED)}" if lines else NOT_THERE

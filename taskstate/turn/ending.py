@@ -5,6 +5,7 @@ from __future__ import annotations
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import delta_block, roles
+from taskstate.model.session_texts import HANDED_OVER
 from taskstate.model.statuses import DONE, PENDING
 from taskstate.model.write_metadata import blocks_of, set_front_matter, with_event
 from taskstate.roles import findings
@@ -140,7 +141,7 @@ def _told(ending: Ending, before: ToolBlocks, commits: tuple[Commit, ...]) -> Tu
     proved += [f"criterion {number} is met" for number in asked.checked]
     ends = (
         asked.send_back and f"sent back to {asked.send_back}",
-        ("handed over" if ending.handing or before.handoffs.open else "paused") if asked.ending == PAUSE else "",
+        (HANDED_OVER if before.handoffs.open or ending.handing else "paused") if asked.ending == PAUSE else "",
         "task complete" if asked.complete else "",
     )
     return TurnEnd(turn, before, ending.checks.results, "; ".join(proved), tuple(filter(None, ends)), commits)

@@ -20,6 +20,7 @@ def first_page(workspace: Workspace, loaded: Loaded, role: str, budget: int | No
         from taskstate.handoff.accept import accepted_note
         from taskstate.turn.hand_over import successor_prompt
 
-        if accepted_note(workspace, loaded.state):
-            return successor_prompt(workspace, loaded.state.id).text
+        if note := accepted_note(workspace, loaded.state):
+            both = f"\nYou {note}: `taskstate handoff list {loaded.state.id}` names both documents.\n"
+            return successor_prompt(workspace, loaded.state.id).text + (both if " and " in note else "")
     return brief(workspace, loaded, role=role, budget=budget).text

@@ -50,18 +50,19 @@ def _input_steps(workspace: Workspace, loaded: Loaded, request: Request) -> tupl
 
 
 def _handoff_steps(workspace: Workspace, loaded: Loaded, agent: str, request: Request) -> Iterator[Step]:
-    is_open = blocks_of(loaded.document).handoffs.open is not None
+    named = blocks_of(loaded.document).handoffs.open
     documents = list_documents(workspace, loaded.state.id)
     if documents.strays:  # by hand, and not complete or of another name: nobody begins as if there were none
         from taskstate.handoff.invalid import require_valid
         from taskstate.turn.hand_over import handoff_errors
 
         require_valid(workspace, loaded.state.id, documents, handoff_errors(workspace))
-    if is_open or any(each.status == OPEN for each in documents.read):
+    others = (each.path for each in documents.read if each.status == OPEN and each.path != named)
+    for path in (*([""] if named else []), *others):  # several after a merge of two branches
         from taskstate.handoff.accept import accepting
         from taskstate.turn.hand_over import handoff_errors
 
-        step = accepting(workspace, agent, request, errors_in=handoff_errors(workspace))
+        step = accepting(workspace, agent, request, errors_in=handoff_errors(workspace), path=path)
         step(loaded)  # a document that cannot be accepted is in the way
         yield step
 

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import time
 from typing import TYPE_CHECKING
 
 import pytest
 
 from taskstate.handoff import token_count
+from taskstate.merge.merge_files import merge_files
+from taskstate.units.three_way import Versions
 from tests.support.place import TASK, tree
 from tests.support.turns import FINDING, PASSING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from tests.cli.conftest import Said
     from tests.support.turns import Turns
 
@@ -50,7 +57,9 @@ def test_from_pause_to_successor_in_two_commands(turns: Turns) -> None:
     ]
     assert [text.index(part) for part in parts] == sorted(text.index(part) for part in parts)
     assert turns.cli("lint").status == 0
+    assert turns.place.state.sessions[-1].field("outcome") == ("handed over",)
     page = turns.start(agent="bob")
+    assert page.count("You take over task #101 ") == 1
     parts = ["Go on.", "After: Half.", "`b.txt`", "finding 1: It is slow", "criterion 1: ", "feature jwt-1: ", "PT-v1"]
     assert [page.index(part) for part in parts] == sorted(page.index(part) for part in parts)
     assert "show 900" in page
@@ -76,7 +85,18 @@ def test_the_file_that_the_words_name_goes_before_the_newest(turns: Turns, words
     turns.finish(words, "--pause")
     said = turns.cli.ok("handoff", "new", TASK, "--draft")
     assert said.endswith(f"next, for the successor: `taskstate start {TASK}`\n")
-    assert "- File: `slow.py`\n- Location: changed around line 7, 47\n" in document(turns)
+    assert "- File: `slow.py`\n- Location: changed around line 10, 50\n" in document(turns)
+
+
+def test_a_turn_that_changed_nothing_names_no_place(turns: Turns) -> None:
+    """Where an earlier turn of the same role was paused, its change is not told as one of this turn."""
+    turns.start("implementer")
+    turns.place.write("a.txt", "half\n")
+    turns.finish("Half.", *PAUSE)
+    assert "- File: `a.txt`\n- Location: changed around line 1\n" in document(turns)
+    turns.start()
+    turns.finish("Read it.", *PAUSE)
+    assert "- Location: None.\n" in document(turns)
 
 
 @pytest.mark.parametrize("content", [b"\0\1" * 600_000, b"\0\1"])
@@ -146,6 +166,70 @@ def test_the_same_words_hand_over_once(turns: Turns) -> None:
     assert command
     turns.cli.ok(*command[1].split())
     assert "After: The rest." in document(turns)
+
+
+# Two branches
+
+
+def merged(turns: Turns, ours: Callable[[], object], theirs: Callable[[], object]) -> None:
+    """Bring together what two sides did from here, with the documents of both."""
+    path, folder = turns.place.path, turns.place.workspace.state_root / "handoffs"
+    base, texts = path.read_bytes(), []
+    documents: dict[Path, bytes] = {}
+    for side in (ours, theirs):
+        path.write_bytes(base)
+        shutil.rmtree(folder, ignore_errors=True)
+        side()
+        texts.append(path.read_bytes())
+        documents |= {each: each.read_bytes() for each in folder.rglob("*.md")}
+    for each, data in documents.items():
+        each.parent.mkdir(parents=True, exist_ok=True)
+        each.write_bytes(data)
+    made = merge_files(Versions(base, *texts), path.name)
+    assert not made.conflicts
+    path.write_bytes(made.data)
+
+
+def test_a_turn_of_another_branch_is_no_successor(turns: Turns) -> None:
+    """A reviewer whose turn is open gets no page of a handoff among implementers, and takes nothing over."""
+
+    def reviews() -> None:
+        turns.start("implementer")
+        turns.finish("Built it.")
+        turns.start("reviewer", agent="cai")
+
+    def goes_on() -> None:
+        turns.start("implementer", agent="bea")
+        turns.finish("Half.", *PAUSE)
+        turns.start(agent="bea")
+
+    merged(turns, reviews, goes_on)
+    assert "You take over" not in turns.start(agent="cai")
+    turns.finish("Read it.", "--pause")
+    assert "took over" not in turns.place.text
+
+
+def test_two_branches_that_both_hand_over_take_one_call_more(turns: Turns) -> None:
+    """Each document is accepted, nothing is said of work in no handoff, and the page names what else was taken over."""
+
+    def hands_over(did: str, path: str) -> None:
+        turns.start("implementer")
+        turns.place.write(path, "new\n")
+        time.sleep(1)  # a document is named after its second
+        turns.finish(did, *PAUSE)
+
+    merged(turns, lambda: hands_over("One.", "b.txt"), lambda: hands_over("Two.", "c.txt"))
+    said = turns.cli.ok("handoff", "list", TASK)
+    assert said.count("open  ") == 2
+    assert "in no handoff" not in said
+    page = turns.start()
+    first, second = (each["handoff_path"] for each in turns.cli.json("handoff", "list", TASK))
+    assert f"Read `{second}`" in page
+    assert page.endswith(f": `taskstate handoff list {TASK}` names both documents.\n")
+    assert "TS807" not in turns.cli("lint").out
+    turns.finish("On.", "--pause")
+    times = re.findall(r"handoff of (\S+ \S+)", turns.place.state.sessions[-1].agent)
+    assert [re.sub(r"\D", "", each) for each in times] == [re.sub(r"\D", "", each[-20:]) for each in (first, second)]
 
 
 # Features that pass
