@@ -128,13 +128,37 @@ def test_static_context_and_words_of_the_log_go_along(place: Place) -> None:
     assert "Next: The form" in read_static(at(place, "101b")).description
 
 
+def test_what_archive_calls_open_goes_along(place: Place) -> None:
+    """An issue of any session, archived ones too, goes to all parts where no word places it; none that is resolved."""
+    issues = ("Zebras are striped", "One row is lost", "Answers hang", "Nights are short (fixed)", "The form flickers")
+    place.add(issues=issues, state="Same", next=("Wait",))
+    place.add("Resolved: One row is lost", "Fixed: answers hang")
+    place.add(issues=("Ducks swim",))
+    for archived in (False, True):
+        if archived:
+            place.archive(keep=1)
+        diff = decompose(place.workspace, TASK, place.request(dry_run=True)).diff
+        assert diff.count("Issue of session 1: Zebras are striped") == diff.count("Issue of session 3: Ducks swim") == 2
+        assert diff.count("Issue of session 1: The form flickers") == 1
+        assert diff.count("Issue of session") == 5
+        assert diff.count("What was done and said in its sessions: `taskstate session list 101`.") == 2
+
+
+def test_what_says_nothing_stays(place: Place) -> None:
+    """Of state and next steps, what is empty of words does not go along."""
+    place.add(state="Same as before. Unchanged.", next=("Same", "None", "5"))
+    diff = decompose(place.workspace, TASK, place.request(dry_run=True)).diff
+    assert ("State:" in diff, diff.count("Next:"), diff.count("Next: 5")) == (False, 2, 2)
+
+
 def test_many_statements_are_named(place: Place) -> None:
     """Of a log that says very much the first statements go along, and the command that shows the others."""
+    place.add(issues=("Zebras are striped",))
     place.add(next=tuple(f"Step {number} " + "of many words " * 10 for number in range(40)))
     decompose(place.workspace, TASK, place.request())
     description = at(place, "101a").description or ""
     assert "- Next: Step 0 of" in description
-    assert "more: `taskstate session show 101 1`" in description
+    assert "more: `taskstate session show 101 2`, `taskstate session show 101 1`" in description
     assert len(description) < 3_000
 
 
