@@ -144,7 +144,7 @@ def brief_sections(
 
 
 def _next_units(state: TaskState) -> tuple[Unit, ...]:
-    steps = [step for step in state.next_steps if step.strip()]
+    steps = [step for step in state.told_steps if step.strip()]
     if steps:
         return list_units(steps)
     waiting = state.checklist.open if state.checklist else ()

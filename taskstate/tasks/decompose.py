@@ -256,9 +256,7 @@ def _moved(loaded: Loaded, suggestion: Suggestion) -> str:
     """Return the parent's text, which names its subtasks and where each feature was moved to."""
     document = loaded.document
     target = {each: subtask.id for subtask in suggestion.subtasks for each in subtask.features}
-    node = document.front_matter.node and document.front_matter.node.get("subtasks")
-    recorded = [item.text for item in node.items if item.text] if node else []
-    ids = sorted({*recorded, *(each.id for each in suggestion.subtasks)}, key=names.id_key)
+    ids = sorted({*loaded.state.subtasks, *(each.id for each in suggestion.subtasks)}, key=names.id_key)
     edits = list(set_front_matter(document, "subtasks", ids))
     for each in open_features(loaded.state):
         moved = {"moved_to": target[each.id]}

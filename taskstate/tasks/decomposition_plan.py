@@ -132,10 +132,8 @@ def open_features(state: TaskState) -> tuple[Feature, ...]:
 
 def subtasks_of(state: TaskState, task_id: str = "", taken: Collection[str] = ()) -> tuple[Subtask, ...]:
     """Return the suggested subtasks of a task, without ids that are `taken` or already used by it."""
-    node = state.document.front_matter.node and state.document.front_matter.node.get("subtasks")
-    recorded = {item.text for item in node.items if item.text} if node else set()
     moved = {each.moved_to for each in state.checklist.features if each.moved_to} if state.checklist else set()
-    taken = {*taken, *recorded, *moved}
+    taken = {*taken, *state.subtasks, *moved}
     return plan_subtasks(task_id or state.id, read_open_features(state), pace_of(state), taken, title=state.title)
 
 

@@ -4,12 +4,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.brief.brief import brief
 from taskstate.lint.runner import check_files
 from taskstate.model import chain, chain_quotes
 from taskstate.model.static_context import read_static
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.syntax.document import parse
 from taskstate.tasks.decompose import decompose, suggest
+from taskstate.views.overview import overview
+from taskstate.views.status import next_step
+from taskstate.views.task_list import list_tasks, listing
 from tests.support.place import TASK, Place, changes, refusal, tree
 
 if TYPE_CHECKING:
@@ -88,6 +92,24 @@ def test_parent_keeps_its_features(place: Place) -> None:
     assert '"overall_progress": "25%"' in removed
     assert '"overall_progress": "100%"' in added
     assert place.state.revision == 3
+
+
+def test_parent_says_where_its_features_went(place: Place) -> None:
+    """What is shown of the parent names its subtasks, and where each feature and each step that names one went."""
+    place.add(next=("Write `jwt-3`, then ui-1:\nit flickers", "Rest"))
+    decompose(place.workspace, TASK, place.request())
+    loaded = place.workspace.load(place.path)
+    said = overview(loaded)
+    assert "\n  divided into the tasks 101a, 101b\n" in said
+    assert "\n    [x] jwt-1  makes a JWT\n    [ ] jwt-2  verifies it (moved to 101a)\n" in said
+    assert "\n    - Write `jwt-3`, then ui-1: (moved to 101a, 101b)\n      it flickers\n    - Rest" in said
+    assert next_step(loaded) == "Write `jwt-3`, then ui-1: (moved to 101a, 101b)"
+    assert "- Write `jwt-3`, then ui-1: (moved to 101a, 101b)\n" in brief(place.workspace, loaded).text
+    assert [each.split()[4] for each in listing(list_tasks(place.workspace)[0], 0).split("\n")[1:4]] == [
+        "divided",
+        "must",
+        "must",
+    ]
 
 
 def test_everything_lints_clean(place: Place) -> None:
