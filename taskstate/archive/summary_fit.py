@@ -23,6 +23,7 @@ _NEWEST = 8  # sessions that always have a line of their own
 _LEAST, _LEAST_ISSUE = 48, 70  # bytes that a text or an issue is shortened to; with less room, some are left out
 _MOST_BYTES, _FEWEST = 640, 12  # that a text may ever take, and that it takes whatever the room
 _ISSUES, _RESOLVED = 25, 15  # percent of the room for open issues and for resolved ones, if all lists are long
+_LATER = 1.3  # times as long as it may be is a text that ends with a clause: the rest is given out again
 _GAP = len(SEPARATOR.encode())
 _DECIDED, _FAILED, _PASSED, _FIRST, _OTHER = range(5)
 
@@ -132,7 +133,7 @@ def _chosen(share: Share, room: int) -> dict[int, str]:
     """Return the texts of a line that fit into `room` bytes, shortened, by their places; what tells most gets most."""
     places = [[at for at, (_, kind) in enumerate(share.texts) if kind == each] for each in range(_OTHER + 1)]
     telling = [at for group in zip_longest(*places[:_FIRST]) for at in group if at is not None]
-    sizes = [(len(text.encode()), 2 if kind < _FIRST else 1) for text, kind in share.texts]
+    sizes = [(len(text.encode()), 3 if kind < _FIRST else 1) for text, kind in share.texts]
     order = dict.fromkeys([0, *telling, *places[_FIRST], *places[_OTHER]])
     needed = accumulate(min(sizes[at][0], _LEAST) + _GAP for at in order)
     chosen = [at for at, size in zip(order, needed, strict=True) if at == 0 or size - _GAP <= room]
@@ -150,7 +151,9 @@ def _cap(sizes: Sequence[tuple[int, int]], room: int) -> int:
 
 
 def _shortened(text: str, most: int) -> str:
-    """Return a text of at most `most` bytes, but for very small numbers."""
+    """Return a text of at most `most` bytes, but for very small numbers; a clause that ends a little later stays."""
     data = text.encode()
     characters = len(data[: max(most - len(MORE) - 1, _FEWEST)].decode(errors="ignore"))
-    return shorten_words(text, characters) if len(data) > most else text
+    if len(data) <= most or len(text) <= characters * _LATER:
+        return text
+    return shorten_words(text, characters, int(characters * _LATER))

@@ -238,14 +238,10 @@ def _left_out(source: _Source, included: set[tuple[int, int]]) -> tuple[Cut, ...
         indices = [index for index, unit in enumerate(section.units) if section.spec.keep != ALWAYS or unit.short]
         missing = {index for index in indices if (number, index) not in included}
         if missing:
-            newest = max(section.units[index].number for index in missing)
-            by_command.setdefault(_command(section, source.task_id), {})[_missing_text(section, indices, missing)] = (
-                newest
-            )
-    cut = (
-        Cut(", ".join(texts), command.replace("{number}", str(max(texts.values()))))
-        for command, texts in by_command.items()
-    )
+            texts = by_command.setdefault(_command(section, source.task_id), {})
+            texts[_missing_text(section, indices, missing)] = max(section.units[index].number for index in missing)
+    newest = {command: str(max(texts.values())) for command, texts in by_command.items()}
+    cut = (Cut(", ".join(texts), each.replace("{number}", newest[each])) for each, texts in by_command.items())
     return (*cut, *source.withheld)
 
 

@@ -168,8 +168,7 @@ class TaskState(_TaskState):
     @property
     def told_steps(self) -> tuple[str, ...]:
         """The next steps, each with where the features went that it names, if they were moved to a subtask."""
-        features = self.checklist.features if self.checklist else ()
-        went = {each.id: each.moved_to for each in features if each.moved_to}
+        went = {each.id: each.moved_to for each in self.checklist.features if each.moved_to} if self.checklist else {}
         told = []
         for step in self.next_steps:
             targets = dict.fromkeys(went[name] for word in step.split() if (name := word.strip(_MARKS)) in went)

@@ -7,7 +7,7 @@ import re
 from taskstate.archive.summary import open_issues
 from taskstate.archive.summary_statements import comparison_key, says_nothing, statements_in
 from taskstate.tasks.decomposition_plan import read_open_features
-from taskstate.tasks.part_words import concerned, says_something
+from taskstate.tasks.part_words import concerned, stems
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def _said(state: TaskState) -> Iterator[tuple[str, int]]:
     """Yield the newest state and next steps that say something, and what `archive` calls open, newest first."""
     newest = _SENTENCE.split(state.sessions[-1].state) if state.sessions else ()
     for what, text in (*(("State", each) for each in newest), *(("Next", each) for each in state.next_steps)):
-        if says_something(text) and not says_nothing(text):
+        if (stems(text) or any(map(str.isdigit, text))) and not says_nothing(text):  # "Same as before" has no word
             yield f"{what}: {text}", state.last_session
     found = [(each, statements_in(each, session.number)) for session in state.sessions for each in session.issues]
     whole = {comparison_key(issue[0].text): text for text, issue in found if len(issue) == 1}

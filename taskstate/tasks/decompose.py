@@ -166,14 +166,12 @@ def _created(workspace: Workspace, loaded: Loaded, suggestion: Suggestion, reque
     return created
 
 
-def _task(
-    loaded: Loaded, subtask: Subtask, features: tuple[Feature, ...], statements: list[tuple[str, int]]
-) -> NewTask:
+def _task(loaded: Loaded, subtask: Subtask, features: tuple[Feature, ...], said: list[tuple[str, int]]) -> NewTask:
     state, static = loaded.state, read_static(loaded.state)
     return NewTask(
         id=subtask.id,
         title=f"{' '.join(state.title.split())}: {subtask.name}",
-        description=_description(loaded, len(features), statements),
+        description=_description(loaded, len(features), said),
         criteria=tuple(f"{each.id}: {each.description}" for each in features),
         scope_in=static.scope_in,
         scope_out=static.scope_out,

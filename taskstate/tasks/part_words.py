@@ -74,11 +74,6 @@ def shared_words(prefixes: Sequence[str], texts: Sequence[str]) -> list[str]:
     return [word if prefix in _GENERIC else prefix for prefix, word in zip(prefixes, words, strict=True)]
 
 
-def says_something(text: str) -> bool:
-    """Return whether a text has a word or a number that says something by itself: "Same as before" has none."""
-    return bool(stems(text)) or any(map(str.isdigit, text))
-
-
 def names_of(parts: Sequence[Sequence[OpenFeature]], phases: Sequence[str], title: str = "") -> list[str]:
     """Return a name for each part of a task with a title, whose words the names do not repeat.
 
@@ -102,8 +97,9 @@ def _name_of(part: Sequence[OpenFeature], phases: Sequence[str], title: str) -> 
 def _gist(feature: OpenFeature, title: str) -> str:
     """Return what a feature is about, without the task's title where it begins with that."""
     text, title = " ".join(feature.description.split()), " ".join(title.split())
-    rest = text[len(title) :] if text.casefold().startswith(title.casefold()) else text
-    return gist(rest.lstrip(" :,.-")) or feature.id
+    rest = text[len(title) :]
+    is_told = text.casefold().startswith(title.casefold()) and not rest[:1].isalnum()
+    return gist((rest if is_told else text).lstrip(" :,.-")) or feature.id
 
 
 def _topic(part: Sequence[OpenFeature], phases: Sequence[str], title: str) -> str:

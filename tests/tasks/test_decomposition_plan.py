@@ -176,6 +176,7 @@ def test_ids_that_are_free(task_id: str, taken: list[str], ids: list[str]) -> No
             "test-1 Test the cart|test-2 Test a cart|ui-1 Cart page|ui-2 Shop page of ui",
             ["Ui page", "Tests of cart"],
         ),
+        ("Shop", "a-1 Shopping|b-1 Shop: orders|c-1 Carts|d-1 Bills", ["Shopping; Orders", "Carts; Bills"]),
     ],
 )
 def test_names_do_not_repeat_the_title(title: str, features: str, names: list[str]) -> None:
