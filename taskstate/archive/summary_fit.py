@@ -23,7 +23,6 @@ _NEWEST = 8  # sessions that always have a line of their own
 _LEAST, _LEAST_ISSUE = 48, 70  # bytes that a text or an issue is shortened to; with less room, some are left out
 _MOST_BYTES, _FEWEST = 640, 12  # that a text may ever take, and that it takes whatever the room
 _ISSUES, _RESOLVED = 25, 15  # percent of the room for open issues and for resolved ones, if all lists are long
-_LATER = 1.3  # times as long as it may be is a text that ends with a clause: the rest is given out again
 _GAP = len(SEPARATOR.encode())
 _DECIDED, _FAILED, _PASSED, _FIRST, _OTHER = range(5)
 
@@ -154,6 +153,5 @@ def _shortened(text: str, most: int) -> str:
     """Return a text of at most `most` bytes, but for very small numbers; a clause that ends a little later stays."""
     data = text.encode()
     characters = len(data[: max(most - len(MORE) - 1, _FEWEST)].decode(errors="ignore"))
-    if len(data) <= most or len(text) <= characters * _LATER:
-        return text
-    return shorten_words(text, characters, int(characters * _LATER))
+    latest = characters * 5 // 4  # what it takes more is given out again
+    return text if len(data) <= most or len(text) <= latest else shorten_words(text, characters, latest)

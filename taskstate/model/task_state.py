@@ -172,8 +172,7 @@ class TaskState(_TaskState):
         told = []
         for step in self.next_steps:
             targets = dict.fromkeys(went[name] for word in step.split() if (name := word.strip(_MARKS)) in went)
-            head, newline, rest = step.partition("\n")
-            told.append(f"{head} (moved to {', '.join(targets)}){newline}{rest}" if targets else step)
+            told.append(f"(moved to {', '.join(targets)}) {step}" if targets else step)
         return tuple(told)
 
     def text(self, key: str) -> str | None:

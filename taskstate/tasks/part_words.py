@@ -96,10 +96,9 @@ def _name_of(part: Sequence[OpenFeature], phases: Sequence[str], title: str) -> 
 
 def _gist(feature: OpenFeature, title: str) -> str:
     """Return what a feature is about, without the task's title where it begins with that."""
-    text, title = " ".join(feature.description.split()), " ".join(title.split())
-    rest = text[len(title) :]
-    is_told = text.casefold().startswith(title.casefold()) and not rest[:1].isalnum()
-    return gist((rest if is_told else text).lstrip(" :,.-")) or feature.id
+    words, told = feature.description.split(), title.casefold().split()
+    is_told = [each.casefold().rstrip(":,.") for each in words[: len(told)]] == told
+    return gist(" ".join(words[len(told) if is_told else 0 :]).lstrip(":,.- ")) or feature.id
 
 
 def _topic(part: Sequence[OpenFeature], phases: Sequence[str], title: str) -> str:

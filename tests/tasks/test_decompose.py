@@ -102,9 +102,9 @@ def test_parent_says_where_its_features_went(place: Place) -> None:
     said = overview(loaded)
     assert "\n  divided into the tasks 101a, 101b\n" in said
     assert "\n    [x] jwt-1  makes a JWT\n    [ ] jwt-2  verifies it (moved to 101a)\n" in said
-    assert "\n    - Write `jwt-3`, then ui-1: (moved to 101a, 101b)\n      it flickers\n    - Rest" in said
-    assert next_step(loaded) == "Write `jwt-3`, then ui-1: (moved to 101a, 101b)"
-    assert "- Write `jwt-3`, then ui-1: (moved to 101a, 101b)\n" in brief(place.workspace, loaded).text
+    assert "\n    - (moved to 101a, 101b) Write `jwt-3`, then ui-1:\n      it flickers\n    - Rest" in said
+    assert next_step(loaded) == "(moved to 101a, 101b) Write `jwt-3`, then ui-1:"
+    assert "- (moved to 101a, 101b) Write `jwt-3`, then ui-1:\n" in brief(place.workspace, loaded).text
     assert [each.split()[4] for each in listing(list_tasks(place.workspace)[0], 0).split("\n")[1:4]] == [
         "divided",
         "must",
