@@ -181,7 +181,9 @@ def nothing_to_archive(state: TaskState, config: Config, keep: int) -> str:
     """Return the message for a task in which no session can be archived."""
     kept = f"{keep} {'is' if keep == 1 else 'are'} kept"
     message = f"task {state.id} has {counted(len(state.sessions), 'session')}, and {kept}: nothing to archive"
-    return "; ".join((message, *_still_over(state, config)))
+    less = f"`taskstate archive {state.id} --force --keep 1` leaves only the newest here"
+    shorter = (less,) if min(len(state.sessions), keep) > 1 else ()
+    return "; ".join((message, *(_still_over(state, config) or shorter)))
 
 
 def _still_over(state: TaskState, config: Config) -> tuple[str, ...]:

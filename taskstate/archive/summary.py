@@ -114,7 +114,8 @@ class SummaryRequest(NamedTuple):
     @property
     def before(self) -> EarlierSummary | None:
         """The earlier summary, or None."""
-        return EarlierSummary(self.state, self.state.summary, self.archived[0].number) if self.state.summary else None
+        following = self.archived[0].number if self.archived else 1
+        return EarlierSummary(self.state, self.state.summary, following) if self.state.summary else None
 
     @property
     def sessions(self) -> tuple[int, int]:
@@ -131,17 +132,25 @@ class SummaryRequest(NamedTuple):
 def summarise(state: TaskState, archived: Sequence[Session], link: str) -> str:
     """Return the Archived Summary, with LF line ends, of the earlier one and the sessions in `archived`."""
     request = SummaryRequest(state, archived, link)
-    before = request.before
+    return _fitted(_frame(request, request.before), _lists(request))
+
+
+def open_issues(state: TaskState) -> list[Statement]:
+    """Return the issues of a task, archived ones too, that a summary of all its sessions would list as open."""
+    return _lists(SummaryRequest(state, state.sessions, "")).issues_encountered
+
+
+def _lists(request: SummaryRequest) -> Lists:
+    """Return all statements of the earlier summary and the sessions that are archived now."""
+    archived, before = request.archived, request.before
     earlier = before.lists if before else _NO_LISTS
     accomplishments = [each for session in archived for each in _accomplishments(session)]
     reported = [*earlier.issues_resolved, *earlier.issues_encountered, *_issues(archived)]
     said = LastNamed([*reported, *request.live_issues])
     settled = [each for session in archived for each in _settled(session, said)]
-    resolved = [*earlier.issues_resolved, *settled, *_resolutions(state.sessions)]
+    resolved = [*earlier.issues_resolved, *settled, *_resolutions(request.state.sessions)]
     issues = _sorted_issues([*reported, *settled], LastNamed(resolved), request.live_issues)
-    return _fitted(
-        _frame(request, before), Lists(without_duplicates([*earlier.accomplishments, *accomplishments]), *issues)
-    )
+    return Lists(without_duplicates([*earlier.accomplishments, *accomplishments]), *issues)
 
 
 def _accomplishments(session: Session) -> list[Statement]:

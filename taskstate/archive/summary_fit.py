@@ -132,7 +132,7 @@ def _chosen(share: Share, room: int) -> dict[int, str]:
     """Return the texts of a line that fit into `room` bytes, shortened, by their places; what tells most gets most."""
     places = [[at for at, (_, kind) in enumerate(share.texts) if kind == each] for each in range(_OTHER + 1)]
     telling = [at for group in zip_longest(*places[:_FIRST]) for at in group if at is not None]
-    sizes = [(len(text.encode()), 2 if kind < _FIRST else 1) for text, kind in share.texts]
+    sizes = [(len(text.encode()), 3 if kind < _FIRST else 1) for text, kind in share.texts]
     order = dict.fromkeys([0, *telling, *places[_FIRST], *places[_OTHER]])
     needed = accumulate(min(sizes[at][0], _LEAST) + _GAP for at in order)
     chosen = [at for at, size in zip(order, needed, strict=True) if at == 0 or size - _GAP <= room]
@@ -150,7 +150,8 @@ def _cap(sizes: Sequence[tuple[int, int]], room: int) -> int:
 
 
 def _shortened(text: str, most: int) -> str:
-    """Return a text of at most `most` bytes, but for very small numbers."""
+    """Return a text of at most `most` bytes, but for very small numbers; a clause that ends a little later stays."""
     data = text.encode()
     characters = len(data[: max(most - len(MORE) - 1, _FEWEST)].decode(errors="ignore"))
-    return shorten_words(text, characters) if len(data) > most else text
+    latest = characters * 5 // 4  # what it takes more is given out again
+    return text if len(data) <= most or len(text) <= latest else shorten_words(text, characters, latest)

@@ -46,6 +46,9 @@ _BEHIND_WORD = re.compile(
 )
 _HOW = re.compile(r" [-\u2013\u2014] | \(|[;:.,] | (?:by|with|in|since|via|through) ")
 _LONGEST_END = 10  # characters, for `_NOT_AN_END`
+_CLAUSE = re.compile(
+    r"[,;:.](?= )|[\uff0c\u3001\uff1b\uff1a]| (?:[-\u2013\u2014]|because|since|so that|which|while|weil) "
+)
 _NEGATED = re.compile(r"not\b", re.IGNORECASE)
 _START = 12  # characters by which texts are found that may be the same
 _NOTHING = frozenset(
@@ -238,11 +241,16 @@ def shorten_line(line: str, most: int = MAX_LINE) -> str:
     return shorten_words(line, most)
 
 
-def shorten_words(line: str, most: int) -> str:
-    """Return a line of at most `most` characters, cut after a word with the mark `MORE`."""
+def shorten_words(line: str, most: int, latest: int = 0) -> str:
+    """Return a line of at most `most` characters, cut after a word with the mark `MORE`.
+
+    Where a clause ends near, up to `latest`, it is cut there.
+    """
     if len(line) <= most:
         return line
     line = line.removesuffix(MORE).rstrip()
+    if ends := [*_CLAUSE.finditer(line, most * 3 // 4, max(latest, most - len(MORE)))]:
+        return line[: ends[-1].start()].rstrip(" ,;:.-\u2013\u2014") + " " + MORE
     room = most - len(" " + MORE)
     words = line[:room].rpartition(" ")[0] if line[room] != " " else ""
     return (words or line[:room]).rstrip(" ,;:.-") + " " + MORE

@@ -10,9 +10,9 @@ from __future__ import annotations
 from itertools import accumulate, pairwise, takewhile
 
 from taskstate.brief.attention import FINDINGS, SHARED, attention, shared_context
-from taskstate.brief.sections import ALWAYS, BACKGROUND, SHOW_SECTION, BriefSection, brief_sections
+from taskstate.brief.sections import ALWAYS, BACKGROUND, BriefSection, brief_sections
 from taskstate.handoff import protocol, token_count
-from taskstate.messages import counted, one_line
+from taskstate.messages import counted, one_line, quoted
 from taskstate.model import roles
 from taskstate.model.config import export_drop
 from taskstate.model.derived_values import session_counts
@@ -69,7 +69,7 @@ class _Source(NamedTuple):
 
     head: tuple[str, ...]
     sections: tuple[BriefSection, ...]
-    withheld: Cut | None
+    withheld: tuple[Cut, ...]
     task_id: str
 
 
@@ -149,13 +149,13 @@ def _source(workspace: Workspace, loaded: Loaded, role: str, sessions: int, read
     hidden_fields = {*export_drop(workspace.config, role)} - _FOR_EVERY_ROLE if role else set()
     lines = tuple(each.line for each in attention(workspace, loaded, without=_ELSEWHERE))
     sections = brief_sections(state, blocks, folder=workspace.config.root, sessions=sessions, attention=lines)
-    withheld = ", ".join(section.title for section in sections if section.spec.field in hidden_fields)
+    withheld = [section for section in sections if section.spec.field in hidden_fields]
     return _Source(
         head=(*_head(workspace, loaded, blocks, role), *_shared(workspace, loaded, reader)),
         sections=tuple(
             section for section in sections if section.spec.field not in hidden_fields or not section.spec.field
         ),
-        withheld=Cut(f"not for this role: {withheld}", SHOW_SECTION.format(id=state.id)) if withheld else None,
+        withheld=tuple(Cut(f"not for this role: {each.title}", _command(each, state.id)) for each in withheld),
         task_id=state.id,
     )
 
@@ -231,16 +231,23 @@ def _render(source: _Source, included: set[tuple[int, int]], notes: tuple[str, .
 
 
 def _left_out(source: _Source, included: set[tuple[int, int]]) -> tuple[Cut, ...]:
-    """Return what is left out, one entry for each command that shows it."""
-    by_command: dict[str, list[str]] = {}
+    """Return what is left out, one entry for each command that shows it, or the newest of several sessions."""
+    by_command: dict[str, dict[str, int]] = {}
     for number, section in enumerate(source.sections):
         indices = [index for index, unit in enumerate(section.units) if section.spec.keep != ALWAYS or unit.short]
         missing = {index for index in indices if (number, index) not in included}
         if missing:
-            names = by_command.setdefault(section.spec.more.format(id=source.task_id), [])
-            names.append(_missing_text(section, indices, missing))
-    cut = tuple(Cut(", ".join(names), command) for command, names in by_command.items())
-    return (*cut, *([source.withheld] if source.withheld else ()))
+            texts = by_command.setdefault(_command(section, source.task_id), {})
+            texts[_missing_text(section, indices, missing)] = max(section.units[index].number for index in missing)
+    newest = {command: str(max(texts.values())) for command, texts in by_command.items()}
+    cut = (Cut(", ".join(texts), each.replace("{number}", newest[each])) for each, texts in by_command.items())
+    return (*cut, *source.withheld)
+
+
+def _command(section: BriefSection, task_id: str) -> str:
+    """Return the command that shows a section; for one of a session `{number}` stands in it."""
+    name = section.title if len(section.title) <= _MAX_TITLE else "NAME"
+    return section.spec.more.format(id=task_id, name=quoted(name), number="{number}")
 
 
 def _missing_text(section: BriefSection, indices: list[int], missing: set[int]) -> str:

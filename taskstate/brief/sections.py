@@ -37,8 +37,8 @@ BACKGROUND = 5  # from here on: what helps to understand the task; what comes be
 class BriefSectionSpec(NamedTuple):
     """A section that a brief may have; `keep` is its priority, where the lowest number is kept longest.
 
-    `more` is the command that shows all of it. `field` names a field of the export: a role that does not get the field
-    does not get the section.
+    `more` is the command that shows all of it, of the `name` or the session `number` that is left out. `field` names a
+    field of the export: a role that does not get the field does not get the section.
     """
 
     name: str
@@ -61,7 +61,9 @@ class BriefSection(NamedTuple):
         return self.heading or self.spec.title
 
 
-SHOW_SECTION = 'taskstate show {id} --section "NAME"'
+SHOW_SECTION = "taskstate show {id} --section {name}"
+_STATIC, _SUMMARY = (SHOW_SECTION.replace("{name}", f"'{name}'") for name in (SECTION, "Archived Summary"))
+_SESSION = "taskstate session show {id} {number}"
 # In the order in which they are shown. The archived summary is cut first, then the rest of the earlier sessions, the
 # issues that the summary calls open, and how each earlier session begins; then what came from other tasks, then what
 # the newest session did, then the description of the task.
@@ -71,18 +73,18 @@ SECTION_SPECS = (
     BriefSectionSpec("handoff", "Open handoff", 1, "taskstate handoff show {id}"),
     BriefSectionSpec("next", "Next step", ALWAYS, "taskstate show {id}"),
     BriefSectionSpec("features", "Open features", ALWAYS, "taskstate show {id}"),
-    BriefSectionSpec("session", "Newest session", 2, "taskstate session show {id} N"),
-    BriefSectionSpec("phase", "Phase", 3, "taskstate phase show {id} P"),
-    BriefSectionSpec("criteria", "Acceptance Criteria", 4, SHOW_SECTION, "criteria"),
-    BriefSectionSpec("commands", "Validation", 4, SHOW_SECTION, "commands"),
-    BriefSectionSpec("description", "Task Description", BACKGROUND, SHOW_SECTION, "description"),
-    BriefSectionSpec("scope", "Scope", 4, SHOW_SECTION, "scope"),
-    BriefSectionSpec("standards", "Standards", 4, SHOW_SECTION, "standards"),
-    BriefSectionSpec("paths", "Repository Paths", 4, SHOW_SECTION, "paths"),
-    BriefSectionSpec("evidence", "Evidence", 6, "taskstate evidence show {id} EID", "evidence"),
+    BriefSectionSpec("session", "Newest session", 2, _SESSION),
+    BriefSectionSpec("phase", "Phase", 3, "taskstate phase show {id}"),
+    BriefSectionSpec("criteria", "Acceptance Criteria", 4, _STATIC, "criteria"),
+    BriefSectionSpec("commands", "Validation", 4, _STATIC, "commands"),
+    BriefSectionSpec("description", "Task Description", BACKGROUND, _STATIC, "description"),
+    BriefSectionSpec("scope", "Scope", 4, _STATIC, "scope"),
+    BriefSectionSpec("standards", "Standards", 4, _STATIC, "standards"),
+    BriefSectionSpec("paths", "Repository Paths", 4, _STATIC, "paths"),
+    BriefSectionSpec("evidence", "Evidence", 6, "taskstate evidence show {id}", "evidence"),
     BriefSectionSpec("inputs", "Chain Inputs", 7, SHOW_SECTION, "inputs"),
-    BriefSectionSpec("summary", "Archived Summary", 11, "taskstate session show {id} N"),
-    BriefSectionSpec("sessions", "Earlier sessions", 10, "taskstate session show {id} N"),
+    BriefSectionSpec("summary", "Archived Summary", 11, _SUMMARY),
+    BriefSectionSpec("sessions", "Earlier sessions", 10, _SESSION),
 )
 # The priority of the sections of other kinds; all that are not named have `_DEFAULT_KEEP`.
 _SECTION_KEEP = {
@@ -144,7 +146,7 @@ def brief_sections(
 
 
 def _next_units(state: TaskState) -> tuple[Unit, ...]:
-    steps = [step for step in state.next_steps if step.strip()]
+    steps = [step for step in state.told_steps if step.strip()]
     if steps:
         return list_units(steps)
     waiting = state.open_features

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 KB = 1024
 _FEATURES, _PROGRESS = "features", "overall_progress"  # keys of the Feature Checklist
+_MARKS = "`'\"()[],;:.!?*"  # around the id of a feature in a sentence
 SECTION_LEVEL, PART_LEVEL = 2, 3  # of the headings of sections, and of their parts: subsections, sessions, phases
 
 
@@ -140,6 +141,11 @@ class TaskState(_TaskState):
         return depends_on(self.document)
 
     @property
+    def subtasks(self) -> tuple[str, ...]:
+        """The ids of the tasks into which it was divided."""
+        return _ids(self.document, "subtasks")
+
+    @property
     def archived(self) -> int:
         """The last session of the Archived Summary; 0 where there is none."""
         return self.summary.last if self.summary else 0
@@ -163,6 +169,16 @@ class TaskState(_TaskState):
     def next_steps(self) -> tuple[str, ...]:
         """The next steps of the newest session."""
         return self.sessions[-1].next if self.sessions else ()
+
+    @property
+    def told_steps(self) -> tuple[str, ...]:
+        """The next steps, each with where the features went that it names, if they were moved to a subtask."""
+        went = {each.id: each.moved_to for each in self.checklist.features if each.moved_to} if self.checklist else {}
+        told = []
+        for step in self.next_steps:
+            targets = dict.fromkeys(went[name] for word in step.split() if (name := word.strip(_MARKS)) in went)
+            told.append(f"(moved to {', '.join(targets)}) {step}" if targets else step)
+        return tuple(told)
 
     def text(self, key: str) -> str | None:
         """Return a scalar of the front matter as it is written, or None."""
@@ -193,7 +209,11 @@ def read_state(document: Document, task_id: str = "") -> TaskState:
 
 def depends_on(document: Document) -> tuple[str, ...]:
     """Return the ids of the upstream tasks of a state file."""
-    value = document.front_matter.node and document.front_matter.node.get("depends_on")
+    return _ids(document, "depends_on")
+
+
+def _ids(document: Document, key: str) -> tuple[str, ...]:
+    value = document.front_matter.node and document.front_matter.node.get(key)
     return tuple(item.text for item in value.items if item.text) if value else ()
 
 

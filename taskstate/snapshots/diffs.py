@@ -56,7 +56,10 @@ def diff_of(workspace: Workspace, task_id: str, role: str, kind: str) -> Diff:
     Raises:
         TaskstateError: code "no-snapshot", "no-diff", "artifact-lost", "artifact-broken" or "objects-lost".
     """
-    if role or kind != NOW:
+    if not role and kind != NOW:
+        message = f"a diff of the type {kind} is that of a role: --role is missing"
+        raise TaskstateError(message, help=f"the roles are {', '.join(workspace.config.roles)}", code="usage")
+    if role:
         roles.require_role(role, workspace.config.roles)
     loaded = workspace.load(workspace.locate(task_id))
     if kind in {NOW, SEEN}:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from taskstate.archive.summary_statements import comparison_key, own_resolution, resolved_issues, says_nothing
+from taskstate.archive.summary import open_issues
+from taskstate.archive.summary_statements import comparison_key, says_nothing, statements_in
 from taskstate.tasks.decomposition_plan import read_open_features
-from taskstate.tasks.part_words import concerned
+from taskstate.tasks.part_words import concerned, stems
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,34 +19,32 @@ if TYPE_CHECKING:
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
-def carried(state: TaskState, subtasks: Sequence[Subtask]) -> list[tuple[list[str], list[str]]]:
-    """Return for each part statements of state, issues and next steps that concern it or no part, and its criteria.
+def carried(state: TaskState, subtasks: Sequence[Subtask]) -> list[tuple[list[tuple[str, int]], list[str]]]:
+    """Return for each part the statements of state, next steps and open issues, and the criteria, that concern it.
 
-    An open criterion that concerns no part stays with the parent alone.
+    Behind each statement stands its session. What concerns no part goes to all, behind the others; an open criterion
+    that concerns none stays with the parent alone.
     """
     features = {each.id: each for each in read_open_features(state)}
     parts = [[features[each] for each in subtask.features] for subtask in subtasks]
-    everyone = tuple(range(len(parts)))
-    said = [(what, text, concerned(text, parts) or (everyone if new else ())) for what, text, new in _said(state)]
+    said = [(text, number, concerned(text, parts)) for text, number in _said(state)]
     criteria = [(each.text, concerned(each.text, parts)) for each in state.criteria if not each.checked]
     return [
         (
-            [f"{what}: {text}" for what, text, numbers in said if number in numbers],
-            [text for text, numbers in criteria if number in numbers],
+            [(text, at) for own in (True, False) for text, at, to in said if (part in to if own else not to)],
+            [text for text, to in criteria if part in to],
         )
-        for number in everyone
+        for part in range(len(parts))
     ]
 
 
-def _said(state: TaskState) -> Iterator[tuple[str, str, bool]]:
-    """Yield the newest state and next steps, and the issues that nobody calls resolved; each with whether it is new."""
-    issues = [(session.number, issue) for session in reversed(state.sessions) for issue in session.issues]
-    resolved = {comparison_key(each) for _, issue in issues for each in resolved_issues(issue)}
-    newest = state.sessions[-1] if state.sessions else None
-    for sentence in _SENTENCE.split(newest.state) if newest else ():
-        yield "State", sentence, True
-    for number, issue in issues:
-        if not says_nothing(issue) and not own_resolution(issue) and comparison_key(issue) not in resolved:
-            yield f"Issue of session {number}", issue, bool(newest and number == newest.number)
-    for step in state.next_steps:
-        yield "Next", step, True
+def _said(state: TaskState) -> Iterator[tuple[str, int]]:
+    """Yield the newest state and next steps that say something, and what `archive` calls open, newest first."""
+    newest = _SENTENCE.split(state.sessions[-1].state) if state.sessions else ()
+    for what, text in (*(("State", each) for each in newest), *(("Next", each) for each in state.next_steps)):
+        if (stems(text) or any(map(str.isdigit, text))) and not says_nothing(text):  # "Same as before" has no word
+            yield f"{what}: {text}", state.last_session
+    found = [(each, statements_in(each, session.number)) for session in state.sessions for each in session.issues]
+    whole = {comparison_key(issue[0].text): text for text, issue in found if len(issue) == 1}
+    for each in sorted(open_issues(state), key=lambda issue: issue.last, reverse=True):
+        yield f"Issue of session {each.last}: {whole.get(comparison_key(each.text), each.text)}", each.last

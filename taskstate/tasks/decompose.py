@@ -8,6 +8,7 @@ from itertools import accumulate
 from taskstate.context.readable_parts import unreadable_error
 from taskstate.errors import TaskstateError
 from taskstate.formatting.formatter import format_text
+from taskstate.messages import first_of
 from taskstate.model import chain, chain_quotes, document_kinds, names
 from taskstate.model.canonical_json import sha256
 from taskstate.model.static_context import read_static
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 _CITED = ("file", "section")  # keys without which a citation is none
 _SHA = 16  # hex digits of an output's hash that a Chain Input names
+_SHOWN = 5  # sessions that have more to say
 _MAX_DESCRIPTION = 2 * KB  # of the parent's description, which every subtask repeats, and of what its log says
 
 
@@ -153,12 +155,12 @@ def _created(workspace: Workspace, loaded: Loaded, suggestion: Suggestion, reque
     return created
 
 
-def _task(loaded: Loaded, subtask: Subtask, features: tuple[Feature, ...], statements: list[str]) -> NewTask:
+def _task(loaded: Loaded, subtask: Subtask, features: tuple[Feature, ...], said: list[tuple[str, int]]) -> NewTask:
     state, static = loaded.state, read_static(loaded.state)
     return NewTask(
         id=subtask.id,
         title=f"{' '.join(state.title.split())}: {subtask.name}",
-        description=_description(loaded, len(features), statements),
+        description=_description(loaded, len(features), said),
         criteria=tuple(f"{each.id}: {each.description}" for each in features),
         scope_in=static.scope_in,
         scope_out=static.scope_out,
@@ -178,12 +180,14 @@ def _carried(feature: Feature) -> dict[str, Any]:
     return {key: value for key, value in feature.node.value().items() if key != "moved_to"}
 
 
-def _description(loaded: Loaded, count: int, statements: list[str]) -> str:
+def _description(loaded: Loaded, count: int, statements: list[tuple[str, int]]) -> str:
     """Return the description of a subtask: its task, what was said of it there, and what the whole is for."""
     state = loaded.state
     noun = "feature" if count == 1 else "features"
     title = " ".join(state.title.split())
     paragraphs = [f"A part of task {state.id}, {title}: the {count} {noun} of the checklist below."]
+    if state.last_session:
+        paragraphs.append(f"What was done and said in its sessions: `taskstate session list {state.id}`.")
     if statements:
         paragraphs += [f"Task {state.id} said after session {state.last_session}:", _listed(state, statements)]
     whole = (state.description or "").strip()
@@ -194,13 +198,14 @@ def _description(loaded: Loaded, count: int, statements: list[str]) -> str:
     return "\n\n".join((*paragraphs, "The whole is for this:", whole))
 
 
-def _listed(state: TaskState, statements: list[str]) -> str:
-    """Return statements as a list; of those that are too many the first, with the command that shows the others."""
-    items = [escaping.item(" ".join(printable(each).split())) for each in statements]
+def _listed(state: TaskState, statements: list[tuple[str, int]]) -> str:
+    """Return statements as a list; of those that are too many the first, with the commands that show the others."""
+    items = [escaping.item(" ".join(printable(each).split())) for each, _ in statements]
     sizes = accumulate(map(size_in_bytes, items))
     fitting = [item for item, size in zip(items, sizes, strict=True) if size <= _MAX_DESCRIPTION]
-    more = [f"- {len(items) - len(fitting)} more: `taskstate session show {state.id} {state.last_session}`"]
-    return "\n".join(fitting + (more if len(fitting) < len(items) else []))
+    left = [number for _, number in statements[len(fitting) :]]
+    shown = first_of([f"`taskstate session show {state.id} {each}`" for each in dict.fromkeys(left)], _SHOWN)
+    return "\n".join(fitting + ([f"- {len(left)} more: {shown}"] if left else []))
 
 
 def _chain_output(loaded: Loaded) -> chain_quotes.Upstream:
@@ -238,9 +243,7 @@ def _moved(loaded: Loaded, suggestion: Suggestion) -> str:
     """Return the parent's text, which names its subtasks and where each feature was moved to."""
     document = loaded.document
     target = {each: subtask.id for subtask in suggestion.subtasks for each in subtask.features}
-    node = document.front_matter.node and document.front_matter.node.get("subtasks")
-    recorded = [item.text for item in node.items if item.text] if node else []
-    ids = sorted({*recorded, *(each.id for each in suggestion.subtasks)}, key=names.id_key)
+    ids = sorted({*loaded.state.subtasks, *(each.id for each in suggestion.subtasks)}, key=names.id_key)
     edits = list(set_front_matter(document, "subtasks", ids))
     for each in loaded.state.open_features:
         moved = {"moved_to": target[each.id]}

@@ -127,10 +127,9 @@ def pace_of(state: TaskState) -> Pace:
 
 def subtasks_of(state: TaskState, taken: Collection[str] = ()) -> tuple[Subtask, ...]:
     """Return the suggested subtasks of a task, without ids that are `taken` or already used by it."""
-    node = state.document.front_matter.node and state.document.front_matter.node.get("subtasks")
-    recorded = {item.text for item in node.items if item.text} if node else set()
     moved = {each.moved_to for each in state.checklist.features if each.moved_to} if state.checklist else set()
-    return plan_subtasks(state.id, read_open_features(state), pace_of(state), {*taken, *recorded, *moved})
+    taken = {*taken, *state.subtasks, *moved}
+    return plan_subtasks(state.id, read_open_features(state), pace_of(state), taken, title=state.title)
 
 
 def read_open_features(state: TaskState) -> tuple[OpenFeature, ...]:
@@ -153,9 +152,12 @@ def read_open_features(state: TaskState) -> tuple[OpenFeature, ...]:
 
 
 def plan_subtasks(
-    task_id: str, parts: Sequence[OpenFeature], pace: Pace = ASSUMED, taken: Collection[str] = ()
+    task_id: str, parts: Sequence[OpenFeature], pace: Pace = ASSUMED, taken: Collection[str] = (), *, title: str = ""
 ) -> tuple[Subtask, ...]:
-    """Return the subtasks for open features: each feature is in exactly one, after those that it waits for."""
+    """Return the subtasks for open features: each feature is in exactly one, after those that it waits for.
+
+    Their names repeat no words of the task's `title`.
+    """
     from taskstate.tasks.part_words import names_of
 
     clusters = _clusters(parts)
@@ -163,7 +165,7 @@ def plan_subtasks(
     chunks = [[parts[number] for number in piece] for piece in pieces]
     prerequisites = _order(chunks)
     free_ids = _free_ids(task_id, {each.casefold() for each in taken})
-    ids, names = [next(free_ids) for _ in chunks], names_of(chunks, PHASES)
+    ids, names = [next(free_ids) for _ in chunks], names_of(chunks, PHASES, title)
     return tuple(
         Subtask(
             id=ids[number],

@@ -27,7 +27,7 @@ _PLAIN = (
     "a all also an and any are as at be been but by can do does each for from get has have if in into is it its made "
     "make makes more must need needs new no not of off on once one only open or other out over set so some still than "
     "that the their them then there these they this to too two up use used uses was when where which while who will "
-    "with without work works yet after before again always never between"
+    "with without work works yet after before again always never between same unchanged"
 )
 _EMPTY = frozenset(_PLAIN.split())
 _GENERIC = frozenset(("", "f", "fr", "feat", "feature", "fid", "item", "part", "req", "step", "story", "task", "us"))
@@ -74,42 +74,47 @@ def shared_words(prefixes: Sequence[str], texts: Sequence[str]) -> list[str]:
     return [word if prefix in _GENERIC else prefix for prefix, word in zip(prefixes, words, strict=True)]
 
 
-def names_of(parts: Sequence[Sequence[OpenFeature]], phases: Sequence[str]) -> list[str]:
-    """Return a name for each part of a task; `phases` are the names of phases, of which the second goes without saying.
+def names_of(parts: Sequence[Sequence[OpenFeature]], phases: Sequence[str], title: str = "") -> list[str]:
+    """Return a name for each part of a task with a title, whose words the names do not repeat.
 
-    Of parts with one name, each has its first feature behind it.
+    `phases` are the names of phases, of which the second goes without saying. Of parts with one name, each has its
+    first feature behind it.
     """
-    names = [_name_of(part, phases) for part in parts]
+    names = [_name_of(part, phases, title) for part in parts]
     return [
-        f"{name}: {gist(part[0].description) or part[0].id}" if names.count(name) > 1 else name
+        f"{name} ({_gist(part[0], title)})" if names.count(name) > 1 else name
         for name, part in zip(names, parts, strict=True)
     ]
 
 
-def _name_of(part: Sequence[OpenFeature], phases: Sequence[str]) -> str:
+def _name_of(part: Sequence[OpenFeature], phases: Sequence[str], title: str) -> str:
     """Return what the features of each group in a part have in common."""
     groups = ([*group] for _, group in groupby(part, key=lambda each: (each.phase, each.prefix)))
-    topics = dict.fromkeys(_topic(group, phases) for group in groups)
+    topics = dict.fromkeys(_topic(group, phases, title) for group in groups)
     return first_of([each[:1].upper() + each[1:] for each in topics], _NAMED, separator="; ", last="; ")
 
 
-def _first(group: Sequence[OpenFeature]) -> str:
-    more = f" and {len(group) - 1} more" if len(group) > 1 else ""
-    return (gist(group[0].description) or group[0].id) + more
+def _gist(feature: OpenFeature, title: str) -> str:
+    """Return what a feature is about, without the task's title where it begins with that."""
+    words, told = feature.description.split(), title.casefold().split()
+    is_told = [each.casefold().rstrip(":,.") for each in words[: len(told)]] == told
+    return gist(" ".join(words[len(told) if is_told else 0 :]).lstrip(":,.- ")) or feature.id
 
 
-def _topic(part: Sequence[OpenFeature], phases: Sequence[str]) -> str:
+def _topic(part: Sequence[OpenFeature], phases: Sequence[str], title: str) -> str:
     """Return what features of one phase and prefix have in common: phase or prefix, and a word or two."""
     if len(part) == 1:
-        return _first(part)
-    phase = phases[part[0].phase] if part[0].phase != 1 else ""
-    phrase = _phrase([each.description for each in part], _WRITING | {_stem(phase)} if phase else ())
+        return _gist(part[0], title)
+    phase, told = phases[part[0].phase] if part[0].phase != 1 else "", stems(title).keys()
+    phrase = _phrase([each.description for each in part], told | (_WRITING | {_stem(phase)} if phase else set()))
     prefix = part[0].prefix
     spelt = (stems(each.description).get(_stem(prefix), "") for each in part)
-    head = phase or next(filter(None, spelt), "")
-    if not phrase and not phase:
-        head, phrase = head or (prefix if len(prefix) > _SHORT else ""), _first(part)
-    return phrase if _stem(head) in stems(phrase) else ": ".join(filter(None, (head, phrase)))
+    head = phase or next(filter(None, spelt), "") or (prefix if len(prefix) > _SHORT and not phrase else "")
+    if not phase and {_stem(head)} == told:
+        head = ""
+    if _stem(head) in stems(phrase) or not (head or phrase):
+        return phrase or f"{_gist(part[0], title)} and {len(part) - 1} more"
+    return (" of " if phase else " ").join(filter(None, (head, phrase)))
 
 
 def _phrase(texts: Sequence[str], without: Collection[str]) -> str:

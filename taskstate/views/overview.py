@@ -78,10 +78,11 @@ def overview(loaded: Loaded) -> str:
     why = blocks_of(state.document).why_blocked if state.status == BLOCKED else ""
     lines += [f"  blocked: {why}"] if why else []
     lines += [f"  cannot be read: {problem.message}" for problem in state.problems]
+    lines += [f"  divided into the tasks {', '.join(state.subtasks)}"] if state.subtasks else []
     lines += _checks(state)
     turn = of_document(state.document, state.id)
     lines += [f"  turn: {turn.words}"] if turn else []
-    steps = [line for step in state.next_steps for line in f"- {step}".replace("\n", "\n  ").split("\n")]
+    steps = [line for step in state.told_steps for line in f"- {step}".replace("\n", "\n  ").split("\n")]
     if steps:
         lines += ["  next steps:", *(f"    {line}" for line in steps)]
     return "\n".join(lines)
@@ -124,7 +125,9 @@ def _checks(state: TaskState) -> list[str]:
     if state.checklist and state.checklist.features:
         lines.append(f"  features, {state.checklist.passing} of {len(state.checklist.counted)} pass:")
         lines += [
-            f"    [{'x' if each.passes else ' '}] {each.id}  {each.description}" for each in state.checklist.features
+            f"    [{'x' if each.passes else ' '}] {each.id}  {each.description}"
+            + (f" (moved to {each.moved_to})" if each.moved_to else "")
+            for each in state.checklist.features
         ]
     return lines
 

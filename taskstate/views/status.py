@@ -121,7 +121,7 @@ def next_step(loaded: Loaded) -> str | None:
     """Return the next step: the first that the newest session names, else the first open feature."""
     state = loaded.state
     if state.next_steps:
-        return state.next_steps[0].partition("\n")[0]
+        return state.told_steps[0].partition("\n")[0]
     features = state.checklist.counted if state.checklist else ()
     return next((f"{each.id}: {each.description}" for each in features if not each.passes), None)
 

@@ -36,7 +36,7 @@ class Listed(NamedTuple):
 
     `mark` identifies the state of the file (`file_sources.mark_of`). `progress` says how many features pass; of a
     permanent task it is the version. Where a part of the file does not parse, `is_whole` is false, and `unread` says
-    which part. `turn` says who works on it.
+    which part. `turn` says who works on it. It is `divided` if all its open features were moved to subtasks.
     """
 
     mark: str
@@ -53,6 +53,7 @@ class Listed(NamedTuple):
     is_whole: bool
     unread: str
     turn: str
+    divided: bool
 
 
 class TaskList(NamedTuple):
@@ -228,6 +229,7 @@ def _read(workspace: Workspace, relative: str, mark: str) -> _Read:
             is_whole=not shape["problems"],
             unread=unread_part(loaded),
             turn=turn.words if turn else "",
+            divided=bool(loaded.state.subtasks) and not loaded.state.open_features,
             **{key: shape[key] for key in ("id", "kind", "title", "status", "area", "depends_on", "size_kb")},
         )
         found = damage_of(workspace, loaded, alone=True)
@@ -266,7 +268,7 @@ def _row(task: Listed, most: int, problems: Collection[str]) -> tuple[str, ...]:
     if task.kind == PERMANENT:
         marked = f"[PERMANENT] {task.title} (damaged)" if is_damaged else f"[PERMANENT] {task.title}"
         return task.id, status, task.progress, "-", "-", size_kb, marked
-    size = "-" if status in CLOSED else sizing(task.sessions, most).name
+    size = "-" if status in CLOSED else "divided" if task.divided else sizing(task.sessions, most).name
     unread = "(damaged)" if is_damaged else "" if task.is_whole else "(cannot be read fully: run `taskstate lint`)"
     turn = f"[{task.turn}]" if task.turn and status not in CLOSED else ""
     title = " ".join(filter(None, (task.title, unread, turn)))

@@ -9,6 +9,7 @@ from taskstate.archive.summary_statements import (
     read_statement,
     resolved_issues,
     shorten_line,
+    shorten_words,
     statements_in,
     without_duplicates,
 )
@@ -150,3 +151,19 @@ def test_a_cut_line_is_short_and_a_beginning(line: str) -> None:
     assert short.endswith((".", "\u3002", " \u2026"))
     assert shorten_line(short) == short
     assert not short.endswith(("e.g.", "i.e."))
+
+
+@pytest.mark.parametrize(
+    ("most", "latest", "expected"),
+    [
+        (45, 0, "Set up the package `ledger` with its tests …"),
+        (45, 64, "Set up the package `ledger` with its tests; it failed …"),
+        (66, 0, "Set up the package `ledger` with its tests; it failed …"),
+        (66, 88, "Set up the package `ledger` with its tests; it failed because a pickle is no format …"),
+        (30, 0, "Set up the package `ledger` …"),
+    ],
+)
+def test_a_line_is_cut_where_a_clause_ends_near(most: int, latest: int, expected: str) -> None:
+    """A clause that ends near stays whole, also somewhat later than asked; else the cut is after a word."""
+    line = "Set up the package `ledger` with its tests; it failed because a pickle is no format, and so on"
+    assert shorten_words(line, most, latest) == expected

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks import sample
+from taskstate.__main__ import main
 from taskstate.brief.brief import Brief, brief, shape
 from taskstate.handoff import protocol, token_count
 from taskstate.workspace.workspace import find_workspace
@@ -16,6 +18,7 @@ from tests.support.place import TASK, Place, refusal
 if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded
 
+STATIC, SUMMARY = (f"taskstate show 101 --section '{name}'" for name in ("Static Context", "Archived Summary"))
 EXAMPLE = (Path(__file__).parents[1] / "cases" / "states" / "reviewed.md").read_text(encoding="utf-8")
 
 
@@ -101,22 +104,29 @@ def test_left_out_parts_are_named(place: Place) -> None:
     """Each thing that is left out is named, with the command that shows it."""
     whole = told(place, 4000)
     found = told(place, whole.tokens - 1)
-    assert [tuple(each) for each in found.cut] == [("Archived Summary (Sessions 1-2)", "taskstate session show 101 N")]
-    left_out = "- Archived Summary (Sessions 1-2): `taskstate session show 101 N`"
+    earlier = "taskstate session show 101 4"
+    assert [tuple(each) for each in found.cut] == [
+        ("Archived Summary (Sessions 1-2)", SUMMARY),
+        ("sessions 3-4 (3, 4 in part)", earlier),
+    ]
+    left_out = f"- Archived Summary (Sessions 1-2): `{SUMMARY}`\n- sessions 3-4 (3, 4 in part): `{earlier}`"
     assert found.text.endswith(f"\n\n## Left out\n\n{left_out}\n")
     least = told(place, 1)
     assert [tuple(each) for each in least.cut] == [
         ("Open findings", "taskstate role show 101"),
         ("Open handoff", "taskstate handoff show 101"),
         ("what 2 of 2 open features are about", "taskstate show 101"),
-        ("session 5, Archived Summary (Sessions 1-2), sessions 3-4", "taskstate session show 101 N"),
-        ("Phase", "taskstate phase show 101 P"),
-        (
-            "Acceptance Criteria, Validation, Task Description, Scope, Standards, Repository Paths, Chain Inputs",
-            'taskstate show 101 --section "NAME"',
-        ),
-        ("Evidence", "taskstate evidence show 101 EID"),
+        ("session 5, sessions 3-4", "taskstate session show 101 5"),
+        ("Phase", "taskstate phase show 101"),
+        ("Acceptance Criteria, Validation, Task Description, Scope, Standards, Repository Paths", STATIC),
+        ("Evidence", "taskstate evidence show 101"),
+        ("Chain Inputs", "taskstate show 101 --section 'Chain Inputs'"),
+        ("Archived Summary (Sessions 1-2)", SUMMARY),
     ]
+    for each in found.cut + least.cut:
+        program, *words = shlex.split(each.command)
+        assert program == "taskstate"
+        assert main([*words, "--root", str(place.root)]) < 2, each.command  # 1: the archive is not in the example
 
 
 def test_no_earlier_session_goes_for_the_summary(place: Place) -> None:
@@ -132,14 +142,14 @@ def test_no_earlier_session_goes_for_the_summary(place: Place) -> None:
 def test_part_that_is_cut_in_part(place: Place) -> None:
     """For a section that is cut, the brief says how much is missing."""
     place.text = EXAMPLE.replace("- Checked the signature", "\n".join(f"- Checked signature {n}" for n in range(90)))
-    found = told(place, 600)
-    assert found.cut[0].what == "session 5 (in part), Archived Summary (Sessions 1-2), sessions 3-4"
+    found = told(place, 640)
+    assert found.cut[0].what == "session 5 (in part), sessions 3-4"
     assert "- Checked signature 0\n- Checked signature 1\n" in found.text
     assert "- Checked signature 89" not in found.text
     place.text = EXAMPLE
     whole = told(place, 4000).tokens
     cuts = {each.what for budget in range(400, whole, 20) for each in told(place, budget).cut}
-    assert "Archived Summary (Sessions 1-2), sessions 3-4 (4 in part)" in cuts
+    assert {"Archived Summary (Sessions 1-2)", "sessions 3-4 (4 in part)"} <= cuts
 
 
 def test_least_is_kept_and_says_so(place: Place) -> None:
@@ -159,7 +169,7 @@ def test_a_huge_piece_comes_last(place: Place) -> None:
     place.text = EXAMPLE.replace("Issue and verify tokens.\n\n", f"Issue tokens.\n\n{'many words ' * 3000}\n\n")
     found = told(place, 2000)
     assert "### Session 3" in found.text
-    assert [tuple(each) for each in found.cut] == [("Task Description (1 of 3)", 'taskstate show 101 --section "NAME"')]
+    assert [tuple(each) for each in found.cut] == [("Task Description (1 of 3)", STATIC)]
 
 
 def test_a_huge_heading_is_named_in_part(place: Place) -> None:
@@ -196,7 +206,7 @@ def test_brief_for_a_role(place: Place) -> None:
     assert "--role validator" in found.text
     assert "The service signs" in found.text
     assert [tuple(each) for each in found.cut] == [
-        ("not for this role: Chain Inputs", 'taskstate show 101 --section "NAME"')
+        ("not for this role: Chain Inputs", "taskstate show 101 --section 'Chain Inputs'")
     ]
 
 
@@ -249,10 +259,10 @@ def test_line_ends_make_no_difference(place: Place) -> None:
 
 def test_shape_for_programs(place: Place) -> None:
     """The JSON form holds the text and its figures."""
-    found = told(place, 400, role="reviewer")
+    found = told(place, 450, role="reviewer")
     data = json.loads(json.dumps(shape(loaded(place), found, "reviewer")))
     assert (data["id"], data["role"], data["budget"], data["tokens"], data["fits"], data["counter"]) == (
-        *(TASK, "reviewer", 400, found.tokens, True, "estimate"),
+        *(TASK, "reviewer", 450, found.tokens, True, "estimate"),
     )
     assert data["next_steps"] == ["Decide on 30 s of leeway", "Write the test"]
     assert data["open_features"][0] == {"id": "jwt-2", "description": "checks the signature"}
@@ -297,10 +307,16 @@ def test_what_people_added_is_in_it(place: Place) -> None:
     added = [*filter(None, OWN.values()), "Keys may leak.", "### When", "At night.", "Ask Bo.", "Use a queue."]
     assert [line for line in added if f"\n{line}\n" not in full.text] == []
     assert full.text.count("jwt-2") == 1  # the fence of the checklist is no line of one's own
-    cut = next(each for each in told(place, 400).cut if "Notes" in each.what)
-    assert cut.command == 'taskstate show 101 --section "NAME"'
-    for name in ("Task #101: JWT Service - State", "Static Context", "Feature Checklist", "Progress Log", "Risks"):
-        assert name in cut.what
+    cut = {each.command: each.what for each in told(place, 400).cut}
+    for name in (
+        "Task #101: JWT Service - State",
+        "Static Context",
+        "Feature Checklist",
+        "Progress Log",
+        "Risks",
+        "Notes",
+    ):
+        assert any(name in what and name in command for command, what in cut.items()), name
 
 
 def test_parts_are_joined_by_blank_lines(place: Place) -> None:

@@ -4,12 +4,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.brief.brief import brief
 from taskstate.lint.runner import check_files
 from taskstate.model import chain, chain_quotes
 from taskstate.model.static_context import read_static
 from taskstate.model.task_state import TaskState, read_state
 from taskstate.syntax.document import parse
 from taskstate.tasks.decompose import decompose, suggest
+from taskstate.views.overview import overview
+from taskstate.views.status import next_step
+from taskstate.views.task_list import list_tasks, listing
 from tests.support.place import TASK, Place, changes, refusal, tree
 
 if TYPE_CHECKING:
@@ -90,6 +94,24 @@ def test_parent_keeps_its_features(place: Place) -> None:
     assert place.state.revision == 3
 
 
+def test_parent_says_where_its_features_went(place: Place) -> None:
+    """What is shown of the parent names its subtasks, and where each feature and each step that names one went."""
+    place.add(next=("Write `jwt-3`, then ui-1:\nit flickers", "Rest"))
+    decompose(place.workspace, TASK, place.request())
+    loaded = place.workspace.load(place.path)
+    said = overview(loaded)
+    assert "\n  divided into the tasks 101a, 101b\n" in said
+    assert "\n    [x] jwt-1  makes a JWT\n    [ ] jwt-2  verifies it (moved to 101a)\n" in said
+    assert "\n    - (moved to 101a, 101b) Write `jwt-3`, then ui-1:\n      it flickers\n    - Rest" in said
+    assert next_step(loaded) == "(moved to 101a, 101b) Write `jwt-3`, then ui-1:"
+    assert "- (moved to 101a, 101b) Write `jwt-3`, then ui-1:\n" in brief(place.workspace, loaded).text
+    assert [each.split()[4] for each in listing(list_tasks(place.workspace)[0], 0).split("\n")[1:4]] == [
+        "divided",
+        "must",
+        "must",
+    ]
+
+
 def test_everything_lints_clean(place: Place) -> None:
     """Parent and subtasks have no lint findings, also across files, and are in canonical form."""
     decompose(place.workspace, TASK, place.request())
@@ -128,13 +150,37 @@ def test_static_context_and_words_of_the_log_go_along(place: Place) -> None:
     assert "Next: The form" in read_static(at(place, "101b")).description
 
 
+def test_what_archive_calls_open_goes_along(place: Place) -> None:
+    """An issue of any session, archived ones too, goes to all parts where no word places it; none that is resolved."""
+    issues = ("Zebras are striped", "One row is lost", "Answers hang", "Nights are short (fixed)", "The form flickers")
+    place.add(issues=issues, state="Same", next=("Wait",))
+    place.add("Resolved: One row is lost", "Fixed: answers hang")
+    place.add(issues=("Ducks swim",))
+    for archived in (False, True):
+        if archived:
+            place.archive(keep=1)
+        diff = decompose(place.workspace, TASK, place.request(dry_run=True)).diff
+        assert diff.count("Issue of session 1: Zebras are striped") == diff.count("Issue of session 3: Ducks swim") == 2
+        assert diff.count("Issue of session 1: The form flickers") == 1
+        assert diff.count("Issue of session") == 5
+        assert diff.count("What was done and said in its sessions: `taskstate session list 101`.") == 2
+
+
+def test_what_says_nothing_stays(place: Place) -> None:
+    """Of state and next steps, what is empty of words does not go along."""
+    place.add(state="Same as before. Unchanged.", next=("Same", "None", "5"))
+    diff = decompose(place.workspace, TASK, place.request(dry_run=True)).diff
+    assert ("State:" in diff, diff.count("Next:"), diff.count("Next: 5")) == (False, 2, 2)
+
+
 def test_many_statements_are_named(place: Place) -> None:
     """Of a log that says very much the first statements go along, and the command that shows the others."""
+    place.add(issues=("Zebras are striped",))
     place.add(next=tuple(f"Step {number} " + "of many words " * 10 for number in range(40)))
     decompose(place.workspace, TASK, place.request())
     description = at(place, "101a").description or ""
     assert "- Next: Step 0 of" in description
-    assert "more: `taskstate session show 101 1`" in description
+    assert "more: `taskstate session show 101 2`, `taskstate session show 101 1`" in description
     assert len(description) < 3_000
 
 

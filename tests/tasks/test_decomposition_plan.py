@@ -158,6 +158,34 @@ def test_ids_that_are_free(task_id: str, taken: list[str], ids: list[str]) -> No
     assert [part.id for part in plan_subtasks(task_id, told("x", "y"), taken=taken)] == ids
 
 
+@pytest.mark.parametrize(
+    ("title", "features", "names"),
+    [
+        (
+            "Vault search",
+            "vault-1 Vault search of keys|vault-2 Vault search of notes|http-1 Http: search|http-2 Search all of http",
+            ["Vault", "Http"],
+        ),
+        (
+            "Search",
+            "search-1 Search of keys|search-2 Search of notes|a-1 Search|b-1 Search: by name",
+            ["Of keys and 1 more", "A-1; By name"],
+        ),
+        (
+            "Shop",
+            "test-1 Test the cart|test-2 Test a cart|ui-1 Cart page|ui-2 Shop page of ui",
+            ["Ui page", "Tests of cart"],
+        ),
+        ("Shop", "a-1 Shopping|b-1 Shop: orders|c-1 Carts|d-1 Bills", ["Shopping; Orders", "Carts; Bills"]),
+    ],
+)
+def test_names_do_not_repeat_the_title(title: str, features: str, names: list[str]) -> None:
+    """A part has one name, which adds something to the title of the task that stands before it."""
+    listed = [(each.split(" ")[0], each.partition(" ")[2]) for each in features.split("|")]
+    parts = subtasks_of(state(*listed)._replace(title=title))
+    assert [part.name for part in parts] == names
+
+
 def test_ids_that_the_task_names_are_taken() -> None:
     """A subtask that there was, and one that a feature went to, keep their ids."""
     moved = {"id": "m", "description": "m", "passes": False, "tested_at": None, "moved_to": "101a"}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
@@ -47,6 +48,18 @@ def test_task_is_archived_by_force(cli: Cli, place: Place) -> None:
     assert data["changed"] is True
     assert data["notes"] == ["session 2 went into .taskstate/archives/task-101-archive.md"]
     assert place.numbers() == [(1, True), (2, True), (3, False)]
+
+
+@pytest.mark.parametrize("number", [3, 2])
+def test_finding_names_a_command_that_archives(cli: Cli, place: Place, number: int) -> None:
+    """What TS501 advises archives something, also where there are no more sessions than are kept; so does `archive`."""
+    place.configure("[size]\nwarn-kb = 1\nkeep-sessions = 2\n")
+    place.fill(*range(1, number + 1))
+    help_ = next(each["help"] for each in cli.json("lint", str(place.path))["findings"] if each["code"] == "TS501")
+    command = shlex.split(help_.split("`")[1])[1:]
+    if number == 2:
+        assert f"nothing to archive; `taskstate {' '.join(command)}`" in cli.ok("archive", "101", "--force")
+    assert "went into" in cli.ok(*command)
 
 
 def test_configuration_says_how_many_are_kept(cli: Cli, place: Place) -> None:

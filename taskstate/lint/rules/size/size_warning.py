@@ -26,6 +26,9 @@ Move the older sessions into the archive file, where they are kept in full and c
 $ taskstate archive 101 --force
 ```
 
+That leaves the newest `keep-sessions` (5) here. With no more than these the finding names the command that leaves only
+the newest one: `taskstate archive 101 --force --keep 1`.
+
 Logs and long listings do not belong in a session: put them into a file and link it. Adding a session archives
 automatically once the file is over the limit, so you may also wait.
 
@@ -37,6 +40,7 @@ automatically once the file is over the limit, so you may also wait.
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
+from taskstate.model.derived_values import how_to_shorten
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -49,8 +53,7 @@ def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the first line."""
     passed = facts.over_warning
     if passed:
-        yield RULE.at(
-            facts.first_line,
-            f"the file has {passed}",
-            help=f"consider `taskstate archive {facts.shown_id} --force`, which moves older sessions into the archive",
-        )
+        help_ = f"consider `taskstate archive {facts.shown_id} --force`, which moves older sessions into the archive"
+        if len(facts.state.sessions) <= facts.config.size.keep_sessions:
+            help_ = how_to_shorten(facts.state, facts.shown_id, forced=True)
+        yield RULE.at(facts.first_line, f"the file has {passed}", help=help_)
