@@ -173,17 +173,14 @@ def _commands() -> Iterator[tuple[str, ...]]:
     yield ("criterion", "check", "101", "1")
     yield ("archive", "101", "--keep", "4", "--force")
     yield (
-        "new",
-        "102",
-        "--title",
-        "A page for the login",
-        "--depends-on",
-        "101",
-        "--feature",
-        "page-1=a form is shown",
+        *("new", "102", "--title", "A page for the login", "--description", "People enter name and password."),
+        *("--criterion", "A wrong password is refused", "--depends-on", "101", "--feature", "page-1=a form is shown"),
     )
     yield _session("102", 1)
-    yield ("new", "103", "--title", "Move the mails to a queue", "--description", "Mails are sent by a worker.")
+    yield (
+        *("new", "103", "--title", "Move the mails to a queue", "--description", "Mails are sent by a worker."),
+        *("--criterion", "A mail that fails is sent again"),
+    )
     yield (
         *("phase", "add", "103", "1", "--name", "The queue"),
         *("--objective", "a table holds the jobs", "--objective", "a worker takes them"),

@@ -15,7 +15,7 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_HERE_DOCUMENT = re.compile(r"(?ms)(<<-?[ \t]*(['\"\\]?)(\w+)['\"]?[^\n]*\n).*?(^[ \t]*\3[ \t]*$|\Z)")
+_HERE_DOCUMENT = re.compile(r"(?ms)(<<-?[ \t]*(['\"\\]?)(\w+)['\"]?[^\n]*(?:\n|\Z)).*?(^[ \t]*\3[ \t]*$|\Z)")
 _ENDS = "();&|\n`{}"  # of a simple command
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _BEFORE = frozenset(

@@ -14,7 +14,6 @@ from functools import cache, cached_property, lru_cache
 
 from taskstate import resources
 from taskstate.errors import TaskstateError
-from taskstate.syntax.edits import Edit
 from taskstate.syntax.patterns import compiled
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from taskstate.syntax.document import Document, Section
+    from taskstate.syntax.edits import Edit
 
     # The subsection that a title begins, and how its pattern matches; both None where it begins none.
     _Found = tuple["SubsectionSpec | None", re.Match[str] | None]
@@ -324,6 +324,8 @@ def _pattern(pattern: str) -> re.Pattern[str]:
 
 def placeholder_above(document: Document, section: Section) -> tuple[Edit, ...]:
     """Return the edit that takes a placeholder away that stands above the parts of a section, which are written."""
+    from taskstate.syntax.edits import Edit
+
     own, text = section.own, section.own.of(document.text)
     is_above = own.end < section.body.end and kind_of(document).is_placeholder(text)
     return (Edit(own.end - len(text.lstrip()), own.end, ""),) if is_above else ()

@@ -92,14 +92,16 @@ def given_words(words: Mapping[str, Any], source: Source | None, texts: Sequence
     Raises:
         TaskstateError: one of what every session says is missing.
     """
+    from taskstate.syntax.escaping import in_one, listed
     from taskstate.tasks.new_session import NewSession
 
     values = {} if source is None else _from_json(_text(source), source.name, texts)
     for text in texts:
         if text.repeated:
-            values[text.key] = (*values.get(text.key, ()), *words.get(text.key, ()))
+            said = (*values.get(text.key, ()), *words.get(text.key, ()))
+            values[text.key] = said if text.commits else listed(said)
         else:
-            values[text.key] = words.get(text.key) or values.get(text.key, "")
+            values[text.key] = in_one(words.get(text.key) or values.get(text.key, ""))
     if not any(values.values()):
         return None
     for text in texts:

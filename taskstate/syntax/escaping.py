@@ -16,6 +16,8 @@ from taskstate.syntax.spans import CONTROLS, is_plain, with_newlines, without_co
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from taskstate.syntax.spans import Span
 
 # Patterns, compiled where they are used: most runs need none of them.
@@ -24,6 +26,7 @@ _PLACEHOLDER = r"(\*[^*\n]+\*|_[^_\n]+_|\(.*\))\Z"  # emphasis or parentheses ar
 _UNDERLINE = r"[ \t]*(?:=+|-+)[ \t]*\Z"
 _CONFLICT_MARKER = r"\A(?=(?:<{7}|>{7})(?: |\Z))"
 _CONFLICT_DIVIDER = r"={7}\Z|\|{7} "  # harmless in a fence, where it may be part of an example
+_MARKER = r"(?:([-*+])|\d{1,9}[.)])[ \t]+(?=\S)"
 _MAX_ROUNDS = 50
 _MAX_HEADING_LEVEL = 6
 SUBSECTION_LEVEL = 3  # headings that lie deeper are no structure of a state file
@@ -101,6 +104,46 @@ def label_line(text: str, *, what: str) -> str:
 def items(texts: tuple[str, ...], *, what: str) -> str:
     """Return several texts as a Markdown list."""
     return "\n".join(item(text, what=what) for text in texts)
+
+
+def listed(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return texts as values of a list, with the items of each that is a Markdown list, or it would be nested there.
+
+    A number alone, as in `3. May`, makes no list.
+    """
+    found = [(text, _items_of(text)) for text in texts]
+    are_numbered = sum(not bullet for _, each in found for bullet, _ in each) > 1
+    values = list[str]()
+    for text, each in found:
+        values += [item.rstrip() for _, item in each] if each and (each[0][0] or are_numbered) else [text]
+    return tuple(values)
+
+
+def in_one(text: str) -> str:
+    """Return a text as a single value: one that is a Markdown list as its items, one after the other."""
+    values = listed((text,))
+    if any("\n" in each for each in values):
+        return "\n\n".join(values)
+    return (" " if all(each.endswith((".", "!", "?")) for each in values) else "; ").join(values)
+
+
+def _items_of(text: str) -> list[tuple[str, str]]:
+    """Return the bullet and the text of each item of a text that is one list; a number is an empty bullet."""
+    items, indent = list[tuple[str, str]](), 0
+    if not re.match(rf"\s*{_MARKER}", text):
+        return items
+    from textwrap import dedent
+
+    for line in dedent(with_newlines(text, "\n")).strip("\n").split("\n"):
+        match = None if is_blank(line) else re.match(_MARKER, line)
+        if match and (not items or bool(items[0][0]) == bool(match[1])):
+            indent = match.end()
+            items.append((match[1] or "", line[indent:]))
+        elif items and (not line or line[0] in " \t"):
+            items[-1] = (items[-1][0], f"{items[-1][1]}\n{line[min(indent, len(line) - len(line.lstrip(' '))) :]}")
+        else:
+            return []
+    return items
 
 
 def paragraphs(text: str, *, what: str = "the text", deepest: int = _MAX_HEADING_LEVEL) -> str:

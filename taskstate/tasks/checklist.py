@@ -60,7 +60,7 @@ def add_feature(workspace: Workspace, task_id: str, feature_id: str, description
 
 
 def _require_open(state: TaskState) -> None:
-    """Refuse a task that is complete or given up: nobody would work on the feature.
+    """Refuse a task that is complete or given up: nobody would work on it, and its output is handed down.
 
     Raises:
         TaskstateError: code "task-closed".
@@ -71,9 +71,18 @@ def _require_open(state: TaskState) -> None:
         help_ = "add it to another task"
     else:
         return
-    raise TaskstateError(
-        f"task {state.id} is {state.status}, and gets no more features", help=help_, code="task-closed"
-    )
+    message = f"task {state.id} is {state.status}: its features and criteria stay as they are"
+    raise TaskstateError(message, help=help_, code="task-closed")
+
+
+def _where_open(job: Callable[[Loaded], Change]) -> Callable[[Loaded], Change]:
+    """Return a step that is refused as `_require_open` does, and else does the same."""
+
+    def checked(loaded: Loaded) -> Change:
+        _require_open(loaded.state)
+        return job(loaded)
+
+    return checked
 
 
 def new_feature(feature_id: str, description: str) -> dict[str, Any]:
@@ -96,18 +105,23 @@ def require_feature(workspace: Workspace, task_id: str, feature_id: str) -> None
     """Refuse a feature that the task does not have, before any command is run to prove it.
 
     Raises:
-        TaskstateError: code "dropped", "not-found", "duplicate-id" or "unreadable".
+        TaskstateError: code "dropped", "task-closed", "not-found", "duplicate-id" or "unreadable".
     """
     state = workspace.load(workspace.locate(task_id)).state
     require_not_dropped(state)
+    _require_open(state)
     _feature(state, feature_id)
 
 
 def set_feature(
     workspace: Workspace, task_id: str, feature_id: str, result: FeatureResult, request: Request
 ) -> Outcome:
-    """Record that a feature was tested now, and with which result."""
-    return change(workspace, task_id, testing(feature_id, result, request), request)
+    """Record that a feature was tested now, and with which result.
+
+    Raises:
+        TaskstateError: code "task-closed"; or there is no such feature.
+    """
+    return change(workspace, task_id, _where_open(testing(feature_id, result, request)), request)
 
 
 def testing(feature_id: str, result: FeatureResult, request: Request) -> Callable[[Loaded], Change]:
@@ -127,8 +141,12 @@ def testing(feature_id: str, result: FeatureResult, request: Request) -> Callabl
 
 
 def set_criterion(workspace: Workspace, task_id: str, number: int, request: Request, *, checked: bool) -> Outcome:
-    """Check or uncheck an acceptance criterion, counted from 1."""
-    return change(workspace, task_id, checking(number, checked=checked), request)
+    """Check or uncheck an acceptance criterion, counted from 1.
+
+    Raises:
+        TaskstateError: code "task-closed"; or there is no such criterion.
+    """
+    return change(workspace, task_id, _where_open(checking(number, checked=checked)), request)
 
 
 def checking(number: int, *, checked: bool) -> Callable[[Loaded], Change]:

@@ -8,6 +8,7 @@ from taskstate.lint.runner import LintRequest
 from taskstate.model import roles
 from taskstate.model.statuses import COMPLETE, DONE
 from taskstate.model.write_metadata import blocks_of, timestamp
+from taskstate.storage.git import worktree
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ def next_lines(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]:
     """Return the command that comes next; where no role is left and nobody takes over, what completion misses."""
     blocks, task_id = blocks_of(loaded.document), loaded.state.id
     if loaded.state.status == COMPLETE:
-        return (f"task {task_id} is complete",)
+        is_dirty = bool(worktree.dirty_files(workspace.root, workspace.is_ours))
+        later = f"commit with `task {task_id}` in the message; then `taskstate git-history sync {task_id}` lists that"
+        return (f"task {task_id} is complete", *([later] if is_dirty else []))
     opened, begun = blocks.handoffs.open, roles.has_begun(blocks)
     due = next((name for name in workspace.config.roles if begun and blocks.role(name).status != DONE), "")
     if due or opened:

@@ -45,8 +45,8 @@ def lint(root: Path, base: str, **inputs: str) -> subprocess.CompletedProcess[st
 def rewrite(place: GitPlace) -> None:
     """Rewrite on the branch what the session says, and commit it."""
     text = (place.root / STATE).read_text(encoding="utf-8")
-    assert "- one" in text
-    place.write(STATE, text.replace("- one", "- two"))
+    assert "** one\n" in text
+    place.write(STATE, text.replace("** one\n", "** two\n"))
     place.commit("rewritten")
 
 

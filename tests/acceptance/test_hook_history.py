@@ -19,7 +19,7 @@ by_each_manager = pytest.mark.parametrize("manager", MANAGERS)  # where what the
 
 STATE = ".taskstate/tasks/task-101-state.md"
 ARCHIVE = ".taskstate/archives/task-101-archive.md"
-REWRITTEN = ("- one\n", "- another\n")
+REWRITTEN = ("** one\n", "** another\n")
 
 
 class Hooked:
@@ -267,7 +267,7 @@ def test_a_push(there: Hooked) -> None:
     there.save("--no-verify")
     assert "TS405" in there.refused("git", "push")
     there.git("reset", "--quiet", "--hard", "HEAD~1")
-    there.edit("- two", "- second")
+    there.edit("** two", "** second")
     there.git("commit", "--quiet", "--all", "--no-verify", "--amend", "--no-edit")
     assert "TS405" in there.refused("git", "push", "--force")
 
@@ -294,7 +294,7 @@ def test_a_worktree(there: Hooked, manager: str, tmp_path: Path) -> None:
     tree = Hooked(tmp_path / "tree", manager, tmp_path)
     tree.session("two")
     tree.save()
-    tree.edit("- two", "- second")
+    tree.edit("** two", "** second")
     tree.git("add", "--all")
     assert "TS405" in tree.refused("git", "commit", "--message", "rewritten")
     tree.git("reset", "--quiet", "--hard")

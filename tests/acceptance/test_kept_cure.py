@@ -76,7 +76,7 @@ ARCHIVE_DAMAGES: dict[str, Damage] = {
     "empty": lambda _: "",
     "NUL bytes": lambda text: "\0" * len(text),
     "half": cut("thing-3-end"),
-    "a conflict": conflict("- thing-2-end\n", "- thing-other-end\n"),
+    "a conflict": conflict("**Current state:** thing-2-end\n", "**Current state:** thing-other-end\n"),
     "a session less": without("## Session 2 ", "## Session 3 "),
     "not UTF-8": lambda text: text.encode().replace(b"thing-3-end", b"thing-\xff\xfe-end"),
 }

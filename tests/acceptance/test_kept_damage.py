@@ -23,7 +23,7 @@ ARTIFACTS = f".taskstate/artifacts/task-{TASK}"
 
 
 CUTS: dict[str, Damage] = {
-    "at 1,500 bytes": lambda text: text[:1_500],
+    "at 1,300 bytes": lambda text: text[:1_300],
     "in the front matter": cut("audit:"),
     "in the checklist": cut('"overall_progress"'),
     "before session 1": cut("### Session 1 "),
@@ -47,12 +47,13 @@ RUINS: dict[str, Damage] = {
     "another file": lambda _: "<html><body>502 Bad Gateway</body></html>\n",
     "a blank line before a stale text": lambda text: "\n" + text[: text.index("### Session 5 ")],
 }
+STOOD = "**Current state:** "
 OTHER = "### Session 5 - 2026-01-31 10:00\n\n**What I did:**\n\n- thing-other-end\n\n"
 CONFLICTS: dict[str, Damage] = {
-    "in a session": conflict("- thing-1-end\n", "- thing-other-end\n"),
-    "in the newest session": conflict("- thing-5-end\n", "- thing-other-end\n"),
+    "in a session": conflict(f"{STOOD}thing-1-end\n", f"{STOOD}thing-other-end\n"),
+    "in the newest session": conflict(f"{STOOD}thing-5-end\n", f"{STOOD}thing-other-end\n"),
     "in a session, with the base": conflict(
-        "- thing-2-end\n", "- thing-other-end\n", "||||||| base\n- thing-base-end\n"
+        f"{STOOD}thing-2-end\n", f"{STOOD}thing-other-end\n", f"||||||| base\n{STOOD}thing-base-end\n"
     ),
     "about whole sessions": lambda text: text.replace("## 5. Git", f"=======\n{OTHER}{THEIRS}## 5. Git").replace(
         "### Session 5 ", f"{OURS}### Session 5 ", 1
@@ -63,7 +64,7 @@ CONFLICTS: dict[str, Damage] = {
     "in the front matter": conflict("status: in_progress\n", "status: blocked\n"),
     "in a criterion": conflict("- [ ] Tokens verify\n", "- [x] Tokens verify\n"),
     "in the checklist": conflict('  "overall_progress": "50%"\n', '  "overall_progress": "100%"\n'),
-    "with CRLF": lambda text: str(conflict("- thing-1-end\n", "- other\n")(text)).replace("\n", "\r\n"),
+    "with CRLF": lambda text: str(conflict(f"{STOOD}thing-1-end\n", f"{STOOD}other\n")(text)).replace("\n", "\r\n"),
 }
 DAMAGES: dict[str, Damage] = {
     **{f"cut: {name}": damage for name, damage in CUTS.items()},
@@ -370,9 +371,9 @@ def test_two_refused_sessions_are_both_kept(tmp_path: Path) -> None:
 # Nothing of this is damage.
 SOUND: dict[str, Damage] = {
     "markers in a fence": lambda text: text.replace(
-        "- thing-5-end\n", f"- thing-5-end\n\n```diff\n{OURS}a\n=======\nb\n{THEIRS}```\n"
+        f"{STOOD}thing-5-end\n", f"{STOOD}thing-5-end\n\n```diff\n{OURS}a\n=======\nb\n{THEIRS}```\n"
     ),
-    "a line of equals signs": lambda text: text.replace("- thing-5-end\n", "- thing-5-end\n\nText\n=======\n"),
+    "a line of equals signs": lambda text: text.replace("thing-5-end\n", "thing-5-end\n\nText\n=======\n"),
     "more than it says": lambda text: re.sub(
         r"total: 5, archived: 0, recent: 5", "total: 4, archived: 0, recent: 4", text
     ),

@@ -76,7 +76,7 @@ def test_the_turns_of_the_readme(repository: Path, tmp_path: Path) -> None:
     assert len(notes) == 1
     assert "+def unique(title, taken):" in after(printed, "snapshot diff")
     assert "a third equal title" in after(printed, "--send-back", 1)
-    assert "It counts on" in after(printed, "--answer", 1)
+    assert "It counts on" in after(printed, "--answer", 2)
 
 
 def after(printed: list[tuple[str, str]], word: str, steps: int = 0) -> str:

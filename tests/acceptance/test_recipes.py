@@ -68,7 +68,7 @@ def checkout_of(place: Place, tmp_path: Path, *, rewritten: bool) -> tuple[Path,
     before = commit(root)
     place.add("three")
     if rewritten:
-        place.text = place.text.replace("- one\n", "- another\n")
+        place.text = place.text.replace("** one\n", "** another\n")
     last = commit(root, "--no-verify")
     git(root, "switch", "--quiet", "main")
     place.add("theirs")

@@ -327,7 +327,7 @@ def merging(place: Place) -> Place:
 def test_while_merging_there_are_two_pasts(merging: Place, opened: Opened) -> None:
     """While a merge is under way the file of each side is given, and of a file that one side has, that one."""
     history = opened(merging.root)
-    merged = call(merging.root, "rev-parse", "--short=12", "theirs")
+    merged = call(merging.root, "rev-parse", "--short=10", "theirs")
     ours, theirs = texts(history, merging.path)
     assert ("ours" in ours, "theirs" in theirs) == (True, True)
     assert history.names(merging.path) == (f"HEAD:{STATE}", f"{merged}:{STATE}")
@@ -361,7 +361,7 @@ def test_while_merging_a_side_may_have_moved_the_file(place: Place, opened: Open
     commit(place.root)
     call(place.root, "merge", "--no-commit", "theirs")
     history = opened(place.root)
-    merged = call(place.root, "rev-parse", "--short=12", "theirs")
+    merged = call(place.root, "rev-parse", "--short=10", "theirs")
     assert history.names(target) == (f"HEAD:{STATE}", f"{merged}:docs/task-101-state.md")
     assert texts(history, target) == [before, f"{before}\n## Notes\n\ntheirs\n"]
     assert history.removed == ()

@@ -56,7 +56,7 @@ def files(root: Path) -> dict[str, str]:
 
 def too_large(place: GitPlace) -> None:
     """Let the file be larger than its limit, by sessions that were recorded before there was one."""
-    for number in range(8):
+    for number in range(12):
         place.add(f"Did {number}")
     place.write("taskstate.toml", "[size]\nmax-kb = 2\nwarn-kb = 1\nkeep-sessions = 2\n")
 

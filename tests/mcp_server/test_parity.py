@@ -74,7 +74,6 @@ STEPS = (
           writes=True),
     _step("feature", "edit 101 --blocked", "waits for 7", do="edit", id="101", blocked="waits for 7", writes=True),
     _step("feature", "edit 101 --unblocked", do="edit", id="101", unblocked=True, writes=True),
-    _step("feature", "edit 101 --unblocked", do="edit", id="101", unblocked=True, refused=True),
     _step("phase", "phase add 101 1 --name Build", do="add", id="101", phase="1", name="Build", writes=True),
     _step("phase", "phase extend 101 1", "Write it", do="extend", id="101", phase="1", text="Write it", writes=True),
     _step("phase", "phase set 101 1 1 --status in_progress --note", "half", do="set", id="101", phase="1",

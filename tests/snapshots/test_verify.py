@@ -232,7 +232,7 @@ def test_an_edit_that_was_committed_is_told_with_its_commit(place: GitPlace) -> 
     place.write("a.txt", "by hand\n")
     place.commit("by hand, afterwards")
     verified = place.verify()
-    assert re.search(r"edited and committed since: a.txt \([0-9a-f]{7} by hand, afterwards\)", verified.message)
+    assert re.search(r"edited and committed since: a.txt \([0-9a-f]{10} by hand, afterwards\)", verified.message)
     assert "stash" not in verified.message + verified.help
 
 

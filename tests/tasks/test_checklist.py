@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.errors import TaskstateError
 from taskstate.tasks import checklist
 from tests.support.place import TASK, Place, changes, refusal
 
@@ -58,11 +59,15 @@ def add(place: Place, feature: str, description: str = "does it") -> None:
 
 
 @pytest.mark.parametrize(("status", "code"), [("complete", "task-closed"), ("dropped", "dropped")])
-def test_a_closed_task_gets_no_more_features(place: Place, status: str, code: str) -> None:
-    """Nobody would work on it; nothing changes."""
+def test_the_checklists_of_a_closed_task_stay(place: Place, status: str, code: str) -> None:
+    """Nobody would work on it; nothing changes, and the way back is named."""
     place.text = place.text.replace("status: created", f"status: {status}")
     before = place.text
-    assert refusal(lambda: add(place, "jwt-2")).code == code
+    for job in (lambda: add(place, "jwt-2"), lambda: place.prove("jwt-1"), lambda: place.check(1)):
+        error = refusal(job)
+        assert (error.code, "`taskstate reopen 101" in str(error)) == (code, True)
+    with pytest.raises(TaskstateError):
+        checklist.require_feature(place.workspace, TASK, "jwt-1")
     assert place.text == before
 
 

@@ -405,7 +405,11 @@ def test_the_last_turn_completes_the_task(turns: Turns) -> None:
     proof = ("--pass", "jwt-1", "--evidence", "seen", "--check", "1", "--check", "2")
     output = turns.place.root.parent / "output.md"
     output.write_text(OUTPUT, encoding="utf-8")
-    assert f"task {TASK} is complete" in turns.finish("All.", *proof, "--complete", "--output", str(output))
+    turns.place.write("a.txt", "built\n")
+    said = turns.finish("All.", *proof, "--complete", "--output", str(output))
+    assert f"task {TASK} is complete\ncommit with `task {TASK}` in the message; then" in said
+    turns.place.commit(f"Tokens for task {TASK}")
+    assert "1 commit listed" in turns.cli.ok(*re.findall(r"`taskstate (git-history .*?)`", said)[0].split())
     assert (turns.place.state.status, turns.turn, turns.sessions) == ("complete", None, 1)
     assert "Tokens are issued." in turns.place.text
 

@@ -55,6 +55,7 @@ def test_a_reviewer_elsewhere_sees_what_was_committed(turns: Turns, colleague: C
     turns.place.commit("the work")
     other = colleague.clone(*how)
     assert not (other.place.root / ".taskstate/artifacts").exists()
+    assert "TS704" not in other.cli("lint").out
     verified = other.cli("snapshot", "verify", TASK, *ROLE)
     is_honest(verified)
     assert (verified.status, "is as implementer left it" in verified.out) == (0, True)
@@ -67,6 +68,7 @@ def test_a_reviewer_elsewhere_sees_what_was_committed(turns: Turns, colleague: C
     started = other.start("reviewer")
     is_honest(started)
     assert f"`taskstate snapshot diff {TASK} --role implementer`" in started
+    assert "TS704" not in other.cli("lint").out
     other.place.write("a.txt", "reviewed\n")
     assert "+reviewed" in other.cli.ok("snapshot", "diff", TASK, *ROLE, "--type", "now")
     other.cli.ok("snapshot", "verify", TASK, *ROLE, "--restore", "a.txt")

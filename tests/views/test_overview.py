@@ -140,7 +140,9 @@ def test_file_over_the_limit_is_warned_of(place: Place) -> None:
     place.fill(1, 2)
     large = "The file of task 101 is 2 KB, and the limit is 1 KB."
     keep = {"max_kb": 1, "keep_sessions": 1}
-    assert warned(place, max_kb=1)[:2] == (large, "task 101 is too long: 2 sessions, 2 KB")
+    first, largest, head = warned(place, max_kb=1)[:3]
+    assert (first, head) == (large, "task 101 is too long: 2 sessions, 2 KB")
+    assert largest.startswith("The largest: the front matter (1 KB), ")
     archive = "To archive older sessions: taskstate archive 101"
     assert warned(place, **keep) == (large, archive)
     place.text = place.text.replace("status: created", "status: complete")

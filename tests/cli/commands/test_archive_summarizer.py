@@ -63,7 +63,7 @@ def test_empty_summarizer_leaves_the_configured_one_out(cli: Cli, place: Place, 
 
 def test_hook_runs_no_configured_summarizer(cli: Cli, place: Place, tmp_path: Path) -> None:
     """The hook archives with the built-in summary and says so, also where the program may run otherwise."""
-    place.fill(1, 2, 3, 4, 5, 6, 7)
+    place.fill(*range(1, 13))
     ran = tmp_path / "ran"
     program = json.dumps(command(f"open({str(ran)!r}, chr(119))"))
     place.configure(f"[size]\nmax-kb = 2\nwarn-kb = 1\n[archive]\nsummarizer = {program}\n")

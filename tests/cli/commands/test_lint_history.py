@@ -221,7 +221,7 @@ def test_a_merge_keeps_both_sides(cli: Cli, merging: Place) -> None:
     assert "TS405" not in codes(cli, "--against", "HEAD")
     merging.text = ours
     assert "TS405" in codes(cli, "--against", "HEAD")
-    merged = git(merging.root, "rev-parse", "--short=12", "MERGE_HEAD")
+    merged = git(merging.root, "rev-parse", "--short=10", "MERGE_HEAD")
     assert f"`taskstate session restore 101 4 --from {merged}` puts" in cli("lint", "--against", "HEAD").out
     cli.ok("session", "restore", "101", "4", "--from", merged)
     assert "TS405" not in codes(cli, "--against", "HEAD")

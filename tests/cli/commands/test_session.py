@@ -288,6 +288,26 @@ def test_commits_are_ids_where_they_stand_alone(cli: Cli, place: Place) -> None:
     assert commits == ["abc1234", "def5678", "`abc1234` - add it", "`a`, `b`"]
 
 
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        (("- Wrote it.\n- Decided: no cache",), ["Wrote it.", "Decided: no cache"]),
+        (("1. one\n2. two\n   more",), ["one", "two\nmore"]),
+        (("1. one", "2. two"), ["one", "two"]),
+        (("\n  * one\r\n  * two\n", "three"), ["one", "two", "three"]),
+        (("- one\n  - nested\n\n  ```\n  - code\n  ```",), ["one\n- nested\n\n```\n- code\n```"]),
+        *(((said,), [said]) for said in ("3. May", "See:\n- one", "- one\n\nMore.", "*one*", "---", "- one\n1. two")),
+    ],
+)
+def test_a_list_is_as_many_values(cli: Cli, place: Place, said: tuple[str, ...], read: list[str]) -> None:
+    """No item is nested in the item of its text; what is no list is read back as it was said."""
+    flags = [f"--{flag}={each}" for flag in ("did", "next") for each in said]
+    cli.ok("session", "add", "101", *flags, "--state", "- It runs.\n- No test fails.")
+    shown = cli.json("session", "show", "101", "1")
+    assert (shown["did"], shown["next"], shown["state"]) == (read, read, "It runs. No test fails.")
+    assert "**Current state:** It runs. No test fails.\n" in place.text
+
+
 @pytest.mark.parametrize("number", ["0", "-1", "2", "99999999999999999999"])
 def test_unknown_session_is_refused(cli: Cli, number: str) -> None:
     """An unknown number is refused, with the command that lists the sessions."""

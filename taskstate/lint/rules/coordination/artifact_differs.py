@@ -8,7 +8,8 @@ content has another hash. For a `.gz` file the unpacked content counts, and in a
 
 A folder of a snapshot is named after the hash of the record in it, which has the hashes of its diffs and of its list.
 
-Git ignores the artifacts, so in another clone they are missing. That is one warning for all of them, at the first.
+Git ignores the artifacts, so in another clone they are missing. What never was here, with the folder that it lies in,
+is no finding; where that folder is, there is one warning for all that are missing in it, at the first.
 
 ## Why
 
@@ -68,7 +69,8 @@ def check(facts: Facts) -> Diagnostics:
     for named in _named(facts):
         actual = facts.queries.artifact(named.path, diff=named.diff) if named.sha256 else None
         if actual == "" or (not named.sha256 and facts.queries.has_artifact(named.path) is False):
-            missing += [] if named.may_miss else [named]
+            was_here = facts.queries.has_artifact(named.path.rpartition("/")[0]) is not False
+            missing += [named] if was_here and not named.may_miss else []
         elif actual and not actual.startswith(named.sha256):
             yield RULE.at(
                 facts.value_span(*named.keys),
