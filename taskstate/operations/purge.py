@@ -23,7 +23,11 @@ def purge(call: Call, asked: Purge) -> Result:
     from taskstate.snapshots.purge import purge as purge_task
 
     outcome = purge_task(call.workspace, call.task_id(asked.id), call.request())
-    done = "delta data and artifacts dropped; who left what stays as events" if outcome.revision else "deleted"
+    done = (
+        "delta data and artifacts dropped; the front matter keeps who left which tree when"
+        if outcome.revision
+        else "deleted"
+    )
     return changed(call, outcome, done)
 
 
