@@ -9,7 +9,8 @@ import re
 from functools import cached_property
 
 from taskstate.messages import one_line
-from taskstate.model.archive_format import batch_contents, text_outside
+from taskstate.model.archive_format import batch_contents, grown_summaries, text_outside
+from taskstate.syntax.escaping import is_blank
 from taskstate.syntax.spans import line_start
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -63,13 +64,16 @@ class ArchiveContents(_Archived):
     @cached_property
     def outside(self) -> tuple[ArchiveFault, ...]:
         """The texts that belong to no batch, in an archive of our form: what a person wrote into it."""
-        spans = text_outside(self.text) if self.is_ours else ()
-        return tuple(
-            ArchiveFault(
-                each.start, (), f"text that belongs to no batch: {one_line(each.of(self.text), _MOST_SHOWN)!r}"
-            )
-            for each in spans
-        )
+        if not self.is_ours:
+            return ()
+        shown = [(each.start, each.of(self.text)) for each in text_outside(self.text)]
+        found = [
+            (at, f"text that belongs to no batch: {one_line(text, _MOST_SHOWN)!r}")
+            for at, text in shown
+            if not is_blank(text)
+        ]
+        found += [(at, "somebody wrote into this summary after it was archived") for at in grown_summaries(self.text)]
+        return tuple(ArchiveFault(at, (), message) for at, message in sorted(found))
 
     @cached_property
     def faults(self) -> tuple[ArchiveFault, ...]:

@@ -6,6 +6,8 @@ that after a crash a session may be in both files but never in neither.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from taskstate.archive.archiver import link_to, named_sessions
 from taskstate.archive.summary import summarise
 from taskstate.archive.verify import archive_text, examine
@@ -16,7 +18,6 @@ from taskstate.model.archive_format import (
     entry_hash,
     find_batches,
     headings,
-    is_rolled_list,
     original_layout,
     text_outside,
 )
@@ -27,7 +28,7 @@ from taskstate.storage import files, journal
 from taskstate.storage.replaced_texts import ReplacedText
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
-from taskstate.syntax.spans import size_in_bytes, with_newlines
+from taskstate.syntax.spans import Span, size_in_bytes, with_newlines
 from taskstate.syntax.yaml_edit import remove_key
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.writing.change import Change
@@ -72,9 +73,9 @@ def restore(workspace: Workspace, task_id: str, request: Request, *, everything:
             raise TaskstateError(what, help=advice, code="archive-mismatch")
         if text is None or not verdict.batches:
             return Change(text=loaded.document.text, notes=(f"task {loaded.state.id} has no session in an archive",))
-        pair = plan_restore(loaded.document.text, text, everything=everything)
-        replaced = tuple(_typed(loaded, text, path))
-        return _restoring_change(workspace, pair, text, path)._replace(replaced=replaced)
+        steps = _steps(StateAndArchive(loaded.document.text, text), everything=everything)
+        replaced = tuple(each for step in pairwise(steps) for each in _typed(loaded, *step, path))
+        return _restoring_change(workspace, steps[-1], text, path)._replace(replaced=replaced)
 
     return change(workspace, task_id, job, request._replace(even_dropped=True))
 
@@ -96,14 +97,14 @@ def _restoring_change(workspace: Workspace, pair: StateAndArchive, before: str, 
     return Change(text=state, after=(operation,), notes=tuple(notes))
 
 
-def _typed(loaded: Loaded, archive: str, path: str) -> Iterator[ReplacedText]:
-    """Yield the summary that goes, where it is not as archiving wrote it."""
-    summary = loaded.state.summary
+def _typed(loaded: Loaded, before: StateAndArchive, after: StateAndArchive, path: str) -> Iterator[ReplacedText]:
+    """Yield the summary that goes with a batch, where it is not as archiving wrote it."""
+    summary = read_state(parse(before.state)).summary
     if summary:
-        first = read_state(parse(_without_last_batch(StateAndArchive(loaded.document.text, archive)).state))
+        first = read_state(parse(after.state))
         again = [session for session in first.sessions if session.number <= summary.last]
         written = summarise(first, again, link_to(path, loaded.relative)) if again else ""
-        stood = summary.section.span.of(loaded.document.text)
+        stood = summary.section.span.of(before.state)
         if with_newlines(stood, "\n").strip() != written.strip():
             yield ReplacedText(loaded.relative, stood.encode(), _COMMAND)
 
@@ -115,34 +116,38 @@ def _without_path(text: str) -> str:
     return apply(text, remove_key(text, node, _PATH)) if node and node.get(_PATH) else text
 
 
-def plan_restore(state: str, archive: str, *, everything: bool) -> StateAndArchive:
-    """Return both texts after the last batch, or every one, was moved back.
+def _steps(pair: StateAndArchive, *, everything: bool) -> list[StateAndArchive]:
+    """Return both texts as they are, and after each batch that is moved back: the last one, or every one.
 
     Raises:
         TaskstateError: the sessions would not read in the log as they did.
     """
-    pair = StateAndArchive(state, archive)
-    more = True
-    while more:
-        pair = _without_last_batch(pair)
-        more = everything and any(batch.trailer for batch in find_batches(pair.archive))
-    _require_agreement(pair)
-    return pair
+    steps = [pair, _without_last_batch(pair)]
+    while everything and any(batch.trailer for batch in find_batches(steps[-1].archive)):
+        steps.append(_without_last_batch(steps[-1]))
+    _require_agreement(steps[-1])
+    return steps
 
 
 def _without_last_batch(pair: StateAndArchive) -> StateAndArchive:
     batch = next(batch for batch in reversed(find_batches(pair.archive)) if batch.trailer)
+    own = Span(batch.start, batch.start + len(batch.text))
+    before, behind = pair.archive[: own.start], pair.archive[own.end :]
+    words = [span for span in text_outside(pair.archive) if own.start <= span.start < own.end]
+    gap = "\r\n\r\n" if "\r\n" in pair.archive else "\n\n"
+    if words:
+        entries = batch.text.removesuffix(batch.trailer)
+        for start, end in reversed(words):
+            above, below = entries[: start - own.start], entries[end - own.start :]
+            entries = above.rstrip("\r\n") + gap + below.lstrip("\r\n")
+        batch = batch._replace(entries=entries.strip("\r\n"))
+        before = gap.join([before.rstrip("\r\n"), *(span.of(pair.archive) for span in words)]) + gap[: len(gap) // 2]
     parts = _Parts.of(batch)
     state = _put_back(pair.state, parts)
-    before, behind = pair.archive[: batch.start], pair.archive[batch.start + len(batch.text) :]
-    words = [span.of(batch.text) for span in text_outside(batch.text)]
-    if words:
-        gap = "\r\n\r\n" if "\r\n" in pair.archive else "\n\n"
-        before = gap.join([before.rstrip("\r\n"), *words]) + gap[: len(gap) // 2]
+    if behind.strip() and "\n" not in before:  # the title alone
+        before, behind = before + gap, behind.lstrip("\r\n")
     rest = before + behind
-    remaining = [each for each in find_batches(rest) if each.entries]
-    if remaining and all(is_rolled_list(each) for each in remaining) and rest[: batch.start].count("\n") == 0:
-        rest = f"{rest[: batch.start]}\n\n{rest[batch.start :].lstrip(chr(13) + chr(10))}"
+    remaining = any(each.entries for each in find_batches(rest))
     return StateAndArchive(state, rest if remaining else "", (*parts.numbers, *pair.numbers))
 
 

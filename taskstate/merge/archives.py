@@ -11,7 +11,7 @@ import re
 
 from taskstate.archive.archiver import trailer
 from taskstate.merge.lines import merge_text
-from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, find_batches, is_rolled_list
+from taskstate.model.archive_format import ENTRY_LEVEL, entry_hash, find_batches, is_rolled_list, text_outside
 from taskstate.model.progress_log import session_number
 from taskstate.model.session_references import identity, renumbered
 from taskstate.syntax.document import parse
@@ -41,16 +41,18 @@ def merge_archive(versions: Versions[str], prefer: Prefer) -> str:
     if any(not batch.trailer for side in batches for batch in side) or _title(versions.ours) != _title(versions.theirs):
         return merge_text(versions, prefer)  # somebody has edited it by hand
     merged = _combined(versions, batches)
-    return _with_lists(merged, all_batches) if merged else merge_text(versions, prefer)
+    return _with_lists(merged, versions, all_batches) if merged else merge_text(versions, prefer)
 
 
-def _with_lists(text: str, all_batches: Versions[list[Batch]]) -> str:
-    """Return an archive with the lists that either side moved out of its state file, such as old commits."""
+def _with_lists(text: str, versions: Versions[str], all_batches: Versions[list[Batch]]) -> str:
+    """Return an archive with the lists that either side moved out of its state file, and with what people wrote."""
     present = {batch.entries for batch in find_batches(text) if is_rolled_list(batch)}
     lists = (
         batch.entries for side in (all_batches.ours, all_batches.theirs) for batch in side if is_rolled_list(batch)
     )
-    missing = [each for each in dict.fromkeys(lists) if each not in present]
+    before, ours, theirs = versions.each(lambda side: [span.of(side) for span in text_outside(side)])
+    present.update(before, (span.of(text) for span in text_outside(text)))
+    missing = [each for each in dict.fromkeys((*lists, *ours, *theirs)) if each not in present]
     return text + "".join(f"\n{each}\n" for each in missing)
 
 

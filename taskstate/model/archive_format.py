@@ -14,7 +14,6 @@ from taskstate.model.canonical_json import sha256
 from taskstate.model.progress_log import is_summary, session_number
 from taskstate.model.session_references import identity, renumbered
 from taskstate.syntax.document import parse
-from taskstate.syntax.escaping import is_blank
 from taskstate.syntax.spans import Span, size_in_bytes, trimmed, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +30,8 @@ _TRAILER = (
 _SIZE_LINE = "\nSize: "  # in each trailer that the tool wrote, and always with hashes
 _HEAD = r"\ufeff?# [^\r\n]*"
 BATCH_LINE = r"(?m)^Sessions archived: (\d{1,9})(?:-(\d{1,9}))?[ \t]*\r?$"
+_SIZE = r"(?m)^Size: (\d+) bytes\r?$"
+_LINK = r"(?m)^\[Full session details\]\([^)\r\n]*\)[ \t]*\r?$"  # the last line of a summary
 _SUMMARY = r"(?i)##[ \t]+archived summary\b[^\r\n]*?\(sessions?\s+(\d{1,9})(?:\s*[-\u2013]\s*(\d{1,9}))?\)"
 DOCUMENT = "Document"  # the heading of whole documents that were closed
 # A list that was moved out of the state file besides sessions; such lists stand between the batches.
@@ -40,6 +41,7 @@ _ROLLED_ITEM = r"(?m)^- ([^\r\n]*)"
 _OFFSETS = r"(?m)^Offsets: ([0-9 -]+?)\r?$"
 _ENDS = r"(?m)^Ends: ([A-Z ]+?)\r?$"
 _ENTRY_HASH = r"(?m)^- (\d+): ([0-9a-f]{64})"
+_MOST_ENDS = 8  # line ends behind the last entry, which Size counts
 _MOST_ABSENT = 32  # numbers that an entry is tried with
 _MOST_REPEATED = 8  # headings of a batch that are there twice; of one with more no hash is asked
 _MOST_TRIED = 64  # trailers in a row that one closing is looked for among; sessions may quote some
@@ -245,15 +247,48 @@ def headings(text: str) -> list[tuple[int | None, int]]:
 
 
 def text_outside(text: str) -> list[Span]:
-    """Return where an archive file has text that belongs to no batch: no session, summary, trailer or moved list."""
+    """Return where an archive file has text that belongs to no batch: no session, summary, trailer or moved list.
+
+    Behind the link that ends a summary, it is text that came later if the batch is larger than its trailer says.
+    """
     all_headings, spans = headings(text), list[Span]()
     for batch in find_batches(text):
+        if is_rolled_list(batch):
+            continue
         end = batch.start + len(batch.text) - len(batch.trailer)
-        within = [] if is_rolled_list(batch) else _headings_between(batch.start, end, all_headings)
-        foreign = [Span(start, stop) for number, start, stop in within if number is None and not _replaced(text, start)]
-        lead = Span(batch.start, batch.start if is_rolled_list(batch) else within[0][1] if within else end)
-        spans += [span for span in (lead, *foreign) if not is_blank(span.of(text))]
-    return [trimmed(text, Span(end - len(text[start:end].lstrip()), end)) for start, end in spans]
+        within = _headings_between(batch.start, end, all_headings)
+        spans.append(Span(batch.start, within[0][1] if within else end))
+        grown = _is_grown(text, batch, within)
+        for number, start, stop in within:
+            if number is None and not _replaced(text, start):
+                spans.append(Span(start, stop))
+            elif number is None and grown and (link := re.compile(_LINK).search(text, start, stop)):
+                spans.append(Span(link.end(), stop))
+    spans = [trimmed(text, Span(end - len(text[start:end].lstrip()), end)) for start, end in spans]
+    return [span for span in spans if span.start < span.end]
+
+
+def grown_summaries(text: str) -> list[int]:
+    """Return where replaced summaries begin into which somebody wrote, in batches larger than their trailers say."""
+    all_headings, outside, found = headings(text), text_outside(text), list[int]()
+    for batch in find_batches(text):
+        within = _headings_between(batch.start, batch.start + len(batch.text) - len(batch.trailer), all_headings)
+        if _is_grown(text, batch, within):
+            summaries = [each for each in within if each[0] is None and _replaced(text, each[1])]
+            found += [at for _, at, stop in summaries if not any(at < span.start < stop for span in outside)]
+    return found
+
+
+def _is_grown(text: str, batch: Batch, within: Sequence[tuple[int | None, int, int]]) -> bool:
+    """Return whether summary and sessions of a batch are larger than its trailer says; blank lines do not count."""
+    size = re.compile(_SIZE).search(batch.trailer)
+    if size is None:
+        return False
+    own = "".join(text[at:stop] for number, at, stop in within if number is not None or _replaced(text, at)).rstrip()
+    lines = re.sub(r"\n{3,}", "\n\n", with_newlines(own, "\n"))
+    # Size counts line ends as they were when archiving; git may have changed them since.
+    missing = int(size[1]) - size_in_bytes(lines)
+    return missing < 0 or _MOST_ENDS < missing < min(lines.count("\n"), own.count("\r\n"))
 
 
 def _replaced(text: str, start: int) -> bool:

@@ -340,9 +340,25 @@ def test_words_in_a_summary_are_kept(place: Place) -> None:
     assert kept(place) == [stood.encode()]
 
 
+def test_words_in_an_archived_summary_are_kept(place: Place) -> None:
+    """Somebody wrote into the summary that a batch holds: it is named, and kept when its own batch goes."""
+    place.fill(1, 2, 3, 4, 5)
+    place.archive(keep=3)
+    place.archive(keep=1)
+    text = place.archived
+    place.archive_path.write_text(text.replace("**Duration:**", "Mine.\n\n**Duration:**"))
+    problems = archive_verify.verify(place.workspace, place.workspace.load(place.path)).problems
+    line = text[: text.index("## Archived")].count("\n") + 1
+    assert [(each.line, each.message) for each in problems] == [
+        (line, "somebody wrote into this summary after it was archived")
+    ]
+    restore(place, everything=True)
+    assert [b"Mine." in each for each in kept(place)] == [True]
+
+
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_words_in_an_archive_stay_there(place: Place, newline: str) -> None:
-    """What a person wrote above, between and behind the batches stays in the file, batch by batch and at once."""
+    """What a person wrote between batches, or behind the link of a summary, stays, batch by batch and at once."""
     place.fill(1, 2, 3, 4, 5)
     before = log_of(place)
     place.archive(keep=3)
@@ -351,12 +367,13 @@ def test_words_in_an_archive_stay_there(place: Place, newline: str) -> None:
     data = data.replace("## Session 1", "Above.\n\n## Session 1", 1).replace(
         "## Archived", "Between.\n\n## Archived", 1
     )
+    data = data.replace("archive.md)\n\n## Session 3", "archive.md)\n\nBehind a link.\n\n## Session 3", 1)
     data += "\n## Events\n\n- purged\n\nBehind.\n\n## Remarks\n\nBelow a heading.\n"
     place.archive_path.write_bytes(data.replace("\n", newline).encode())
-    words = ("Above.", "Between.", "Behind.", "Below a heading.", "- purged")
+    words = ("Above.", "Between.", "Behind a link.", "Behind.", "Below a heading.", "- purged")
     notes = archive_verify.verify(place.workspace, place.workspace.load(place.path)).problems
     assert [each.message.rpartition(": ")[2] for each in notes] == [
-        *("'Above.'", "'Between.'", "'Behind.'", "'## Remarks Below a heading.'")
+        *("'Above.'", "'Between.'", "'Behind a link.'", "'Behind.'", "'## Remarks Below a heading.'")
     ]
     assert not any(each.fatal for each in notes)
     restore(place)
@@ -364,7 +381,7 @@ def test_words_in_an_archive_stay_there(place: Place, newline: str) -> None:
     assert "what somebody wrote" in restore(place, everything=True).notes[1]
     assert log_of(place).replace("\r\n", "\n") == before
     left = place.archive_path.read_bytes().decode()
-    assert re.findall("|".join(map(re.escape, words)), left) == [*words[:2], "- purged", *words[2:4]]
+    assert re.findall("|".join(map(re.escape, words)), left) == [*words[:3], "- purged", *words[3:5]]
     assert left.startswith(data.partition("\n")[0] + newline)
     assert "## Session" not in left
     assert kept(place) == []

@@ -119,3 +119,14 @@ def test_lists_between_the_batches_are_those_of_both_sides(swap: bool) -> None: 
     assert conflicts == 0
     assert [text.count(each) for each in (old, new, "## Session ")] == [1, 1, 3]
     assert all(each.trailer or each.entries.startswith("## Git History") for each in find_batches(text))
+
+
+@pytest.mark.parametrize("swap", [False, True])
+@pytest.mark.parametrize("more", ["", TWO])
+def test_words_between_the_batches_are_those_of_both_sides(more: str, swap: bool) -> None:  # noqa: FBT001 - parameters
+    """What somebody wrote between batches is in the result, also where the other side's batches hold all sessions."""
+    base, written = archive(ONE, TWO), archive(ONE, "\nOf Kim.\n", TWO)
+    other = archive(ONE, TWO, batch((4, "four"), summary="s")) if more else base
+    sides = (other, written) if swap else (written, other)
+    text, conflicts = merge_texts(archive(ONE), *sides, NAME)
+    assert (text.count("Of Kim."), conflicts) == (1, 0)

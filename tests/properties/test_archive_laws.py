@@ -6,12 +6,15 @@ import re
 import tempfile
 from pathlib import Path
 
-from hypothesis import given
+import pytest
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from taskstate.archive import restore as archive_restore
 from taskstate.archive import verify as archive_verify
+from taskstate.errors import TaskstateError
 from taskstate.model.archive_format import batch_contents
+from taskstate.storage import replaced_texts
 from tests.support.markdown_strategies import outside
 from tests.support.place import SESSION, TASK, Place, said
 
@@ -72,8 +75,6 @@ def test_archiving_and_restoring_gives_the_same_bytes(
 @given(texts=st.lists(outside.map(lambda text: text[:200]), min_size=1, max_size=3))
 def test_entries_with_any_text_come_back(texts: list[str]) -> None:
     """Whatever stands in sessions by hand, a log that can be archived is given back byte for byte."""
-    from taskstate.errors import TaskstateError
-
     with tempfile.TemporaryDirectory() as folder:
         place = Place(Path(folder) / "repository")
         place.fill(log="".join(f"### Session {n}\n\n{text}\n\n" for n, text in enumerate((*texts, "last"), 1)))
@@ -85,3 +86,51 @@ def test_entries_with_any_text_come_back(texts: list[str]) -> None:
         if done:
             archive_restore.restore(place.workspace, TASK, place.request())
             assert log_of(place) == before
+
+
+WORDS = [
+    "KIM",
+    "- KIM",
+    "```\nKIM\n```",
+    "<!-- KIM -->",
+    "KIM\n---",
+    "---\n\nKIM",
+    "## KIM",
+    "# KIM",
+    "\tKIM",
+    "[KIM](x)",
+]
+
+
+@settings(max_examples=max(10, settings().max_examples // 4))
+@given(words=st.sampled_from(WORDS), at=st.floats(0, 1), gap=st.sampled_from(["", "\n"]), crlf=st.booleans())
+@example(words="KIM", at=64 / 107, gap="", crlf=False)  # behind the link of a summary
+@example(words="# KIM", at=44 / 107, gap="", crlf=False)  # behind closing lines, without a blank line
+@example(words="KIM", at=1.0, gap="", crlf=True)
+def test_words_put_into_an_archive_are_not_lost(
+    words: str,
+    at: float,
+    gap: str,
+    crlf: bool,  # noqa: FBT001 - drawn
+) -> None:
+    """Text between any two lines of an archive is named; restoring keeps it, or refuses and changes nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Place(Path(folder) / "repository")
+        place.fill(log="".join(SESSION.format(number, number, said(number)) for number in range(1, 7)))
+        place.text = place.text.replace("\n", "\r\n") if crlf else place.text
+        before = log_of(place)
+        for keep in (4, 2):
+            place.archive(keep=keep)
+        lines = place.archive_path.read_bytes().decode().splitlines(keepends=True)
+        lines.insert(round(at * len(lines)), re.sub("\n", "\r\n" if crlf else "\n", f"{gap}{words}\n{gap}"))
+        place.archive_path.write_bytes("".join(lines).encode())
+        problems = archive_verify.verify(place.workspace, place.workspace.load(place.path)).problems
+        assert problems or words.startswith("<!--")
+        if any(each.fatal for each in problems):
+            with pytest.raises(TaskstateError, match="cannot be taken back as it is"):
+                archive_restore.restore(place.workspace, TASK, place.request(), everything=True)
+            return
+        archive_restore.restore(place.workspace, TASK, place.request(), everything=True)
+        kept = b"".join(each.data() for each in replaced_texts.texts(place.workspace.private))
+        assert log_of(place) == before
+        assert "KIM" in (place.archived if place.archive_path.exists() else "") + kept.decode()

@@ -4,8 +4,10 @@
 
 An archive file holds sessions and the summaries that they replaced, in batches with closing lines, and between the
 batches the lists that were moved out of the state file (`## Git History`, `## Events`, `## Change Log`, `## Document`).
-Here it has another text: above the sessions, between the batches, behind the last one, or under a heading of its own.
-Comments do not count. The finding is in archives only that have the title of ours, or closing lines.
+Here it has another text: above the sessions, between the batches, behind the last one, behind the link that ends a
+summary, or under a heading of its own; or somebody wrote into a summary after it was archived, and the batch is larger
+than its closing lines say. Comments and `---` do not count. The finding is in archives only that have the title of
+ours, or closing lines.
 
 ## Why
 
@@ -25,7 +27,8 @@ Kim: session 2 is about the old API.
 ## Instead
 
 Move it into the Notes of the state file. Until then it stays where it is: also `taskstate archive restore --all`
-leaves it in the archive file.
+leaves it in the archive file. A summary into which somebody wrote goes with its batch, and is kept:
+`taskstate doctor kept list`.
 """
 
 from __future__ import annotations
