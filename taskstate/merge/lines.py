@@ -56,7 +56,9 @@ def _merged(region: Versions[list[str]], prefer: Prefer, *, union: bool) -> list
         return unconflicted[0]
     if union and not "".join(region.base).strip():
         ours = set(region.ours)
-        return [*region.ours, *(line for line in region.theirs if line not in ours)]
+        end = len(lines_of("".join(region.ours).rstrip("\n")))  # a blank line behind a list stays behind it
+        added = (line for line in region.theirs if line not in ours)
+        return [*region.ours[:end], *added, *region.ours[end:]]
     return region.preferred(prefer)
 
 

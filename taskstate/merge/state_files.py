@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 
 from taskstate.errors import CannotEdit, EditConflict
+from taskstate.formatting.formatter import format_document, unreadable
 from taskstate.merge.appended_lists import last_version
 from taskstate.merge.decisions import decisions_apart
 from taskstate.merge.front_matter import front_matter_text, merge_front_matter, top_level_entries
@@ -48,8 +49,8 @@ def merge_states(versions: Versions[str]) -> tuple[list[str], list[str]]:
         texts = [merge_text(versions, prefer) for prefer in PREFERENCES]
         return lines_of(texts[0]), lines_of(texts[1])
     ours, theirs = (_merge(versions, documents, prefer) for prefer in PREFERENCES)
-    finished = _with_derived_values(ours, documents)
-    return _pieces(finished), _pieces(_with_values_of(theirs, parse(finished)))
+    finished = _in_form(_with_derived_values(ours, documents), documents)
+    return _pieces(finished), _pieces(_with_values_of(_in_form(theirs, documents), parse(finished)))
 
 
 def _without_conflicts(base: str) -> str:
@@ -82,6 +83,16 @@ def _merge(texts: Versions[str], documents: Versions[Document], prefer: Prefer) 
     actual = tuple((session.number, identity(session.entry)) for session in read_state(after).sessions)
     is_sound = not repeats_sections(after) and body.sessions in (None, actual)
     return text if is_sound else merge_text(texts, prefer)
+
+
+def _in_form(text: str, versions: Versions[Document]) -> str:
+    """Return a merged text in canonical form, if both sides are; else as it is."""
+    formatted = _formatted(parse(text))
+    return formatted if formatted != text and all(_formatted(side) == side.text for side in versions[1:]) else text
+
+
+def _formatted(document: Document) -> str:
+    return document.text if unreadable(document) else format_document(document)
 
 
 def _pieces(text: str) -> list[str]:

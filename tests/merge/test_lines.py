@@ -50,9 +50,10 @@ def test_one_side_is_preferred() -> None:
     assert with_markers(["a\n", "b\n"], ["a\n", "b\n"]) == ("a\nb\n", 0)
 
 
-def test_union_keeps_what_both_added() -> None:
-    """With union, lines that both added at one place are all kept, equal ones once."""
-    versions = Versions(["a\n", "\n"], ["a\n", "b\n", "c\n", "\n"], ["a\n", "b\n", "d\n", "\n"])
+@pytest.mark.parametrize("base", [["a\n", "\n"], ["a\n"]])
+def test_union_keeps_what_both_added(base: list[str]) -> None:
+    """With union, lines that both added at one place are all kept, equal ones once; a blank line stays behind them."""
+    versions = Versions(base, ["a\n", "b\n", "c\n", "\n"], ["a\n", "b\n", "d\n", "\n"])
     assert merge_lines(versions, "ours", union=True) == ["a\n", "b\n", "c\n", "d\n", "\n"]
 
 

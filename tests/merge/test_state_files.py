@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from taskstate.formatting.formatter import format_text
 from taskstate.model.canonical_json import audit_seal
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import blocks_of, front_matter_values, with_event
@@ -12,6 +13,7 @@ BROKEN = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"  # t
 BASE = SAMPLE.replace(BROKEN, audit_seal(front_matter_values(parse(SAMPLE))))
 SESSION = "### Session {} - {}\n\n**What I did:**\n\n- {}\n\n**Current state:** s\n\n**Next steps:**\n\n- n\n\n"
 AT_END = "## 5. Git History"
+OLDER = '  updated_at: "2026-02-05T16:40:12Z"\n  update_count: 21\n'
 
 
 def front(text: str, key: str) -> object:
@@ -363,6 +365,25 @@ def test_commits_of_both_sides_are_kept() -> None:
     text, conflicts = merge_texts(BASE, ours, theirs)
     assert conflicts == 0
     assert all(text.count(f"- `{name}` - ") == 1 for name in "abc")
+
+
+def test_what_both_keep_in_form_stays_so() -> None:
+    """Of turns, commits and events of both sides, nothing is left to `fmt` that found nothing on either side."""
+    turn = 'delta:\n  turn: {{agent: {0}, started_at: "2026-02-06T1{1}:00:00Z", session: 5}}\naudit:'
+    commits = "- `1a2b3c4` - add the CSV reader\n- `9ab3c1d` - read MT940 of the third bank\n\n"
+    events = BASE[BASE.index("  events:") : BASE.index("  seal: ", BASE.index("  events:"))]
+    base = formatted(edited(BASE, (commits, ""), (events, ""), (OLDER, "")))
+    written = ('\nupdated_at: "2026-02-05', '\nupdated_at: "2026-02-1{1}'), ("updated_by: importer", "updated_by: {0}")
+    changes = (*written, ("audit:", turn), (AT_END, AT_END + "\n\n- `{0}` - x"))
+    sides = [formatted(edited(base, *((old, new.format(*who)) for old, new in changes))) for who in ("a2", "b1")]
+    text, conflicts = merge_texts(base, *sides)
+    assert ("turn-paused" in text, "- `a` - x\n- `b` - x\n\n" in text, conflicts) == (True, True, 0)
+    assert formatted(text) == text
+
+
+def formatted(text: str) -> str:
+    """Return a state file in canonical form."""
+    return format_text(text, "task-7-state.md")
 
 
 def test_other_sections_are_merged_as_text() -> None:
