@@ -21,7 +21,6 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.secrets.mask import masked
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
-from taskstate.storage.git import movement
 from taskstate.storage.git.log import Commit
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import Edit, apply
@@ -36,6 +35,7 @@ from taskstate.writing.writer import change
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
+    from taskstate.model.delta_block import Turn
     from taskstate.model.task_state import TaskState
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
@@ -87,18 +87,22 @@ def sync(workspace: Workspace, task_id: str, request: Request, *, since: str = "
     return change(workspace, task_id, job, request)
 
 
-def listing(workspace: Workspace, loaded: Loaded) -> Step:
-    """Return the step that lists the commits of a task since the base of its work, also those made in its open turn.
+def made_in(workspace: Workspace, task_id: str, turn: Turn | None) -> tuple[Commit, ...]:
+    """Return the commits that were made in an open turn so far, the oldest first, without those of another task."""
+    made = git_log.made_since(workspace.root, turn.head, turn.started_at or "") if turn and turn.head else ()
+    return tuple(commits_of(made, task_id, {each.id for each in made}))
+
+
+def listing(workspace: Workspace, loaded: Loaded, made: Iterable[Commit]) -> Step:
+    """Return the step that lists the commits of a task since the base of its work, also those `made` in its open turn.
 
     Git is asked now, and not under the lock. Where it has no such base, as in a shallow clone, nothing is listed.
     """
-    delta, commits, made = blocks_of(loaded.document).delta, tuple[Commit, ...](), frozenset[str]()
-    if delta.base_commit and delta.base_commit != git.head(workspace.root):
+    base, commits = blocks_of(loaded.document).delta.base_commit, tuple[Commit, ...]()
+    if base and base != git.head(workspace.root):
         with suppress(GitFailed):
-            commits = git_log.log(workspace.root, since=delta.base_commit)
-    if delta.turn and commits:
-        made = movement.made_here(workspace.root, delta.turn.started_at or "", delta.turn.head or "")
-    found = commits_of(commits, loaded.state.id, made)
+            commits = git_log.log(workspace.root, since=base)
+    found = commits_of(commits, loaded.state.id, {each.id for each in made})
 
     def step(now: Loaded) -> Change:
         has_place = now.state.section(_TITLE) or now.state.section(_BEFORE)

@@ -11,7 +11,6 @@ from taskstate.roles import findings
 from taskstate.roles.findings import Writing
 from taskstate.roles.role_rules import RoleChange, role_in_task
 from taskstate.snapshots import packs
-from taskstate.storage.git.log import made_since
 from taskstate.syntax.edits import apply
 from taskstate.tasks import git_history
 from taskstate.turn.entry import TurnEnd, with_entry
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from taskstate.model.delta_block import Turn
     from taskstate.model.tool_blocks import ToolBlocks
+    from taskstate.storage.git.log import Commit
     from taskstate.tasks.new_session import NewSession
     from taskstate.turn.checks import Checks, Gate
     from taskstate.turn.situation import Position
@@ -104,7 +104,8 @@ def end(call: TurnRequest, ending: Ending) -> Outcome:
     """
     workspace, task_id, request, _ = call
     role, asked, known = ending.turn.role or "", ending.asked, ending.loaded
-    listing = git_history.listing(workspace, known)
+    made = git_history.made_in(workspace, known.state.id, ending.turn)
+    listing = git_history.listing(workspace, known, made)
 
     def job(loaded: Loaded) -> Change:
         turn = blocks_of(loaded.document).delta.turn
@@ -113,7 +114,7 @@ def end(call: TurnRequest, ending: Ending) -> Outcome:
             raise TaskstateError(message, help=f"{beginning(loaded.state)} begins another", code="turn-changed")
         steps = [listing, *given_steps(call, role, asked, ending.checks)]
         steps += [*([ending.handing] if ending.handing else []), *_ending_steps(workspace, role, ending, request)]
-        steps.append(lambda now: with_entry(now, _told(workspace, ending, blocks_of(loaded.document))))
+        steps.append(lambda now: with_entry(now, _told(ending, blocks_of(loaded.document), made)))
         return joined(loaded, [*steps, _last_step(workspace, request, is_complete=asked.complete)])
 
     try:
@@ -133,7 +134,7 @@ def end(call: TurnRequest, ending: Ending) -> Outcome:
     return purge.without_artifacts(workspace, outcome)
 
 
-def _told(workspace: Workspace, ending: Ending, before: ToolBlocks) -> TurnEnd:
+def _told(ending: Ending, before: ToolBlocks, commits: tuple[Commit, ...]) -> TurnEnd:
     """Return what the entry of a turn is to tell besides its words."""
     asked, turn = ending.asked, ending.turn
     verb = "passes" if len(asked.passes) == 1 else "pass"
@@ -145,10 +146,7 @@ def _told(workspace: Workspace, ending: Ending, before: ToolBlocks) -> TurnEnd:
         ("handed over" if before.handoffs.open else "paused") if asked.ending == PAUSE else "",
         "task complete" if asked.complete else "",
     )
-    has_moved = turn.head and ending.where.head not in {None, turn.head}
-    commits = made_since(workspace.root, turn.head or "", turn.started_at or "") if has_moved else ()
-    results = ending.checks.results
-    return TurnEnd(turn, before, results, "; ".join(proved), tuple(filter(None, ends)), commits)
+    return TurnEnd(turn, before, ending.checks.results, "; ".join(proved), tuple(filter(None, ends)), commits)
 
 
 def _last_step(workspace: Workspace, request: Request, *, is_complete: bool) -> Step:

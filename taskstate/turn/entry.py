@@ -9,7 +9,18 @@ from __future__ import annotations
 import re
 
 from taskstate.messages import first_of, one_line
-from taskstate.model.session_texts import BY, COMMITS, FINDINGS, OUTCOME, VERIFICATION, by_text
+from taskstate.model.session_texts import (
+    ANSWERED,
+    BY,
+    CLEARED,
+    COMMITS,
+    FINDINGS,
+    NOT_SETTLED,
+    OUTCOME,
+    RAISED,
+    VERIFICATION,
+    by_text,
+)
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import blocks_of
 from taskstate.secrets.mask import masked
@@ -98,12 +109,12 @@ def _findings(before: ToolBlocks, after: ToolBlocks) -> Iterator[str]:
     for number, each in new.items():
         earlier = old.get(number)
         if earlier is None:
-            yield f"raised {number}: {each.text}"
+            yield f"{RAISED} {number}: {each.text}"
         elif each.answer and each.answer != earlier.answer:
-            yield f"answered {number} ({one_line(each.text, _WORDS)}): {each.answer}"
+            yield f"{ANSWERED} {number} ({one_line(each.text, _WORDS)}): {each.answer}"
         elif earlier.answer and each.answer is None:
-            yield f"not settled {number}: {one_line(each.text, _WORDS)}"
-    yield from (f"cleared {number}: {one_line(old[number].text, _WORDS)}" for number in old.keys() - new.keys())
+            yield f"{NOT_SETTLED} {number}: {one_line(each.text, _WORDS)}"
+    yield from (f"{CLEARED} {number}: {one_line(old[number].text, _WORDS)}" for number in old.keys() - new.keys())
 
 
 def _by_number(blocks: ToolBlocks) -> dict[int, Finding]:

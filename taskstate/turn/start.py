@@ -204,7 +204,8 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
         with obstacles.collected():
             steps.append(_role_step(workspace, loaded, role, request))
     obstacles.raise_all(loaded.state.id, shown=drifted.shown() if drifted.drift else ())
-    steps.append(git_history.listing(workspace, loaded))
+    made = git_history.made_in(workspace, loaded.state.id, turn)
+    steps.append(git_history.listing(workspace, loaded, made))
     steps.append(lambda current: _opened(current, _Opening(role, asked, seen), request))
     begun = start_of_work(loaded.state)
     steps.append(lambda current: Change(apply(current.document.text, start_of_work(current.state).edits)))

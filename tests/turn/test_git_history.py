@@ -40,6 +40,7 @@ def test_three_roles_and_their_commits(turns: Turns) -> None:
     assert subjects(place)[0] == "Slugs for task 101"
     place.commit("Task 102 goes first\n\nTask: 102")
     turns.finish("Read it.")
+    assert not place.state.sessions[-1].texts().get("commits")
     turns.start("validator")
     turns.finish("Ran it.")
     assert subjects(place) == ["Slugs for task 101", "Wrote two, see #7", "Wrote one, see #7"]
@@ -77,7 +78,7 @@ def test_the_list_stays_short(turns: Turns) -> None:
 
 
 def test_one_look_at_the_log(turns: Turns, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Git is asked once where there are commits since the base, and not at all where there are none."""
+    """Git is asked for the commits of the turn and for those since the base, and not at all where there are none."""
     asked: list[str] = []
     run = process._run  # noqa: SLF001 - every start of git goes through it
 
@@ -90,7 +91,7 @@ def test_one_look_at_the_log(turns: Turns, monkeypatch: pytest.MonkeyPatch) -> N
     assert asked == []
     turns.place.commit("one")
     turns.finish("Built it.")
-    assert (asked, subjects(turns.place)) == (["log"], ["one"])
+    assert (asked, subjects(turns.place)) == (["log", "log"], ["one"])
 
 
 def test_git_says_the_same_as_the_file_of_the_reflog(place: GitPlace, monkeypatch: pytest.MonkeyPatch) -> None:
