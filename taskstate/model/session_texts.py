@@ -92,7 +92,7 @@ ENTRY_FORM = f"""<!-- By hand, the newest last: a heading "Session 1 - 2026-01-3
 
 
 # What a turn did about a finding, before its number.
-FINDING_VERBS = RAISED, ANSWERED, NOT_SETTLED, CLEARED = ("raised", "answered", "not settled", "cleared")
+FINDING_VERBS = ("raised", "answered", "not settled", "cleared")
 
 TOOK_OVER = "took over from"
 _WHO = rf"(?s)(.*?)(?: \(([\w.-]+)\))?(?:, {TOOK_OVER} .*)?"

@@ -9,18 +9,7 @@ from __future__ import annotations
 import re
 
 from taskstate.messages import first_of, one_line
-from taskstate.model.session_texts import (
-    ANSWERED,
-    BY,
-    CLEARED,
-    COMMITS,
-    FINDINGS,
-    NOT_SETTLED,
-    OUTCOME,
-    RAISED,
-    VERIFICATION,
-    by_text,
-)
+from taskstate.model.session_texts import BY, COMMITS, FINDING_VERBS, FINDINGS, OUTCOME, VERIFICATION, by_text
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import blocks_of
 from taskstate.secrets.mask import masked
@@ -38,6 +27,7 @@ if TYPE_CHECKING:
     from taskstate.storage.git.log import Commit
     from taskstate.workspace.workspace import Loaded
 
+_RAISED, _ANSWERED, _NOT_SETTLED, _CLEARED = FINDING_VERBS
 _NAMED, _WORDS = 3, 48  # names in a line; characters of a finding or a subject that is told elsewhere in full
 _COMMITS = 8  # that are listed
 _HASH = r"\b[0-9a-f]{6,}\b"  # in a subject it would count as another commit
@@ -109,12 +99,12 @@ def _findings(before: ToolBlocks, after: ToolBlocks) -> Iterator[str]:
     for number, each in new.items():
         earlier = old.get(number)
         if earlier is None:
-            yield f"{RAISED} {number}: {each.text}"
+            yield f"{_RAISED} {number}: {each.text}"
         elif each.answer and each.answer != earlier.answer:
-            yield f"{ANSWERED} {number} ({one_line(each.text, _WORDS)}): {each.answer}"
+            yield f"{_ANSWERED} {number} ({one_line(each.text, _WORDS)}): {each.answer}"
         elif earlier.answer and each.answer is None:
-            yield f"{NOT_SETTLED} {number}: {one_line(each.text, _WORDS)}"
-    yield from (f"{CLEARED} {number}: {one_line(old[number].text, _WORDS)}" for number in old.keys() - new.keys())
+            yield f"{_NOT_SETTLED} {number}: {one_line(each.text, _WORDS)}"
+    yield from (f"{_CLEARED} {number}: {one_line(old[number].text, _WORDS)}" for number in old.keys() - new.keys())
 
 
 def _by_number(blocks: ToolBlocks) -> dict[int, Finding]:
