@@ -62,8 +62,21 @@ def merge_front_matter(versions: Versions[Document], prefer: Prefer) -> str:
 def top_level_entries(text: str) -> list[str]:
     """Return a front matter as a list of texts in which each top-level entry is one item."""
     front = _split(parse(text))
-    if front is None:
-        return []
+    return _listed(front) if front else []
+
+
+def with_equal_entries(text: str, model: Document) -> str:
+    """Return a text whose entries stand as in `model` where their values are the same, or they would be a conflict."""
+    document, other = parse(text), _split(model)
+    front = _split(document)
+    if front is None or other is None:
+        return text
+    equal = {key for key in front.lines.keys() & other.lines if same(front.values[key], other.values[key])}
+    lines = {key: other.lines[key] if key in equal else each for key, each in front.lines.items()}
+    return "".join(_listed(front._replace(lines=lines))) + text[len(front_matter_text(document)) :]
+
+
+def _listed(front: _FrontMatter) -> list[str]:
     parts = (part for key in (*front.lines, _TAIL) for part in (front.comments[key], front.lines.get(key, "")))
     return [part for part in (front.opening, *parts, front.closing) if part]
 

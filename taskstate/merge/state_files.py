@@ -9,9 +9,16 @@ from collections import Counter
 
 from taskstate.errors import CannotEdit, EditConflict
 from taskstate.formatting.formatter import format_document, unreadable
+from taskstate.formatting.key_order import disorders, order_edits
 from taskstate.merge.appended_lists import last_version
 from taskstate.merge.decisions import decisions_apart
-from taskstate.merge.front_matter import front_matter_text, merge_front_matter, top_level_entries
+from taskstate.merge.findings import findings_apart
+from taskstate.merge.front_matter import (
+    front_matter_text,
+    merge_front_matter,
+    top_level_entries,
+    with_equal_entries,
+)
 from taskstate.merge.lines import lines_of, merge_text
 from taskstate.merge.sections import merge_body, repeats_sections
 from taskstate.model import delta_block, roles
@@ -50,7 +57,8 @@ def merge_states(versions: Versions[str]) -> tuple[list[str], list[str]]:
         return lines_of(texts[0]), lines_of(texts[1])
     ours, theirs = (_merge(versions, documents, prefer) for prefer in PREFERENCES)
     finished = _in_form(_with_derived_values(ours, documents), documents)
-    return _pieces(finished), _pieces(_with_values_of(_in_form(theirs, documents), parse(finished)))
+    model = parse(finished)
+    return _pieces(finished), _pieces(with_equal_entries(_with_values_of(_in_form(theirs, documents), model), model))
 
 
 def _without_conflicts(base: str) -> str:
@@ -76,7 +84,7 @@ def _is_unmergeable(document: Document) -> bool:
 
 def _merge(texts: Versions[str], documents: Versions[Document], prefer: Prefer) -> str:
     states = _with_one_turn(_taken_up(_with_own_results(documents.each(read_state))))
-    states = decisions_apart(_with_equal_marks(states))
+    states = findings_apart(decisions_apart(_with_equal_marks(states)))
     body = merge_body(states, prefer)
     text = merge_front_matter(states.each(lambda state: state.document), prefer) + body.text
     after = parse(text)
@@ -86,9 +94,12 @@ def _merge(texts: Versions[str], documents: Versions[Document], prefer: Prefer) 
 
 
 def _in_form(text: str, versions: Versions[Document]) -> str:
-    """Return a merged text in canonical form, if both sides are; else as it is."""
-    formatted = _formatted(parse(text))
-    return formatted if formatted != text and all(_formatted(side) == side.text for side in versions[1:]) else text
+    """Return a merged text in canonical form, if both sides are; else with its keys in order, if theirs are."""
+    document = parse(text)
+    formatted = _formatted(document)
+    if formatted == text or all(_formatted(side) == side.text for side in versions[1:]):
+        return formatted
+    return text if any(map(disorders, versions[1:])) else apply(text, order_edits(document))
 
 
 def _formatted(document: Document) -> str:

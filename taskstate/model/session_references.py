@@ -1,9 +1,10 @@
-"""Session numbers inside texts: compares entries apart from these numbers, and renumbers entries and references."""
+"""Numbers of sessions and findings inside texts: compares entries apart from these, and renumbers them."""
 
 from __future__ import annotations
 
 import re
 
+from taskstate.model.session_texts import FINDING_VERBS, FINDINGS
 from taskstate.syntax.patterns import compiled
 from taskstate.typed import TYPE_CHECKING
 
@@ -18,12 +19,17 @@ _REFERENCE = (
     r"`+[^`\n]*`+|\b(?P<word>[Ss]ession\s+#?)(?P<number>\d{1,9})\b"
     r"(?![.-]?\d|\s*[-\u2013,]\s*\d|\s+(?:of\b|(?:and|or|to)\s+\d))"
 )
+# `raised 3: …` of a turn's findings, in one line or in their list.
+_FINDING = rf"(?m)^((?:\*\*{FINDINGS.label}:\*\*|-)[ \t]+(?:{'|'.join(FINDING_VERBS)}) )(\d{{1,9}})(?=:| \()"
 _FENCE = r"[ \t>*+-]*(?:\d+[.)][ \t]+)?(`{3,}|~{3,})"
 
 
 def identity(entry: str) -> str:
-    """Return an entry with all session numbers masked: a merge may change these numbers, and nothing else."""
-    return compiled(_ANY).sub(_masked, entry.rstrip())
+    """Return an entry with all numbers of sessions and findings masked: a merge may change these, and nothing else."""
+    text: str = compiled(_ANY).sub(_masked, entry.rstrip())
+    if f"**{FINDINGS.label}:**" in entry:
+        text = compiled(_FINDING).sub(_masked, text)
+    return text
 
 
 def _masked(match: re.Match[str]) -> str:
@@ -35,6 +41,11 @@ def renumbered(entry: str, number: int, moved: Mapping[int, int]) -> str:
     heading, newline, body = entry.partition("\n")
     heading = re.compile(_HEADING).sub(rf"\g<1>{number}", heading)
     return heading + newline + (_with_references(body, moved) if moved else body)
+
+
+def with_findings(text: str, moved: Mapping[int, int]) -> str:
+    """Return a text whose lines on findings name them by their new numbers; `moved` gives these by the old ones."""
+    return re.compile(_FINDING).sub(lambda match: f"{match[1]}{moved.get(int(match[2]), match[2])}", text)
 
 
 def _with_references(body: str, moved: Mapping[int, int]) -> str:

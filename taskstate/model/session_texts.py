@@ -99,6 +99,9 @@ ENTRY_FORM = f"""<!-- By hand, the newest last: a heading "Session 1 - 2026-01-3
      each with a text: {" ".join(f"**{label}:**" for label in ASKED_LABELS)} -->"""
 
 
+# What a turn did about a finding, before its number.
+FINDING_VERBS = ("raised", "answered", "not settled", "cleared")
+
 TOOK_OVER, HANDED_OVER = "took over from", "handed over"
 _WHO = rf"(?s)(.*?)(?: \(([\w.-]+)\))?(?:, {TOOK_OVER} .*)?"
 
@@ -111,8 +114,11 @@ class By(NamedTuple):
 
 
 def by_text(name: str, role: str) -> str:
-    """Return the text that says who a session is by: `ann (reviewer)`, or `ann` where there is no role."""
-    return f"{name} ({role})" if role and not by_of(name).role else name
+    """Return the text that says who a session is by: `ann (reviewer)`, or `ann` where there is no role.
+
+    A name that ends in that role is not given it twice; one that ends in other parentheses is.
+    """
+    return f"{name} ({role})" if role and by_of(name).role != role else name
 
 
 def by_of(text: str) -> By:

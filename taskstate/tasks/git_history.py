@@ -103,6 +103,7 @@ def listing(workspace: Workspace, loaded: Loaded) -> tuple[Step, tuple[Commit, .
         here = movement.made_here(workspace.root, turn.started_at or "", turn.head) if commits else here
         made = git_log.made_since(workspace.root, turn.head, turn.started_at or "")
     found = commits_of(commits, loaded.state.id, here)
+    made = tuple(commits_of(made, loaded.state.id, here))
 
     def step(now: Loaded) -> Change:
         has_place = now.state.section(_TITLE) or now.state.section(_BEFORE)

@@ -10,7 +10,7 @@ import re
 from textwrap import shorten
 
 from taskstate.messages import first_of, one_line
-from taskstate.model.session_texts import BY, COMMITS, FINDINGS, OUTCOME, VERIFICATION, by_text
+from taskstate.model.session_texts import BY, COMMITS, FINDING_VERBS, FINDINGS, OUTCOME, VERIFICATION, by_text
 from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import blocks_of
 from taskstate.secrets.mask import masked
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from taskstate.storage.git.log import Commit
     from taskstate.workspace.workspace import Loaded
 
+_RAISED, _ANSWERED, _NOT_SETTLED, _CLEARED = FINDING_VERBS
 _NAMED = 3  # names in a line
 _SUBJECT, _WORDS = 56, 80  # characters of a commit's subject, and of a finding that is told elsewhere in full
 _COMMITS = 8  # that are listed
@@ -108,12 +109,12 @@ def _findings(before: ToolBlocks, after: ToolBlocks) -> Iterator[str]:
     for number, each in new.items():
         earlier = old.get(number)
         if earlier is None:
-            yield f"raised {number}: {each.text}"
+            yield f"{_RAISED} {number}: {each.text}"
         elif each.answer and each.answer != earlier.answer:
-            yield f"answered {number} ({_cut(each.text)}): {each.answer}"
+            yield f"{_ANSWERED} {number} ({_cut(each.text)}): {each.answer}"
         elif earlier.answer and each.answer is None:
-            yield f"not settled {number}: {_cut(each.text)}"
-    yield from (f"cleared {number}: {_cut(old[number].text)}" for number in old.keys() - new.keys())
+            yield f"{_NOT_SETTLED} {number}: {_cut(each.text)}"
+    yield from (f"{_CLEARED} {number}: {_cut(old[number].text)}" for number in old.keys() - new.keys())
 
 
 def _cut(text: str, most: int = _WORDS) -> str:

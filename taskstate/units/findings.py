@@ -41,6 +41,14 @@ def with_numbers_apart(versions: Versions[Any]) -> Versions[Any]:
     return type(versions)(*(_written(block, roles) for block, roles in zip(versions, renumbered, strict=True)))
 
 
+def moved_numbers(versions: Versions[Any]) -> Versions[dict[int, int]]:
+    """Return for each version of the block `coordination` the findings that a merge numbers anew, old to new."""
+    pairs = zip(versions, with_numbers_apart(versions), strict=True)
+    found = [[_all(read_findings(each)) if isinstance(each, dict) else [] for each in pair] for pair in pairs]
+    moves = (zip(before, after, strict=True) for before, after in found)
+    return type(versions)(*({old.number: new.number for old, new in each if old != new} for each in moves))
+
+
 def _places(roles: dict[str, tuple[Finding, ...]]) -> set[_Place]:
     return {(each.number, name, each) for name, listed in roles.items() for each in listed}
 

@@ -381,6 +381,45 @@ def test_what_both_keep_in_form_stays_so() -> None:
     assert formatted(text) == text
 
 
+def test_a_block_that_both_changed_is_in_order_and_no_conflict() -> None:
+    """Keys come in order though a side is not in canonical form elsewhere; equal values in another order are equal."""
+    loose = edited(BASE, ("Whatever is kept", "Whatever is kept  "), (OLDER, ""))
+    found = edited(
+        loose, ("implementer: {status: in_progress", "implementer: {status: in_progress, findings: [{id: 1, text: a}]")
+    )
+    checked = edited(
+        loose, ("implementer: {status: in_progress", "implementer: {status: in_progress, qa: {t: {ok: true, text: x}}")
+    )
+    text, conflicts = merge_texts(loose, found, checked)
+    assert (conflicts, text.index("qa: {") < text.index("findings: [")) == (0, True)
+    swapped = ("  updated_by: importer\n  git_head: null\n", "  git_head: null\n  updated_by: importer\n")
+    ours = with_event(loose, {"at": "2026-02-06T09:00:00Z", "event": "e1"})
+    theirs = with_event(edited(loose, swapped), {"at": "2026-02-06T10:00:00Z", "event": "e2"})
+    assert merge_texts(loose, ours, theirs)[1] == 0
+
+
+def test_sessions_name_a_finding_by_its_number_after_the_merge() -> None:
+    """Both sides sent back with a first finding: what a session did about the one that moves has its new number."""
+    base = edited(
+        BASE, ("  implementer: {status: in_progress, blocking_findings: []", "  implementer: {status: in_progress")
+    )
+    said = "did {0}\n\n**Findings:**\n\n- raised 1: {0}\n- answered 1 ({0}): 1\n- not settled 1: {0}\n- cleared 2: old"
+    sides = []
+    for minute, name in enumerate(("aa", "bb")):
+        found = (
+            "implementer: {status: in_progress",
+            f"implementer: {{status: in_progress, findings: [{{id: 1, text: {name}}}]",
+        )
+        sides.append(with_session(edited(base, found), 6, f"2026-02-06 10:0{minute}", said.format(name)))
+    merges = [merge_texts(base, *each) for each in (sides, reversed(sides))]
+    for text, conflicts in merges:
+        assert (conflicts, "{id: 1, text: aa}, {id: 2, text: bb}" in text, log(text)[-1][0]) == (0, True, 7)
+        assert "- raised 1: aa\n- answered 1 (aa): 1\n- not settled 1: aa\n- cleared 2: old" in text
+        assert "- raised 2: bb\n- answered 2 (bb): 1\n- not settled 2: bb\n- cleared 2: old" in text
+    again, conflicts = merge_texts(sides[1], merges[0][0], with_session(sides[1], 7, "2026-02-07 10:00", "more"))
+    assert (conflicts, [each[0] for each in log(again)][-3:], again.count("raised")) == (0, [6, 7, 8], 2)
+
+
 def formatted(text: str) -> str:
     """Return a state file in canonical form."""
     return format_text(text, "task-7-state.md")

@@ -25,12 +25,11 @@ def test_the_text_gives_name_and_role(text: str, name: str, role: str) -> None:
 
 
 def test_a_role_is_named_once() -> None:
-    """A name that says its role already gets none, and no role gives no parentheses."""
-    assert [by_text("ann", "reviewer"), by_text("ann (reviewer)", "reviewer"), by_text("ann", "")] == [
-        "ann (reviewer)",
-        "ann (reviewer)",
-        "ann",
-    ]
+    """A name that says its role already gets none, other parentheses are part of it, and no role gives none."""
+    names = ("ann", "reviewer"), ("ann (reviewer)", "reviewer"), ("ann (reviewer)", "implementer"), ("ann", "")
+    texts = [by_text(*each) for each in names]
+    assert texts == ["ann (reviewer)", "ann (reviewer)", "ann (reviewer) (implementer)", "ann"]
+    assert by_of(texts[2]) == ("ann (reviewer)", "implementer")
 
 
 @pytest.mark.parametrize("label", ["By", "Agent"])

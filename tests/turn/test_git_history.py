@@ -40,6 +40,7 @@ def test_three_roles_and_their_commits(turns: Turns) -> None:
     assert subjects(place)[0] == "Slugs for task 101"
     place.commit("Task 102 goes first\n\nTask: 102")
     turns.finish("Read it.")
+    assert not place.state.sessions[-1].texts().get("commits")
     turns.start("validator")
     turns.finish("Ran it.")
     assert subjects(place) == ["Slugs for task 101", "Wrote two, see #7", "Wrote one, see #7"]
