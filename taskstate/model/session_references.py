@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from taskstate.model.session_texts import tells_more
 from taskstate.syntax.patterns import compiled
 from taskstate.typed import TYPE_CHECKING
 
@@ -24,6 +25,12 @@ _FENCE = r"[ \t>*+-]*(?:\d+[.)][ \t]+)?(`{3,}|~{3,})"
 def identity(entry: str) -> str:
     """Return an entry with all session numbers masked: a merge may change these numbers, and nothing else."""
     return compiled(_ANY).sub(_masked, entry.rstrip())
+
+
+def fuller(one: str, other: str) -> str:
+    """Return the one of two entries that says all of the other and besides what its turn adds, or "" if none does."""
+    forms = identity(one), identity(other)
+    return one if tells_more(*forms) else other if tells_more(*reversed(forms)) else ""
 
 
 def _masked(match: re.Match[str]) -> str:

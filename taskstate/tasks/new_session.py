@@ -71,15 +71,17 @@ def entry_of(session: NewSession, number: int, time: str) -> str:
 def completed(session: Session, more: Mapping[str, Sequence[str]]) -> str:
     """Return the text of a session's file in which the session says more, given by the keys of the texts.
 
-    Its own words stay as they are; of whom it is by is told only where it does not say that.
+    Its own words stay as they are, and what it says already is not said again; of whom it is by is told only where it
+    does not say that.
     """
     document, edits, parts = session.document, list[Edit](), list[str]()
     for text in SESSION_TEXTS:
-        field, given = session.fields.get(text.field), tuple(more.get(text.key, ()))
+        field, said = session.fields.get(text.field), session.values(text)
+        given = tuple(value for value in more.get(text.key, ()) if value not in said)
         if not given or (field and (text is BY or field.more)):
             continue
         if field:
-            edits.append(Edit(field.label_span.start, field.span.end, _part(text, (*session.values(text), *given))))
+            edits.append(Edit(field.label_span.start, field.span.end, _part(text, (*said, *given))))
         elif text is BY:
             first = min((each.label_span.start for each in session.fields.values()), default=session.span.end)
             edits.append(Edit(first, first, f"{_part(text, given)}\n\n"))
