@@ -14,7 +14,7 @@ from taskstate.merge.lines import merge_text
 from taskstate.merge.summaries import ArchivedPart, archived_since, merge_summary
 from taskstate.model.algorithms import longest_rising
 from taskstate.model.progress_log import session_of
-from taskstate.model.session_references import identity, renumbered
+from taskstate.model.session_references import fuller, identity, renumbered
 from taskstate.model.task_state import PART_LEVEL
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.units.three_way import Versions, trivial_merge
@@ -52,8 +52,9 @@ class MergedLog(NamedTuple):
 
 def merge_log(versions: Versions[TaskState], prefer: Prefer) -> MergedLog:
     """Return the merged Progress Log; ours and theirs must both have one."""
-    base = _log(versions.base, {})
-    logs = Versions(base, _log(versions.ours, base.entries), _log(versions.theirs, base.entries))
+    base = _log(versions.base, {}, {})
+    ours = _log(versions.ours, base.entries, {})
+    logs = Versions(base, ours, _log(versions.theirs, base.entries, ours.entries))
     summary, last = merge_summary(logs.each(lambda log: log.rolled), prefer)
     retained = _Retained(logs, last, prefer)
     order = _in_order(retained.of(logs.ours), retained.of(logs.theirs), logs)
@@ -73,13 +74,13 @@ def _spaced(part: str) -> str:
 # One version
 
 
-def _log(state: TaskState, base: Mapping[str, _Entry]) -> _Log:
+def _log(state: TaskState, base: Mapping[str, _Entry], other: Mapping[str, _Entry]) -> _Log:
     section = state.section("Progress Log")
     children = state.document.children(section, PART_LEVEL) if section else ()
     text = state.document.text
     end = children[0].span.start if children else section.span.end if section else 0
     summary = state.summary.section if state.summary else None
-    entries = _keyed([_entry(state, child) for child in children if child != summary], base)
+    entries = _keyed([_entry(state, child) for child in children if child != summary], base, other)
     return _Log(
         intro=text[section.span.start : end] if section else "",
         rolled=ArchivedPart(
@@ -98,8 +99,11 @@ def _entry(state: TaskState, section: Section) -> _Entry:
     return _Entry(text, session.number if session else None, (session.time or "") if session else "")
 
 
-def _keyed(entries: Sequence[_Entry], base: Mapping[str, _Entry]) -> dict[str, _Entry]:
-    """Return entries by key; an entry that was edited since `base` is found there by its number and time."""
+def _keyed(entries: Sequence[_Entry], base: Mapping[str, _Entry], other: Mapping[str, _Entry]) -> dict[str, _Entry]:
+    """Return entries by key; an entry that was edited since `base` is found there by its number and time.
+
+    A session that its turn completed since has the key of its other form, there or on the `other` side.
+    """
     count: Counter[str] = Counter()
     keys: list[str] = []
     for entry in entries:
@@ -108,10 +112,19 @@ def _keyed(entries: Sequence[_Entry], base: Mapping[str, _Entry]) -> dict[str, _
         keys.append(f"{name}\0{count[name]}")
     present = set(keys)
     unmatched = {_position(entry): key for key, entry in base.items() if key not in present}
-    return {
-        key if key in base else unmatched.pop(_position(entry), key): entry
-        for key, entry in zip(keys, entries, strict=True)
-    }
+    pairs = zip(keys, entries, strict=True)
+    keyed = {key if key in base else unmatched.pop(_position(entry), key): entry for key, entry in pairs}
+    known = {**other, **base}
+    free = {key: entry for key, entry in known.items() if key not in keyed}
+    return {key if key in known else _other_form(entry, free) or key: entry for key, entry in keyed.items()}
+
+
+def _other_form(entry: _Entry, free: dict[str, _Entry]) -> str:
+    """Return the key of another form of a session, taken out of `free`, or "" if there is none."""
+    at_once = (key for key, each in free.items() if each.number is not None and each.time == entry.time)
+    found = next((key for key in at_once if fuller(free[key].text, entry.text)), "")
+    free.pop(found, None)
+    return found
 
 
 def _position(entry: _Entry) -> tuple[int | None, str]:
@@ -215,7 +228,7 @@ def _text(
     identities = texts.each(identity)
     if unconflicted := trivial_merge(identities):
         return texts.ours if identities.ours == unconflicted[0] else texts.theirs
-    return merge_text(texts, prefer)
+    return (not entries.base and fuller(texts.ours, texts.theirs)) or merge_text(texts, prefer)
 
 
 def _version(

@@ -25,7 +25,7 @@ from taskstate.model import delta_block, roles
 from taskstate.model.canonical_json import audit_seal
 from taskstate.model.derived_values import COUNTS, PROGRESS, SIZE, fix_edits
 from taskstate.model.permanent import CONTENT, VERSION_SEAL, edited_parts, version_of, version_seal
-from taskstate.model.session_references import identity
+from taskstate.model.session_references import fuller, identity
 from taskstate.model.statuses import DROPPED
 from taskstate.model.task_state import read_state
 from taskstate.model.tool_blocks import REOPENED
@@ -83,7 +83,7 @@ def _is_unmergeable(document: Document) -> bool:
 
 
 def _merge(texts: Versions[str], documents: Versions[Document], prefer: Prefer) -> str:
-    states = _with_one_turn(_taken_up(_with_own_results(documents.each(read_state))))
+    states = _with_one_turn(_without_ended(_taken_up(_with_own_results(documents.each(read_state)))))
     states = findings_apart(decisions_apart(_with_equal_marks(states)))
     body = merge_body(states, prefer)
     text = merge_front_matter(states.each(lambda state: state.document), prefer) + body.text
@@ -147,7 +147,30 @@ def _with_own_results(states: Versions[TaskState]) -> Versions[TaskState]:
     return states.each(lambda side: read_state(roles.with_own_results(side.document)))
 
 
-# A turn that each side has opened
+# A turn that one side has ended, or that each side has opened
+
+
+def _without_ended(states: Versions[TaskState]) -> Versions[TaskState]:
+    """Return the three versions without a turn that is open on one side, and that the other side has ended."""
+    base, ours, theirs = states
+    over = _has_ended(ours, theirs, base), _has_ended(theirs, ours, base)
+    return Versions(base, *(_without_turn(each) if end else each for each, end in zip(states[1:], over, strict=True)))
+
+
+def _has_ended(side: TaskState, other: TaskState, base: TaskState) -> bool:
+    """Return whether the turn of a side is over on the other one, which has it no more, but a session of it."""
+    turn, others, before = (blocks_of(each.document).delta.turn for each in (side, other, base))
+    if turn is None or turn in {others, before} or (others and others.started_at == turn.started_at):
+        return False
+    known = {identity(each.entry) for each in base.sessions}
+    own = [each for each in side.sessions if each.number > turn.session and identity(each.entry) not in known]
+    return any(fuller(each.entry, one.entry) for one in own for each in other.sessions if each.time == one.time)
+
+
+def _without_turn(state: TaskState) -> TaskState:
+    delta = delta_block.with_turn(blocks_of(state.document).delta, None)
+    text = apply(state.document.text, set_front_matter(state.document, "delta", delta.values))
+    return read_state(state.document.with_text(text))
 
 
 def _with_one_turn(states: Versions[TaskState]) -> Versions[TaskState]:
@@ -156,12 +179,10 @@ def _with_one_turn(states: Versions[TaskState]) -> Versions[TaskState]:
     theirs = turns.theirs
     if theirs is None or turns.ours is None or theirs in {turns.ours, turns.base} or turns.ours == turns.base:
         return states
-    document = states.theirs.document
-    delta = delta_block.with_turn(blocks_of(document).delta, None)
-    text = apply(document.text, set_front_matter(document, "delta", delta.values))
     what = f"{f'{theirs.role} of ' if theirs.role else ''}{theirs.agent} was open on the other side of a merge"
     event = {"at": str(theirs.started_at), "actor": "merge", "event": "turn-paused", "note": what}
-    return states._replace(theirs=read_state(parse(with_event(text, event))))
+    text = with_event(_without_turn(states.theirs).document.text, event)
+    return states._replace(theirs=read_state(parse(text)))
 
 
 # Acceptance criteria

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from taskstate.model.session_texts import FINDING_VERBS, FINDINGS
+from taskstate.model.session_texts import FINDING_VERBS, FINDINGS, tells_more
 from taskstate.syntax.patterns import compiled
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 _ANY = r"(?i)(session\s+#?)\d{1,9}\b"
 _HEADING = r"(?i)\A(#+[ \t]+session\s+#?)\d{1,9}\b"
@@ -20,7 +20,8 @@ _REFERENCE = (
     r"(?![.-]?\d|\s*[-\u2013,]\s*\d|\s+(?:of\b|(?:and|or|to)\s+\d))"
 )
 # `raised 3: …` of a turn's findings, in one line or in their list.
-_FINDING = rf"(?m)^((?:\*\*{FINDINGS.label}:\*\*|-)[ \t]+(?:{'|'.join(FINDING_VERBS)}) )(\d{{1,9}})(?=:| \()"
+_FINDINGS = rf"(?m)^(?:\*\*{FINDINGS.label}:\*\*|-)[ \t].*$"
+_FINDING = rf"((?:^(?:\*\*{FINDINGS.label}:\*\*|-)[ \t]+|; )(?:{'|'.join(FINDING_VERBS)}) )(\d{{1,9}})(?=:| \()"
 _FENCE = r"[ \t>*+-]*(?:\d+[.)][ \t]+)?(`{3,}|~{3,})"
 
 
@@ -28,8 +29,14 @@ def identity(entry: str) -> str:
     """Return an entry with all numbers of sessions and findings masked: a merge may change these, and nothing else."""
     text: str = compiled(_ANY).sub(_masked, entry.rstrip())
     if f"**{FINDINGS.label}:**" in entry:
-        text = compiled(_FINDING).sub(_masked, text)
+        text = _each_finding(text, _masked)
     return text
+
+
+def fuller(one: str, other: str) -> str:
+    """Return the one of two entries that says all of the other and besides what its turn adds, or "" if none does."""
+    forms = identity(one), identity(other)
+    return one if tells_more(*forms) else other if tells_more(*reversed(forms)) else ""
 
 
 def _masked(match: re.Match[str]) -> str:
@@ -45,7 +52,13 @@ def renumbered(entry: str, number: int, moved: Mapping[int, int]) -> str:
 
 def with_findings(text: str, moved: Mapping[int, int]) -> str:
     """Return a text whose lines on findings name them by their new numbers; `moved` gives these by the old ones."""
-    return re.compile(_FINDING).sub(lambda match: f"{match[1]}{moved.get(int(match[2]), match[2])}", text)
+    return _each_finding(text, lambda match: f"{match[1]}{moved.get(int(match[2]), match[2])}")
+
+
+def _each_finding(text: str, replacement: Callable[[re.Match[str]], str]) -> str:
+    """Return a text in which each number of a finding is replaced; short findings stand on one line."""
+    found: str = compiled(_FINDINGS).sub(lambda line: compiled(_FINDING).sub(replacement, line[0]), text)
+    return found
 
 
 def _with_references(body: str, moved: Mapping[int, int]) -> str:

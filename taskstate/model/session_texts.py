@@ -132,14 +132,18 @@ _PARTED = "|".join(text.parted for text in SESSION_TEXTS if text.parted)
 _TOLD = rf"(?msi)^\*\*(?:{_OF_TURN}):\*\*(.*?)(?=^\*\*[^*\n]+:\*\*|\Z)"
 
 
+def without_turn(entry: str) -> str:
+    """Return an entry without the texts that the end of its turn may add to."""
+    return compiled(_TOLD).sub("", entry)
+
+
 def tells_more(new: str, old: str) -> bool:
     """Return whether a session says all that an older form of it says, and besides only what its turn adds.
 
     Both have LF line ends. Blank lines and spaces at the ends of lines do not count.
     """
-    told = compiled(_TOLD)
-    rests = [[line.rstrip() for line in told.sub("", each).split("\n") if line.strip()] for each in (new, old)]
-    lines = (line.strip().removeprefix("- ") for part in told.findall(old) for line in part.split("\n"))
+    rests = [[line.rstrip() for line in without_turn(each).split("\n") if line.strip()] for each in (new, old)]
+    lines = (line.strip().removeprefix("- ") for part in compiled(_TOLD).findall(old) for line in part.split("\n"))
     said = (each for line in lines for each in re.split(_PARTED, line))
     return rests[0] == rests[1] and all(each in new for each in said)
 

@@ -74,7 +74,8 @@ def entry_of(session: NewSession, number: int, time: str) -> str:
 def completed(document: Document, told: Iterable[tuple[Session, Mapping[str, Sequence[str]]]]) -> str:
     """Return the text of a file in which some of its sessions say more, given by the keys of the texts.
 
-    Their own words stay as they are; of whom one is by is told only where it does not say that.
+    Their own words stay as they are, and what they say already is not said again; of whom one is by is told only where
+    it does not say that.
     """
     edits = (each for session, more in told for each in _completing(session, more))
     return apply(document.text, [each._replace(new=with_newlines(each.new, document.newline)) for each in edits])
@@ -83,11 +84,12 @@ def completed(document: Document, told: Iterable[tuple[Session, Mapping[str, Seq
 def _completing(session: Session, more: Mapping[str, Sequence[str]]) -> list[Edit]:
     edits, parts = list[Edit](), list[str]()
     for text in SESSION_TEXTS:
-        field, given = session.fields.get(text.field), tuple(more.get(text.key, ()))
+        field, said = session.fields.get(text.field), session.values(text)
+        given = tuple(value for value in more.get(text.key, ()) if value not in said)
         if not given or (field and (text is BY or field.more)):
             continue
         if field:
-            edits.append(Edit(field.label_span.start, field.span.end, _part(text, (*session.values(text), *given))))
+            edits.append(Edit(field.label_span.start, field.span.end, _part(text, (*said, *given))))
         elif text is BY:
             first = min((each.label_span.start for each in session.fields.values()), default=session.span.end)
             edits.append(Edit(first, first, f"{_part(text, given)}\n\n"))

@@ -18,13 +18,14 @@ from taskstate.model.write_metadata import with_write_metadata
 from taskstate.secrets import scan
 from taskstate.storage.git import client as git
 from taskstate.syntax import escaping
+from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span, end_of_content, with_newlines
 from taskstate.tasks.new_session import entry_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import artifacts
 from taskstate.workspace.archive_file import read_archive
-from taskstate.writing import damage, preconditions
+from taskstate.writing import damage, ledger, preconditions
 from taskstate.writing.change import Change
 from taskstate.writing.writer import change
 
@@ -74,8 +75,8 @@ def add(
 ) -> Outcome:
     """Append the next session to a task's Progress Log; archive older ones where the file exceeds its limit.
 
-    Where a session with a number above `since` says the same already, nothing is added; with `JUST_NOW`, where the
-    newest session does and is only minutes old: the same command was given again.
+    Where a session with a number above `since` says the same already, or did before it was edited by hand, nothing is
+    added; with `JUST_NOW`, where the newest session does and is only minutes old: the same command was given again.
 
     Raises:
         TaskstateError: code "no-commit": a commit of the session does not exist here; or as `plan_add` does.
@@ -90,7 +91,7 @@ def add(
             "`taskstate permanent update --section S --from FILE` records what changed in it",
         )
         again = _said_now(loaded.state, entry, request.metadata.now) if since == JUST_NOW else ""
-        if again or (since not in {None, JUST_NOW} and says_already(loaded.state, entry, since or 0)):
+        if again or (since not in {None, JUST_NOW} and _was_said(workspace, loaded, entry, since or 0)):
             return Change(text=loaded.document.text, notes=(again,) if again else ())
         last_archived = read_archive(workspace, loaded.state.id).last
         new_session = _with_takeover_note(workspace, loaded, entry, request.metadata.actor)
@@ -199,12 +200,25 @@ def with_archived_sessions(workspace: Workspace, relative: str, text: str, reque
 
 def says_already(state: TaskState, entry: NewSession, since: int) -> bool:
     """Return whether a session of the log with a number above `since` says the same as a new one, whoever wrote it."""
-    later = (session for session in state.sessions if session.number > since)
-    plain = entry._replace(agent="")
-    return any(
-        tells_more(with_newlines(session.entry, "\n"), entry_of(plain, session.number, session.time or ""))
-        for session in later
-    )
+    return any(_says(session, entry) for session in state.sessions if session.number > since)
+
+
+def _says(session: Session, entry: NewSession) -> bool:
+    own = entry_of(entry._replace(agent=""), session.number, session.time or "")
+    return tells_more(with_newlines(session.entry, "\n"), own)
+
+
+def _was_said(workspace: Workspace, loaded: Loaded, entry: NewSession, since: int) -> bool:
+    """Return whether a session above `since` says the same as a new one, or did so as a command left it."""
+    now = {(each.number, each.time): each.entry for each in loaded.state.sessions if each.number > since}
+    if not now or says_already(loaded.state, entry, since):
+        return bool(now)
+    for text in ledger.kept_texts(workspace, loaded.relative):
+        then = read_state(parse(text.decode("utf-8", "replace")))
+        known = [(each, now[each.number, each.time]) for each in then.sessions if (each.number, each.time) in now]
+        if not known or any(_says(each, entry) and ledger.are_alike(each.entry, edited) for each, edited in known):
+            return bool(known)
+    return False
 
 
 def _said_now(state: TaskState, entry: NewSession, now: datetime) -> str:

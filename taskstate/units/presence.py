@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from taskstate.model.session_references import fuller
 from taskstate.model.session_words import session_words
 from taskstate.typed import TYPE_CHECKING
 from taskstate.units.items import CRITERION, SESSION, TEXT
@@ -25,7 +26,8 @@ def holds(others: Iterable[Unit], unit: Unit) -> bool:
     if unit.item.kind == TEXT:
         return any(not Counter(unit.value) - Counter(each.value) for each in others)
     if unit.item.kind == SESSION:
-        return _words(unit) in map(_words, others)
+        own: str = unit.value.entry
+        return any(_words(unit) == _words(each) or fuller(each.value.entry, own) == each.value.entry for each in others)
     return bool(unit.rule) and any(same(each.value, merged_into(each.value, unit)) for each in others)
 
 

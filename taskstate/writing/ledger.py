@@ -15,6 +15,7 @@ from taskstate.errors import TaskstateError
 from taskstate.model import names
 from taskstate.model.document_kinds import section_key
 from taskstate.model.progress_log import Session, session_number
+from taskstate.model.session_texts import without_turn
 from taskstate.model.statuses import DROPPED
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, TaskState, read_state
 from taskstate.model.write_metadata import blocks_of
@@ -319,6 +320,7 @@ def _units_in(record: KeptRecord, path: str) -> Mapping[Item, Unit]:
 
 
 def are_alike(one: str, other: str) -> bool:
-    """Return whether two sessions share half of their words, labels and headings not counted."""
-    words = [set(re.findall(_WORDS, re.sub(_LABELS, "", text).casefold())) for text in (one, other)]
+    """Return whether two sessions share half of their words; labels, headings and what a turn adds do not count."""
+    texts = (re.sub(_LABELS, "", without_turn(text)) for text in (one, other))
+    words = [set(re.findall(_WORDS, text.casefold())) for text in texts]
     return 2 * len(words[0] & words[1]) >= len(words[0] | words[1])

@@ -5,7 +5,7 @@ import pytest
 from taskstate.model.session_references import identity, renumbered
 from taskstate.model.task_state import read_state
 from taskstate.syntax.document import parse
-from tests.merge.test_state_files import log, with_session
+from tests.merge.test_state_files import AT_END, log, with_session
 from tests.support.merging import SAMPLE, edited, merge_texts
 
 SUMMARY = (
@@ -76,6 +76,18 @@ def test_the_same_session_on_both_sides_is_one() -> None:
     theirs = with_session(SAMPLE, 6, "2026-02-06 10:00", "picked")
     text, _ = merge_texts(SAMPLE, ours, theirs)
     assert log(text)[2:] == [(6, "own"), (7, "picked")]
+
+
+def test_a_session_that_was_completed_on_one_side_is_one() -> None:
+    """The form that says more stays, in whichever number, and where the common version has the other one, too."""
+    bare = with_session(SAMPLE, 6, "2026-02-06 10:00", "done")
+    moved = with_session(with_session(SAMPLE, 6, "2026-02-06 09:00", "own"), 7, "2026-02-06 10:00", "done")
+    moved = edited(moved, (f"- n\n\n{AT_END}", f"- n\n\n**Verification:** 1 passed, was 1\n\n{AT_END}"))
+    for base in (SAMPLE, bare):
+        for sides in ((moved, bare), (bare, moved)):
+            text, conflicts = merge_texts(base, *sides)
+            assert (conflicts, log(text)[2:]) == (0, [(6, "own"), (7, "done")])
+            assert "**Verification:** 1 passed, was 1\n" in text
 
 
 def test_two_sessions_that_say_the_same_are_two() -> None:

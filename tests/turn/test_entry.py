@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.merging import merge_texts
 from tests.support.place import TASK
 from tests.support.turns import FAILING, FINDING, PASSING
 
@@ -164,17 +165,67 @@ def test_commits_that_were_said_count_once(turns: Turns, count: int) -> None:
     assert turns.sessions == 1
 
 
+def _refused(turns: Turns, *, is_committed: bool = True) -> None:
+    """Record a word in a turn that its check keeps open, commit it, and mend the check."""
+    turns.check(PASSING)
+    turns.start()
+    turns.place.write("check.sh", FAILING)
+    turns.fails("Built.")
+    if is_committed:
+        turns.place.commit("The middle of a long piece of work on tokens")
+    turns.place.write("check.sh", PASSING)
+
+
 def test_an_older_form_that_comes_back_makes_way(turns: Turns) -> None:
     """What an editor saved from before the end is told as gone, and brought back once, as the end has left it."""
-    turns.start("implementer")
-    turns.fails("Built it.", "--check", "9")
+    _refused(turns)
     before = turns.place.text
-    turns.finish("Built it.")
+    turns.finish("Built.")
     complete = turns.place.state.sessions[-1].entry
     turns.place.text = before
     assert "doctor --fix" in turns.cli("show", TASK).err
     turns.cli.ok("doctor", "--fix")
     assert [each.entry for each in turns.place.state.sessions] == [complete]
+    turns.finish("Built.")
+    assert [each.entry for each in turns.place.state.sessions] == [complete]
+
+
+def test_words_that_somebody_edited_are_the_same_words(turns: Turns) -> None:
+    """What a hand adds to recorded words stays, and the same `finish` completes that entry; a later turn adds one."""
+    _refused(turns, is_committed=False)
+    turns.place.text = turns.place.text.replace("Built.", "Built, and by hand more.", 1)
+    turns.cli.ok("criterion", "check", TASK, "1")
+    turns.finish("Built.")
+    assert turns.sessions == 1
+    assert turns.place.state.sessions[0].did == ("Built, and by hand more.",)
+    assert turns.place.state.sessions[0].texts()["verification"] == ("1 passed, was 1",)
+    turns.start()
+    turns.finish("Built.", "--pause")
+    assert turns.sessions == 2
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_a_turn_that_ended_on_one_side_of_a_merge_is_ended(turns: Turns, *, is_ours: bool) -> None:
+    """Of a session that the other side has as it was recorded first, the completed form stays; the turn is over."""
+    base = turns.place.text
+    _refused(turns)
+    before = turns.place.text
+    turns.finish("Built.")
+    complete = turns.place.state.sessions[-1].entry
+    sides = (turns.place.text, before)
+    text, conflicts = merge_texts(base, *(sides if is_ours else sides[::-1]))
+    turns.place.text = text
+    assert ([each.entry for each in turns.place.state.sessions], turns.turn) == ([complete], None)
+    assert (conflicts, "turn-paused" in text) == (0, False)
+    turns.cli.ok("lint")
+
+
+def test_a_turn_that_nobody_ended_stays_open_in_a_merge(turns: Turns) -> None:
+    """A turn of the other side stays where this one has no session of it."""
+    base = turns.place.text
+    _refused(turns)
+    ours = base.replace("Tokens", "Some tokens")
+    assert "started_at:" in merge_texts(base, ours, turns.place.text)[0]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])

@@ -25,7 +25,9 @@ from taskstate.units.items import (
     named_items,
     require_conserved,
     state_items,
+    units_of,
 )
+from taskstate.units.presence import holds
 from tests.support.place import Place, refusal
 
 if TYPE_CHECKING:
@@ -257,3 +259,13 @@ def test_every_key_of_a_front_matter_is_counted(place: Place, key: str) -> None:
     values = {"delta": "{turn: {agent: ann}}", "depends_on": '["7"]'}
     text = re.sub(rf"(?m)^{key}: .*\n", "", place.text).replace("audit:\n", f"{key}: {values.get(key, 'v')}\naudit:\n")
     assert {item.kind for item in items(text) - items(re.sub(rf"(?m)^{key}: .*\n", "", text))} == {KEY}
+
+
+def test_a_session_that_its_turn_completed_holds_its_older_form(place: Place) -> None:
+    """What the end of a turn elsewhere added loses nothing of what was recorded here; other words do."""
+    verified = re.sub(r"(### Session 1 (?s:.*?))\n+(?=### |## )", r"\1\n\n**Outcome:** paused\n\n", place.text, count=1)
+    older, newer, other = (
+        next(each for each in units_of(read_state(parse(text))) if each.item.kind == SESSION)
+        for text in (place.text, verified, verified.replace("**Current state:**", "**Current state:** not", 1))
+    )
+    assert (holds([newer], older), holds([older], newer), holds([other], older)) == (True, False, False)
