@@ -91,7 +91,7 @@ def test_one_look_at_the_log(turns: Turns, monkeypatch: pytest.MonkeyPatch) -> N
     assert asked == []
     turns.place.commit("one")
     turns.finish("Built it.")
-    assert (asked, subjects(turns.place)) == (["log", "log"], ["one"])
+    assert (asked, subjects(turns.place)) == (["log"], ["one"])
 
 
 def test_git_says_the_same_as_the_file_of_the_reflog(place: GitPlace, monkeypatch: pytest.MonkeyPatch) -> None:
