@@ -167,7 +167,7 @@ def test_a_whole_number_may_be_written_with_a_fraction_of_nothing() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("max-kb = 5", "taskstate.toml: `max-kb` is no known key; known are root, exclude, roles, lint, size"),
+        ("max-kb = 5", "taskstate.toml: `max-kb` is no known key; known are required-version, root, exclude"),
         ("[size]\nmax_kb = 5", "taskstate.toml: `size.max_kb` is no known key; did you mean `max-kb`?"),
         ("[sise]", "taskstate.toml: `sise` is no known key; did you mean `size`?"),
         ("[[standards]]\ncite = ['a']\nprio = 1", "`standards[0].prio` is no known key; did you mean `priority`?"),
@@ -182,7 +182,7 @@ def test_a_whole_number_may_be_written_with_a_fraction_of_nothing() -> None:
         ("[scope]\n'a b' = []", '`scope["a b"]` is no allowed key; it must be letters and digits, joined by . _ or -'),
         ('[scope]\n"\\u001b[31m" = []', r'`scope["\u001b[31m"]` is no allowed key'),
         ("root = '" + "x" * 10_000 + "'", "`root` has 10000 characters; at most 200 are allowed: correct it"),
-        ("x" * 10_000 + " = 1", f'taskstate.toml: `["{"x" * 40}…"]` is no known key; known are root'),
+        ("x" * 10_000 + " = 1", f'taskstate.toml: `["{"x" * 40}…"]` is no known key; known are required-version'),
         (f"[lint.per-file-ignores]\n{'x' * 10_000} = 1", f'`lint.per-file-ignores["{"x" * 40}…"]` '),
         (f"lint.select = ['{'x' * 10_000}']", "`lint.select[0]` has 10000 characters; at most 64 are allowed"),
         ("root = '" + "../" * 60 + "'", '../.…"; it must be the name of a folder inside the repository: correct it'),

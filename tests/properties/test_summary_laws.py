@@ -69,7 +69,8 @@ def check(summary: str, told: Told) -> None:
     lists = lists_of(summary)
     present = [name for name, statements in zip(LISTS, lists, strict=True) if statements or name != LISTS[1]]
     assert list(labelled_fields(document, document.sections[0])) == ["duration", *present, "commits"]
-    for places, statements in zip(((0,), (1,), (0, 1)), lists, strict=True):
+    # An issue that is reported again after it was called fixed names the session that did so, too.
+    for places, statements in zip(((0,), (0, 1), (0, 1)), lists, strict=True):
         for statement in statements:
             named = [number for first, last in statement.runs for number in range(first, last + 1)]
             said = [text for number in named for place in places for text in told.get(number, ([], []))[place]]
@@ -127,10 +128,11 @@ def test_nothing_is_dropped_but_for_the_limit(said: list[tuple[list[str], list[s
     if "is in the archive only." in summary:
         return
     lists = [{words(each.text) for each in statements} for statements in lists_of(summary)]
+    still_open = {words(text) for text in state.sessions[-1].issues}  # the session itself tells it
     for session in state.sessions[:-1]:
         for text in (text for text in session.did if text in PHRASES[:5]):
             settled = words(text.removeprefix("Resolved: ").removesuffix(": fixed"))
-            assert words(text) in lists[0] or (settled != words(text) and settled in lists[1] | lists[2])
+            assert words(text) in lists[0] or (settled != words(text) and settled in lists[1] | lists[2] | still_open)
         issues = {words(text) for text in session.issues if text in ("Added tests", "added  tests.", "Did thing 3")}
         assert issues <= lists[1] | lists[2]
 

@@ -78,7 +78,7 @@ def test_the_list_stays_short(turns: Turns) -> None:
 
 
 def test_one_look_at_the_log(turns: Turns, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Git is asked for the commits of the turn and for those since the base, and not at all where there are none."""
+    """Git is asked once where there are commits since the base, and not at all where there are none."""
     asked: list[str] = []
     run = process._run  # noqa: SLF001 - every start of git goes through it
 

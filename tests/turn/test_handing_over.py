@@ -225,7 +225,7 @@ def test_two_branches_that_both_hand_over_take_one_call_more(turns: Turns) -> No
     page = turns.start()
     first, second = (each["handoff_path"] for each in turns.cli.json("handoff", "list", TASK))
     assert f"Read `{second}`" in page
-    assert page.endswith(f": `taskstate handoff list {TASK}` names both documents.\n")
+    assert f": `taskstate handoff list {TASK}` names both documents.\n" in page
     assert "TS807" not in turns.cli("lint").out
     turns.finish("On.", "--pause")
     times = re.findall(r"handoff of (\S+ \S+)", turns.place.state.sessions[-1].agent)
