@@ -104,7 +104,8 @@ def test_roles_and_snapshots_say_what_is_written(
     blocks = read_tool_blocks({"coordination": coordination, "delta": {"snapshots": snapshots}})
     for name, block in coordination.items():
         role = blocks.role(name)
-        assert texts_of(role, block, "name", "all_findings", "budget", "qa", "snapshot")
+        assert texts_of(role, block, "name", "all_findings", "budget", "qa", "snapshot", "qa_log_path")
+        assert "qa_log_path" not in block or role.qa_log_path == block["qa_log_path"]  # else by the hash
         assert [each.text for each in role.findings] == block.get("blocking_findings", [])
         assert role.budget == block.get("drift_budget", 0)
         assert {key: each._asdict() for key, each in role.qa.items()} == block.get("qa", {})
