@@ -19,9 +19,9 @@ _REFERENCE = (
     r"`+[^`\n]*`+|\b(?P<word>[Ss]ession\s+#?)(?P<number>\d{1,9})\b"
     r"(?![.-]?\d|\s*[-\u2013,]\s*\d|\s+(?:of\b|(?:and|or|to)\s+\d))"
 )
-# `raised 3: …` of a turn's findings, in one line or in their list.
-_FINDINGS = rf"(?m)^(?:\*\*{FINDINGS.label}:\*\*|-)[ \t].*$"
-_FINDING = rf"((?:^(?:\*\*{FINDINGS.label}:\*\*|-)[ \t]+|; )(?:{'|'.join(FINDING_VERBS)}) )(\d{{1,9}})(?=:| \()"
+# What stands below the label of a turn's findings, and `raised 3: …` in it, in one line or in a list.
+_FINDINGS = rf"(?ms)^\*\*{FINDINGS.label}:\*\*.*?(?=^\*\*[^*\n]+:\*\*|^#|\Z)"
+_FINDING = rf"(?m)((?:^(?:\*\*{FINDINGS.label}:\*\*|-)[ \t]+|; )(?:{'|'.join(FINDING_VERBS)}) )(\d{{1,9}})(?=:| \()"
 _FENCE = r"[ \t>*+-]*(?:\d+[.)][ \t]+)?(`{3,}|~{3,})"
 
 
@@ -56,8 +56,8 @@ def with_findings(text: str, moved: Mapping[int, int]) -> str:
 
 
 def _each_finding(text: str, replacement: Callable[[re.Match[str]], str]) -> str:
-    """Return a text in which each number of a finding is replaced; short findings stand on one line."""
-    found: str = compiled(_FINDINGS).sub(lambda line: compiled(_FINDING).sub(replacement, line[0]), text)
+    """Return a text in which each number of a finding is replaced, below their label alone."""
+    found: str = compiled(_FINDINGS).sub(lambda part: compiled(_FINDING).sub(replacement, part[0]), text)
     return found
 
 

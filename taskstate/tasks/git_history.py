@@ -91,16 +91,16 @@ def listing(workspace: Workspace, loaded: Loaded) -> tuple[Step, tuple[Commit, .
     Both come from one look at git, which is asked now, and not under the lock; the turn's are the oldest first. Where
     git has no such base, as in a shallow clone, nothing is listed.
     """
-    delta, commits, made = blocks_of(loaded.document).delta, tuple[Commit, ...](), tuple[Commit, ...]()
-    here, turn = frozenset[str](), delta.turn
+    delta, commits = blocks_of(loaded.document).delta, tuple[Commit, ...]()
+    turn = delta.turn
     if delta.base_commit and delta.base_commit != git.head(workspace.root):
         with suppress(GitFailed):
             commits = git_log.log(workspace.root, since=delta.base_commit)
-    if turn and turn.head in {delta.base_commit, *(each.id for each in commits)} and commits:
+    here = frozenset[str]()
+    if turn and commits:
         here = movement.made_here(workspace.root, turn.started_at or "", turn.head or "")
-        made = tuple(each for each in reversed(commits) if each.id in here)
-    elif turn and turn.head:
-        here = movement.made_here(workspace.root, turn.started_at or "", turn.head) if commits else here
+    made = tuple(each for each in reversed(commits) if each.id in here)
+    if turn and turn.head and turn.head not in {delta.base_commit, *(each.id for each in commits)}:  # as after a rebase
         made = git_log.made_since(workspace.root, turn.head, turn.started_at or "")
     found = commits_of(commits, loaded.state.id, here)
     made = tuple(commits_of(made, loaded.state.id, here))

@@ -403,7 +403,8 @@ def test_sessions_name_a_finding_by_its_number_after_the_merge() -> None:
     base = edited(
         BASE, ("  implementer: {status: in_progress, blocking_findings: []", "  implementer: {status: in_progress")
     )
-    said = "did {0}\n\n**Findings:**\n\n- raised 1: {0}\n- answered 1 ({0}): 1\n- not settled 1: {0}\n- cleared 2: old"
+    said = "did {0}\n- raised 1: by hand\n\n**Findings:**\n\n- raised 1: {0}\n- answered 1 ({0}): 1\n"
+    said += "- not settled 1: {0}\n- cleared 2: old"
     sides = []
     for minute, name in enumerate(("aa", "bb")):
         found = (
@@ -415,9 +416,10 @@ def test_sessions_name_a_finding_by_its_number_after_the_merge() -> None:
     for text, conflicts in merges:
         assert (conflicts, "{id: 1, text: aa}, {id: 2, text: bb}" in text, log(text)[-1][0]) == (0, True, 7)
         assert "- raised 1: aa\n- answered 1 (aa): 1\n- not settled 1: aa\n- cleared 2: old" in text
+        assert text.count("- raised 1: by hand") == 2  # words of a session's own
         assert "- raised 2: bb\n- answered 2 (bb): 1\n- not settled 2: bb\n- cleared 2: old" in text
     again, conflicts = merge_texts(sides[1], merges[0][0], with_session(sides[1], 7, "2026-02-07 10:00", "more"))
-    assert (conflicts, [each[0] for each in log(again)][-3:], again.count("raised")) == (0, [6, 7, 8], 2)
+    assert (conflicts, [each[0] for each in log(again)][-3:], again.count("raised")) == (0, [6, 7, 8], 4)
 
 
 def formatted(text: str) -> str:
