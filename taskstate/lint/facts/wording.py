@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from taskstate.model.statuses import COMPLETE
 from taskstate.syntax.spans import Span, first_line
 from taskstate.typed import TYPE_CHECKING
 
@@ -22,9 +23,10 @@ def shown(value: str) -> str:
     return repr(cut(value))
 
 
-def feature_pass(task: str, feature: str) -> str:
-    """Return the command, up to its evidence, that says that a feature passes."""
-    return f"taskstate feature pass {task} {cut(feature)}"
+def feature_pass(task: str, feature: str, status: object) -> str:
+    """Return the command, up to its evidence, that says that a feature passes; a complete task is reopened before."""
+    before = f"taskstate reopen {task} --note WHY`, then `" if status == COMPLETE else ""
+    return f"{before}taskstate feature pass {task} {cut(feature)}"
 
 
 def line_of(document: Document, span: Span) -> int:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import shlex
 import subprocess
 from typing import TYPE_CHECKING, Any
 
@@ -147,3 +149,16 @@ def test_dry_run_prints_the_diff(cli: Cli, place: Place) -> None:
     diff = cli.ok("feature", "pass", "101", "jwt-1", "--evidence", "seen", "--dry-run")
     assert '-  "overall_progress": "0%"\n+  "overall_progress": "100%"\n' in diff
     assert place.text == before
+
+
+def test_the_cure_of_a_complete_task_reopens_it_first(cli: Cli, place: Place) -> None:
+    """A feature without its time is proved by the two commands that the finding prints, in their order."""
+    place.text = place.text.replace("status: created", "status: complete").replace(
+        '"passes": false', '"passes": true', 1
+    )
+    help_ = next(each["help"] for each in cli.json("lint", status=1)["findings"] if each["code"] == "TS303")
+    commands = re.findall(r"`taskstate ([^`]+)`", help_)
+    assert [each.split()[0] for each in commands] == ["reopen", "feature"]
+    for each in commands:
+        cli.ok(*shlex.split(each.replace("WHY", "proved").replace("TEXT", "seen")))
+    assert "TS303" not in cli("lint").out

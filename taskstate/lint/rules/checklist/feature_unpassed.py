@@ -47,11 +47,12 @@ def check(facts: Facts) -> Diagnostics:
     passed = _passed(facts)
     for feature in facts.sound_features("id", "passes", optional=_OPTIONAL) if any(passed.values()) else ():
         name = feature.values["id"]
+        command = feature_pass(facts.shown_id, name, facts.values.get("status"))
         if passed.get(name) and feature.values["passes"] is False and not feature.values.get("moved_to"):
             yield RULE.at(
                 feature.span("passes"),
                 f"feature {cut(name)} passed before, and does not any more",
-                help=f"say why in a session; if it was a slip, `{feature_pass(facts.shown_id, name)} --evidence TEXT`",
+                help=f"say why in a session; if it was a slip, `{command} --evidence TEXT`",
             )
 
 

@@ -57,7 +57,7 @@ def check(facts: Facts) -> Diagnostics:
     waivers = waivers_of_features(facts)
     for feature in facts.sound_features("passes", "tested_at", optional=("id",), among=facts.untested_features):
         if not is_waived(feature, waivers):
-            command = feature_pass(facts.shown_id, feature.values.get("id", "ID"))
+            command = feature_pass(facts.shown_id, feature.values.get("id", "ID"), facts.values.get("status"))
             yield RULE.at(
                 feature.span("passes"),
                 "this feature passes, but `tested_at` does not say when it was tested",

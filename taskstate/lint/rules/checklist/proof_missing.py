@@ -84,7 +84,7 @@ def check(facts: Facts) -> Diagnostics:
             flaw = _flaw(feature, earlier, facts)
         if flaw:
             severity = ERROR if required else WARNING
-            command = feature_pass(facts.shown_id, feature.values["id"])
+            command = feature_pass(facts.shown_id, feature.values["id"], facts.values.get("status"))
             way = "--evidence TEXT" if flaw == _NONE and not required else "--run CMD"
             help_ = f"`{command} {way}` or `… --commit SHA` records what proves it"
             yield RULE.at(feature.span("passes"), f"this feature passes, but {flaw}", help=help_, severity=severity)
