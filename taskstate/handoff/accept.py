@@ -196,8 +196,6 @@ def _is_for_turn(file: HandoffFile, state: TaskState) -> bool:
 
 def _overlap(one: HandoffFile, other: HandoffFile) -> bool:
     """Return whether two documents were open at the same time, which happens only on two branches."""
-    if one.text("accepted_at") == other.text("accepted_at"):  # by one `start`, perhaps in the second that wrote one
-        return True
     return one.text("created_at") < other.text("accepted_at") and other.text("created_at") < one.text("accepted_at")
 
 

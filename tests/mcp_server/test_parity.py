@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime as dt
 import io
 import json
 import re
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from taskstate import api
 from taskstate.__main__ import main
 from taskstate.errors import TaskstateError
 from taskstate.mcp_server import call
@@ -23,6 +25,8 @@ from tests.support.place import files_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from taskstate.writing.change import Request
 
 _WORDS: Mapping[str, Any] = {"did": ["Wrote `it`.", "- and -x"], "state": "Half-way.", "next": ["Go on."]}
 _FLAGS = ("--did=Wrote `it`.", "--did=- and -x", "--state=Half-way.", "--next=Go on.")
@@ -180,12 +184,29 @@ def _ran(root: Path, step: Step) -> tuple[bool, object]:
     return envelope["success"], envelope["data"] if envelope["success"] else (envelope["code"], envelope["error"])
 
 
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[dt.datetime]:
+    """Return the time of all writes: both of a step have the same, so that no second begins between the two."""
+    time = [dt.datetime.now(dt.UTC)]
+    request_for = api.request_for
+
+    def at_that_time(*arguments: Any) -> Request:  # noqa: ANN401 - passed on
+        request = request_for(*arguments)
+        return request._replace(metadata=request.metadata._replace(now=time[0]))
+
+    monkeypatch.setattr(api, "request_for", at_that_time)
+    return time
+
+
 @pytest.mark.slow
-def test_every_tool_does_what_its_command_does(roots: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_tool_does_what_its_command_does(
+    roots: tuple[Path, Path], clock: list[dt.datetime], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """After each step the files of both repositories are equal, and so are the answers."""
     ours, theirs = roots
     monkeypatch.chdir(Path(__file__).parent)  # the server's own folder does not matter
     for step in STEPS:
+        clock[0] += dt.timedelta(seconds=1)  # as in life: no two handoffs of one second
         before = _files(ours)
         called, ran = _called(ours, step), _ran(theirs, step)
         assert _text(called, ours) == _text(ran, theirs), step

@@ -215,8 +215,8 @@ def test_two_branches_that_both_hand_over_take_one_call_more(turns: Turns) -> No
     def hands_over(did: str, path: str) -> None:
         turns.start("implementer")
         turns.place.write(path, "new\n")
-        time.sleep(1)  # a document is named after its second
         turns.finish(did, *PAUSE)
+        time.sleep(1)  # a document is named after its second, and accepted later than it was written
 
     merged(turns, lambda: hands_over("One.", "b.txt"), lambda: hands_over("Two.", "c.txt"))
     said = turns.cli.ok("handoff", "list", TASK)
