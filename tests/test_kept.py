@@ -161,6 +161,7 @@ SEEN = {
         f"a slip of a hand, {n}": f"session-add:0 slip:{n} fix:0 doctor:0 complete:0 purge:0 drop:0 doctor:0"
         for n in range(NUMBERS)
     },
+    "another area after a source was changed": "sealed context-rebuild:5 edit-task:0",
 }
 
 

@@ -179,6 +179,9 @@ class Commands:
         ):
             self.model.fault("built on a ruin", f"`{name}` builds on a damaged file: {why}")
         is_open = not re.search(r"^status: (?:complete|dropped)$", state or "", re.MULTILINE)
+        bound = (
+            bound and "context rebuild" not in said.err
+        )  # a source that it cites was changed: to seal that is a decision
         if (bound and said.status and fine and is_open) or said.status not in allowed:
             self.model.fault("refusal", f"`{name}` exits {said.status} on a sound file: {said.err[:200]}")
         return said
