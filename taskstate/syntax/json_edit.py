@@ -295,7 +295,7 @@ def _lay_out(lines: list[str], value: object, indent: str) -> None:
 
 
 def _short_items(items: Sequence[object], indent: str) -> list[str]:
-    """Return the line of each item of a list; empty if a collection among them is too long for a line: all look alike."""
+    """Return the line of each item of a list; empty if one of the collections is too long: all items look alike."""
     lines = []
     for each in items:
         parts = _parts(each)
