@@ -1,7 +1,7 @@
 """Edits JSON in place: sets a value, adds a key, appends an item, in the formatting that is already there.
 
-A new collection is laid out as by `json_text`: two spaces a level, short objects of a list on one line. A value that
-had exactly this layout keeps it, also when it grows past one line.
+A new collection is laid out as by `json_text`: two spaces a level, the objects of a list on one line each if all of
+them are short. A value that had exactly this layout keeps it, also when it grows past one line.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from taskstate.syntax.nodes import Node
 
-WIDTH = 110  # an object in a list, or a list of scalars, is written on one line if it fits into this many columns
+WIDTH = 110  # the objects of a list, or a list of scalars, are written on one line if that has at most so many columns
 _INDENT_STEP = "  "
 _INVISIBLE = "[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff0-\ufffc\ufffe\uffff]"
 _FIRST_ON_LINE = r'[ \t]*(?:"(?:[^"\\]|\\.)*"[ \t]*:[ \t]*)?'  # only blanks and perhaps its key stand before a value
@@ -55,9 +55,10 @@ def json_line(value: object) -> str:
 def json_text(value: object, *, indent: str = "", newline: str = "\n") -> str:
     """Return a value as indented JSON; all lines but the first begin with `indent`.
 
-    A short object in a list, and a short list of scalars, is written on one line.
+    A short list of scalars is written on one line, and so is each object of a list if all of them are short: the items
+    of a list look alike.
     """
-    return newline.join(_layout(value, indent, in_list=False))
+    return newline.join(_layout(value, indent))
 
 
 def set_json(
@@ -92,14 +93,27 @@ def update_json(
     text: str, mapping: Node, changes: Mapping[str, object], *, order: Sequence[str] = (), newline: str = "\n"
 ) -> tuple[Edit, ...]:
     """Return the edits that set several keys of one object; missing keys are added."""
+    return update_objects(text, mapping, ((mapping, changes),), order=order, newline=newline)
+
+
+def update_objects(
+    text: str,
+    node: Node,
+    changes: Iterable[tuple[Node, Mapping[str, object]]],
+    *,
+    order: Sequence[str] = (),
+    newline: str = "\n",
+) -> tuple[Edit, ...]:
+    """Return the edits that set several keys of each of some objects in `node`; missing keys are added."""
     edits: list[Edit] = []
-    for key, value in changes.items():
-        entry = mapping.entry(key)
-        if entry:
-            edits += _set(text, entry.value, value, newline)
-    new = {key: value for key, value in changes.items() if mapping.entry(key) is None}
-    edits += _add_keys(text, mapping, new, order=order or tuple(changes), newline=newline)
-    return _with_layout(text, mapping, edits, newline)
+    for mapping, values in changes:
+        for key, value in values.items():
+            entry = mapping.entry(key)
+            if entry:
+                edits += _set(text, entry.value, value, newline)
+        new = {key: value for key, value in values.items() if mapping.entry(key) is None}
+        edits += _add_keys(text, mapping, new, order=order or tuple(values), newline=newline)
+    return _with_layout(text, node, edits, newline)
 
 
 def add_json_key(  # noqa: PLR0913 - a text, a position, a value, and the formatting of new text
@@ -148,12 +162,13 @@ def _with_layout(text: str, node: Node, edits: Iterable[Edit], newline: str) -> 
     before = text[line_start(text, start) : start]
     if not edits or not re.compile(_FIRST_ON_LINE).fullmatch(before):
         return edits
-    in_list = _char_before(text, start) in {"[", ","}  # before a value of an object stands a colon
-    if with_newlines(text[start:end], "\n") != "\n".join(_layout(node.value(), _indentation(before), in_list=in_list)):
+    if _char_before(text, start) in {"[", ","}:  # the layout of an item depends on the others of its list
+        return edits
+    if with_newlines(text[start:end], "\n") != "\n".join(_layout(node.value(), _indentation(before))):
         return edits
     after = apply(text, edits)
     after = after[start : len(after) - (len(text) - end)]
-    laid_out = newline.join(_layout(json.loads(after), _indentation(before), in_list=in_list))
+    laid_out = newline.join(_layout(json.loads(after), _indentation(before)))
     return edits if after == laid_out else (Edit(start, end, laid_out),)
 
 
@@ -248,32 +263,46 @@ def _indentation(line: str) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-def _layout(value: object, indent: str, *, in_list: bool) -> list[str]:
+def _layout(value: object, indent: str) -> list[str]:
     """Return the lines of a value; all but the first begin with `indent`."""
     lines = [""]
-    _lay_out(lines, value, indent, in_list=in_list)
+    _lay_out(lines, value, indent)
     return lines
 
 
-def _lay_out(lines: list[str], value: object, indent: str, *, in_list: bool) -> None:
+def _lay_out(lines: list[str], value: object, indent: str) -> None:
     """Append a value to the last of the lines, with further lines where it takes several."""
     parts = _parts(value)
-    simple = _is_flat(value) if is_list(value) else in_list and all(_is_flat(part) for part in parts)
-    if simple or not parts:
+    if not parts or (is_list(value) and _is_flat(value)):
         one_line = json_line(value)
         if not parts or len(indent) + len(one_line) <= WIDTH:
             lines[-1] += one_line
             return
     opening, closing = "{}" if isinstance(value, Mapping) else "[]"
     inner = indent + _INDENT_STEP
-    keys = [json_line(key) + ": " for key in value] if isinstance(value, Mapping) else [""] * len(parts)
     lines[-1] += opening
-    for key, part in zip(keys, parts, strict=True):
-        lines.append(inner + key)
-        _lay_out(lines, part, inner, in_list=is_list(value))
-        lines[-1] += ","
+    short = _short_items(parts, inner) if is_list(value) else []
+    if short:
+        lines += [f"{inner}{each}," for each in short]
+    else:
+        keys = [json_line(key) + ": " for key in value] if isinstance(value, Mapping) else [""] * len(parts)
+        for key, part in zip(keys, parts, strict=True):
+            lines.append(inner + key)
+            _lay_out(lines, part, inner)
+            lines[-1] += ","
     lines[-1] = lines[-1].removesuffix(",")
     lines.append(indent + closing)
+
+
+def _short_items(items: Sequence[object], indent: str) -> list[str]:
+    """Return the line of each item of a list; empty if one of the collections is too long: all items look alike."""
+    lines = []
+    for each in items:
+        parts = _parts(each)
+        lines.append(json_line(each) if all(_is_flat(part) for part in parts) else "")
+        if not lines[-1] or (parts and len(indent) + len(lines[-1]) > WIDTH):
+            return []
+    return lines
 
 
 def _parts(value: object) -> Sequence[object]:

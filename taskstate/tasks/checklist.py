@@ -11,7 +11,7 @@ from taskstate.model.statuses import COMPLETE, DROPPED
 from taskstate.model.write_metadata import timestamp
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import Edit, apply
-from taskstate.syntax.json_edit import append_json_item, update_json
+from taskstate.syntax.json_edit import append_json_item, update_objects
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import artifacts
 from taskstate.writing.change import Change
@@ -131,7 +131,8 @@ def testing(feature_id: str, result: FeatureResult, request: Request) -> Callabl
 
     def job(loaded: Loaded) -> Change:
         state, node, stem = loaded.state, _feature(loaded.state, feature_id).node, log_stem(feature_id)
-        edits = update_json(loaded.document.text, node, changes, order=FEATURE_KEYS, newline=loaded.document.newline)
+        root, changed = _checklist(state).root, ((node, changes),)
+        edits = update_objects(loaded.document.text, root, changed, order=FEATURE_KEYS, newline=loaded.document.newline)
         old_log = node.get("evidence", "log_sha256")
         kept = () if result.log is None else (artifacts.content_addressed(state.id, stem, result.log, ".log"),)
         replaced = (names.hashed_artifact(state.id, stem, old_log.text, ".log"),) if old_log else ()

@@ -18,7 +18,7 @@ from taskstate.storage import journal
 from taskstate.syntax import escaping
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
-from taskstate.syntax.json_edit import update_json
+from taskstate.syntax.json_edit import update_objects
 from taskstate.syntax.spans import printable, size_in_bytes
 from taskstate.tasks.carried_words import carried
 from taskstate.tasks.checklist import FEATURE_KEYS
@@ -245,9 +245,10 @@ def _moved(loaded: Loaded, suggestion: Suggestion) -> str:
     target = {each: subtask.id for subtask in suggestion.subtasks for each in subtask.features}
     ids = sorted({*loaded.state.subtasks, *(each.id for each in suggestion.subtasks)}, key=names.id_key)
     edits = list(set_front_matter(document, "subtasks", ids))
-    for each in loaded.state.open_features:
-        moved = {"moved_to": target[each.id]}
-        edits += update_json(document.text, each.node, moved, order=FEATURE_KEYS, newline=document.newline)
+    checklist = loaded.state.checklist
+    if checklist:
+        moved = [(each.node, {"moved_to": target[each.id]}) for each in loaded.state.open_features]
+        edits += update_objects(document.text, checklist.root, moved, order=FEATURE_KEYS, newline=document.newline)
     text = apply(document.text, edits)
     before, after = loaded.state.checklist, read_state(loaded.document.with_text(text)).checklist
     moved_to = [(each.id, target.get(each.id, each.moved_to)) for each in (before.features if before else ())]

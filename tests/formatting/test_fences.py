@@ -44,14 +44,14 @@ def laid(json: str, *, start: str = START) -> str:
         ),
         (
             f'{{"features": [{{"id": "a", "description": "{LONG}"}}, {{"id": "b"}}]}}',
-            f'{{\n  "features": [\n{EXPANDED},\n    {{"id": "b"}}\n  ]\n}}',
+            f'{{\n  "features": [\n{EXPANDED},\n    {{\n      "id": "b"\n    }}\n  ]\n}}',
         ),
         ('{"x-b": [1.50, 1E5, -0], "features": []}', '{"x-b": [1.50, 1E5, -0], "features": []}'),
         ('{"x-b": "\\u00e9\\u202e", "features": []}', '{\n  "x-b": "é\\u202e",\n  "features": []\n}'),
     ],
 )
 def test_layout(before: str, after: str) -> None:
-    """Two spaces, the schema's order, short objects of a list on one line; numbers that would change keep it all."""
+    """Two spaces, the schema's order, items of a list alike; numbers that would change keep it all."""
     assert laid(before) == after
 
 

@@ -134,7 +134,7 @@ def test_a_citation_that_is_none_leaves_the_others(cli: Cli) -> None:
     standards, _, notes = text.partition("## Notes")
     assert '"section": "error-handling"' in standards
     assert '"content_sha": "0123456789abcdef",' in standards
-    assert '{"file": "docs/s.md"}' in notes
+    assert '"file": "docs/s.md"' in notes
 
 
 def test_a_credential_is_refused(cli: Cli) -> None:

@@ -8,7 +8,15 @@ import pytest
 
 from taskstate.errors import CannotEdit
 from taskstate.syntax.edits import apply
-from taskstate.syntax.json_edit import add_json_key, append_json_item, json_line, json_text, set_json, update_json
+from taskstate.syntax.json_edit import (
+    add_json_key,
+    append_json_item,
+    json_line,
+    json_text,
+    set_json,
+    update_json,
+    update_objects,
+)
 from taskstate.syntax.json_parser import read_json
 from taskstate.syntax.nodes import Node
 
@@ -138,23 +146,24 @@ def test_a_collection_that_grows_is_changed_part_by_part() -> None:
 
 
 def test_what_has_the_form_of_json_text_keeps_it() -> None:
-    """An object of a list that grows past its line is written over several; new ones stand on one line if short."""
-    long = "x" * 90
-    features: list[dict[str, object]] = [
-        {"id": "a", "passes": False},
-        {"id": "b", "description": long, "notes": long},
-    ]
+    """The objects of a list stand on a line each until one grows past it; then all of them take several."""
+    long = "x" * 80
+    features: list[dict[str, object]] = [{"id": "a", "passes": False}, {"id": "b", "notes": long}]
     text = json_text({"features": features})
-    node = read(text).get("features", 0)
+    assert text.count("\n") == 5
+    root = read(text)
+    node = root.get("features", 0)
     assert node
-    grown = apply(text, update_json(text, node, {"passes": True, "evidence": long + long}))
+    changed = ((node, {"passes": True, "evidence": long + long}),)
+    grown = apply(text, update_objects(text, root, changed))
     features[0] |= {"passes": True, "evidence": long + long}
     assert grown == json_text({"features": features})
+    assert '    {\n      "id": "b",\n' in grown, "the short one too"
     added: list[dict[str, object]] = [{"id": "c"}, {"id": "d", "notes": long, "evidence": {"command": long}}]
     for new in added:
-        node = read(grown).get("features")
-        assert node
-        grown = apply(grown, append_json_item(grown, node, new))
+        features_node = read(grown).get("features")
+        assert features_node
+        grown = apply(grown, append_json_item(grown, features_node, new))
         features.append(new)
         assert grown == json_text({"features": features})
     assert after(grown, ("features", 1), {"id": "b"}) == json_text(
@@ -179,12 +188,14 @@ def test_a_collection_that_shrinks_is_written_anew() -> None:
 
 
 def test_layout() -> None:
-    """Objects in lists, and lists of scalars, stand on one line if short; all else has a line for each part."""
-    value = {"a": [1, "é"], "b": [{"c": [1], "d": {"e": 1}}, {"d": {"e": []}}], "f": {"g": 1}, "h": {}}
+    """Lists of scalars stand on one line if short, objects of a list if all are; all else has a line for each part."""
+    value = {"a": [1, "é"], "b": [{"c": [1], "d": {"e": 1}}, {}], "f": {"g": 1}, "h": {}}
     assert json_text(value) == (
-        '{\n  "a": [1, "é"],\n  "b": [\n    {"c": [1], "d": {"e": 1}},\n'
-        '    {\n      "d": {\n        "e": []\n      }\n    }\n  ],\n'
+        '{\n  "a": [1, "é"],\n  "b": [\n    {"c": [1], "d": {"e": 1}},\n    {}\n  ],\n'
         '  "f": {\n    "g": 1\n  },\n  "h": {}\n}'
+    )
+    assert json_text([{"c": [1]}, {"d": {"e": []}}]) == (
+        '[\n  {\n    "c": [1]\n  },\n  {\n    "d": {\n      "e": []\n    }\n  }\n]'
     )
 
 
