@@ -294,7 +294,8 @@ def require_snapshot(workspace: Workspace, loaded: Loaded, role: str) -> Snapsho
     """Return the snapshot of a role.
 
     Raises:
-        TaskstateError: code "no-snapshot"; code "bad-snapshot": its tree is no object id.
+        TaskstateError: code "no-snapshot"; code "bad-snapshot": its tree is no object id; where there is none and none
+            can be taken, what `require_at_rest` says.
     """
     task_id = loaded.state.id
     snapshot = blocks_of(loaded.document).delta.snapshots.get(role)
@@ -302,6 +303,7 @@ def require_snapshot(workspace: Workspace, loaded: Loaded, role: str) -> Snapsho
         if loaded.state.status == COMPLETE:
             message = f"task {task_id} is complete, and what {role} left is purged"
             raise TaskstateError(message, help="what was committed is in `git log -p`", code="no-snapshot")
+        require_at_rest(workspace)  # else none can be taken
         message = f"task {task_id}: {role} has left no snapshot of the working tree"
         help_ = f"take it when the role's work is done: `taskstate snapshot take {task_id} --role {role}`"
         if packs.has_artifacts(workspace, task_id, role):
