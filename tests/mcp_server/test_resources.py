@@ -230,9 +230,8 @@ def test_no_note_and_no_answer_holds_a_credential(tmp_path: Path) -> None:
 
     def warns(said: Call, _: object) -> Result:
         said.problems((f"`status` is {key}",))
-        return Result({"title": key, "id": key}, key, 1)
+        return Result({"title": key}, key, 1)
 
     asked = ToolCall(operation("list")._replace(run=warns), {})
     answer = call.run(asked, Root(tmp_path))
     assert key not in answer.notes[0] + answer.text
-    assert answer.data == {"title": "*" * len(key), "id": key}
