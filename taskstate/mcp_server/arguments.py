@@ -47,7 +47,10 @@ class Place(NamedTuple):
 
 
 class ToolCall(NamedTuple):
-    """A call of a tool: its operation with what is given, the revision that is expected, and the page of the answer."""
+    """A call of a tool: its operation with what is given, the revision that is expected, and the page of the answer.
+
+    An operation that cannot be asked again for another page has page 0: all of the answer.
+    """
 
     operation: Operation
     given: Mapping[str, Any]
@@ -63,9 +66,10 @@ def read_call(tool: Tool, given: Mapping[str, Any]) -> ToolCall:
     """
     values = {name: value for name, value in given.items() if value is not None}
     offered = _offered(tool, values)
+    fields = fields_of(offered, offered.operation)
     values.pop(DO, None) if "" not in tool.operations else None
-    _check(tool, " ".join(filter(None, (tool.name, given.get(DO)))), fields_of(offered, offered.operation), values)
-    page, revision = values.pop(PAGE, 1), values.pop(REVISION, "")
+    _check(tool, " ".join(filter(None, (tool.name, given.get(DO)))), fields, values)
+    page, revision = values.pop(PAGE, int(PAGE in fields)), values.pop(REVISION, "")
     if offered.single:
         values[offered.single] = [values.pop("id")] if "id" in values else []
     return ToolCall(offered.operation, values, revision, page)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mcp_types import CallToolResult, TextContent
 
-from taskstate.mcp_server.pages import ANSWER, page_of
+from taskstate.mcp_server.pages import ANSWER, RESOURCE, page_of
 from taskstate.mcp_server.tools import PAGE
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING
@@ -17,18 +17,18 @@ _MOST_NOTES = 2_000  # characters
 
 
 def result_of(answer: Answer, page: int) -> CallToolResult:
-    """Return the result of a command: a page of its text, and below it what else was said.
+    """Return the result of a command: a page of its text, or with page 0 all of it; below it what else was said.
 
-    It has no structured content: clients show that to a model in the place of the text.
+    It has no structured content, since clients show a model that in the place of the text.
 
     Raises:
         TaskstateError: code "usage": there is no such page.
     """
-    shown = page_of(answer.text, page)
+    shown = page_of(answer.text, page or 1, ANSWER if page else RESOURCE)
     notes = "\n".join(answer.notes)[:_MOST_NOTES]
     status = f"(exit status {answer.status}: something was found)" if answer.status else ""
-    following = "" if page == shown.of else f"; {PAGE} {page + 1} is the next"
-    more = f"({PAGE} {page} of {shown.of}{following})" if shown.of > 1 else ""
+    following = f"; {PAGE} {page + 1} is the next" if 0 < page < shown.of else ""
+    more = f"({PAGE} {shown.number} of {shown.of}{following})" if shown.of > 1 else ""
     content = "\n\n".join(filter(None, (shown.text.rstrip("\n"), notes, status, more)))
     return CallToolResult(content=[TextContent(text=content)])
 

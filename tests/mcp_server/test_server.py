@@ -14,6 +14,7 @@ from taskstate.errors import TaskstateError
 from taskstate.mcp_server import call
 from taskstate.mcp_server.arguments import Place as Root
 from taskstate.mcp_server.arguments import read_call
+from taskstate.mcp_server.results import result_of
 from taskstate.mcp_server.tools import TOOLS
 from tests.mcp_server.conftest import MODES, texts
 from tests.support.place import tree
@@ -74,6 +75,14 @@ def test_long_answers_come_in_pages(agent: Agent, place: Place) -> None:
     assert more == f"{len(pages)} of {len(pages)})"
     assert len(pages) > 2
     assert "\n".join(pages).partition("Progress Log")[2].split() == section.split()
+
+
+def test_what_is_found_and_what_cannot_be_asked_again_is_told_as_a_whole() -> None:
+    """The exit status is told where something was found; an answer that has no other pages is not cut into them."""
+    said = call.Answer("x" * 30_000, ("note",), 1)
+    text = texts(result_of(said, 0).content)
+    assert text == f"{said.text}\n\nnote\n\n(exit status 1: something was found)"
+    assert texts(result_of(said, 1).content).endswith("(page 1 of 3; page 2 is the next)")
 
 
 @pytest.mark.slow
