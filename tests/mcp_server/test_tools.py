@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,6 +11,8 @@ from taskstate.mcp_server.tools import DO, TOOLS, Tool, fields_of, schema_of, ty
 from tests.mcp_server.conftest import MODES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mcp import Client
 
     from tests.mcp_server.conftest import Agent
@@ -34,6 +36,21 @@ def test_a_field_has_one_type_in_a_tool(tool: Tool) -> None:
         for name, field in fields_of(offered, offered.operation).items():
             assert properties[name] == type_of(field), (offered, name)
     assert (DO in properties) == ("" not in tool.operations)
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_a_schema_is_portable(tool: Tool) -> None:
+    """No value may be anything, and no type is a list: some clients know one type alone, or warn the person."""
+
+    def require_portable(schema: Mapping[str, Any]) -> None:
+        assert {"type", "enum", "anyOf"} & {*schema}, schema
+        assert isinstance(schema.get("type", ""), str), schema
+        parts = [*schema.get("properties", {}).values(), *schema.get("anyOf", ()), *filter(None, [schema.get("items")])]
+        assert (schema.get("type") == "array") <= ("items" in schema), schema
+        for part in parts:
+            require_portable(part)
+
+    require_portable(schema_of(tool))
 
 
 @pytest.mark.parametrize("mode", MODES)
