@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from taskstate.operations.operation import Field, Operation
 
 _NAMES = {"string": "a text", "integer": "a whole number", "boolean": "true or false"}
-_MOST = 10**18
+_MOST = 10**18  # a number from which on it is refused: it names nothing, and Python does not write any that is long
 
 
 class Place(NamedTuple):
@@ -136,7 +136,7 @@ def _is_list(text: str) -> bool:
 
 
 def _text(value: object) -> str | None:
-    """Return a text, or a whole number as one; Python writes no number with more digits than that."""
+    """Return a text, or a whole number as one."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _MOST:
         return str(value)
     return value if isinstance(value, str) else None
@@ -146,7 +146,7 @@ def _number(value: object) -> int | None:
     """Return a whole number, or the one that a text is, written as such: `01` and `1.0` may be something else."""
     if isinstance(value, str) and _text(number_of(value)) == value:
         return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if isinstance(value, int) and _text(value) else None
 
 
 def _boolean(value: object) -> bool | None:
