@@ -19,6 +19,7 @@ _WHEN = (
     "Keeps the state of a task across sessions with taskstate. Use when you begin, resume or end work on a task, when "
     "the repository has a .taskstate folder, after a compaction, or before you hand work over to another agent."
 )
+_AUTHOR = {"name": "taskstate contributors"}
 _COMMANDS = ("start", "finish", "handoff", "archive")
 
 
@@ -46,6 +47,7 @@ def _manifest() -> dict[str, object]:
         "name": "taskstate",
         "version": VERSION,
         "description": _SUMMARY,
+        "author": _AUTHOR,
         "license": "MIT",
         "keywords": ["tasks", "handoff", "context"],
     }
@@ -53,7 +55,7 @@ def _manifest() -> dict[str, object]:
 
 def _marketplace() -> dict[str, object]:
     entry = {"name": "taskstate", "source": f"./{PLUGIN}", "description": _SUMMARY}
-    return {"name": "taskstate", "owner": {"name": "taskstate contributors"}, "plugins": [entry]}
+    return {"name": "taskstate", "description": _SUMMARY, "owner": _AUTHOR, "plugins": [entry]}
 
 
 def _skill() -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 from taskstate.errors import TaskstateError
+from taskstate.mcp_server.pages import number_of
 from taskstate.mcp_server.tools import DO, PAGE, REVISION, fields_of, type_of
 from taskstate.operations.call import Source, usage_error
 from taskstate.operations.operation import is_required
@@ -10,14 +13,15 @@ from taskstate.storage import files
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
     from typing import Any
 
     from taskstate.mcp_server.tools import Offered, Tool
     from taskstate.operations.operation import Field, Operation
 
-_NAMES = {"string": "a text", "integer": "a whole number", "boolean": "true or false", "array": "a list"}
+_NAMES = {"string": "a text", "integer": "a whole number", "boolean": "true or false"}
+_MOST = 10**18  # a number from which on it is refused: it names nothing, and Python does not write any that is long
 
 
 class Place(NamedTuple):
@@ -43,7 +47,10 @@ class Place(NamedTuple):
 
 
 class ToolCall(NamedTuple):
-    """A call of a tool: its operation with what is given, the revision that is expected, and the page of the answer."""
+    """A call of a tool: its operation with what is given, the revision that is expected, and the page of the answer.
+
+    An operation that cannot be asked again for another page has page 0: all of the answer.
+    """
 
     operation: Operation
     given: Mapping[str, Any]
@@ -59,9 +66,10 @@ def read_call(tool: Tool, given: Mapping[str, Any]) -> ToolCall:
     """
     values = {name: value for name, value in given.items() if value is not None}
     offered = _offered(tool, values)
+    fields = fields_of(offered, offered.operation)
     values.pop(DO, None) if "" not in tool.operations else None
-    _check(tool, " ".join(filter(None, (tool.name, given.get(DO)))), fields_of(offered, offered.operation), values)
-    page, revision = values.pop(PAGE, 1), values.pop(REVISION, "")
+    _check(tool, " ".join(filter(None, (tool.name, given.get(DO)))), fields, values)
+    page, revision = values.pop(PAGE, int(PAGE in fields)), values.pop(REVISION, "")
     if offered.single:
         values[offered.single] = [values.pop("id")] if "id" in values else []
     return ToolCall(offered.operation, values, revision, page)
@@ -77,7 +85,8 @@ def _offered(tool: Tool, values: Mapping[str, Any]) -> Offered:
     return tool.operations[do]
 
 
-def _check(tool: Tool, what: str, fields: Mapping[str, Field], values: Mapping[str, Any]) -> None:
+def _check(tool: Tool, what: str, fields: Mapping[str, Field], values: dict[str, Any]) -> None:
+    """Refuse fields that do not fit, and put those that do into the types of the operation."""
     takes = f"it takes {', '.join(fields)}"
     for name in values:
         if name not in fields:
@@ -86,24 +95,62 @@ def _check(tool: Tool, what: str, fields: Mapping[str, Field], values: Mapping[s
         if name not in values and is_required(field):
             raise usage_error(f"{what}: {name} is missing", help=takes)
         if name in values:
-            _check_value(f"{what}: {name}", values[name], type_of(field))
+            values[name] = _read(f"{what}: {name}", values[name], type_of(field))
     if values.get(REVISION) == "":  # as from an unset variable: the write would have no condition
         raise usage_error(f"{what}: {REVISION} is empty", help="say which one, or leave it out")
     if values.get(PAGE, 1) < 1:
         raise usage_error(f"{tool.name}: {PAGE} {values[PAGE]} is none", help="they are counted from 1")
 
 
-def _check_value(what: str, value: object, schema: Mapping[str, Any]) -> None:
-    """Refuse a value that the schema of its field does not allow."""
+def _read(what: str, value: object, schema: Mapping[str, Any]) -> object:
+    """Return a value as the schema of its field wants it; one that would have to be guessed is refused."""
     if "enum" in schema:
         if not isinstance(value, str) or value not in schema["enum"]:
             raise usage_error(f"{what} is {value!r}", help=f"give one of {', '.join(schema['enum'])}")
-        return
-    wanted = schema["type"]
-    fitting: tuple[type, ...] = {"string": (str,), "integer": (int,), "boolean": (bool,), "array": (list,)}[wanted]
-    if not isinstance(value, fitting) or (wanted == "integer" and isinstance(value, bool)):
+        return value
+    wanted = schema.get("type", "string")  # none where a number is offered besides a text
+    if wanted == "array":
+        return [_read(f"an entry of {what}", each, schema["items"]) for each in _list(what, value)]
+    read = _READERS[wanted](value)
+    if read is None:
         raise usage_error(f"{what} is of the wrong type", help=f"give {_NAMES[wanted]}")
-    if isinstance(value, str) and "\0" in value:
+    if isinstance(read, str) and "\0" in read:
         raise usage_error(f"{what} contains a null character", help="leave it out")
-    for each in value if isinstance(value, list) else ():
-        _check_value(f"an entry of {what}", each, schema["items"])
+    return read
+
+
+def _list(what: str, value: object) -> list[object]:
+    """Return a list, or a single text or number as one; the text of a list might be either, and is refused."""
+    if isinstance(value, list):
+        return value
+    if _text(value) is None or (isinstance(value, str) and _is_list(value)):
+        raise usage_error(f"{what} is of the wrong type", help="give a list")
+    return [value]
+
+
+def _is_list(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), list)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _text(value: object) -> str | None:
+    """Return a text, or a whole number as one."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _MOST:
+        return str(value)
+    return value if isinstance(value, str) else None
+
+
+def _number(value: object) -> int | None:
+    """Return a whole number, or the one that a text is, written as such: `01` and `1.0` may be something else."""
+    if isinstance(value, str) and _text(number_of(value)) == value:
+        return int(value)
+    return value if isinstance(value, int) and _text(value) else None
+
+
+def _boolean(value: object) -> bool | None:
+    return value if isinstance(value, bool) else {"true": True, "false": False}.get(str(value))
+
+
+_READERS: Mapping[str, Callable[[object], object]] = {"string": _text, "integer": _number, "boolean": _boolean}

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 
 
 class Answer(NamedTuple):
-    """What an operation answered: its JSON data, the text that people read, notes, and the exit status."""
+    """What an operation answered: the text that people read, notes, and the exit status."""
 
-    data: object
     text: str
     notes: tuple[str, ...]
     status: int
@@ -34,8 +33,8 @@ def run(asked: ToolCall, place: Place) -> Answer:
     Raises:
         TaskstateError: it refuses, or failed by a fault of its own; the message masks credentials.
     """
-    conditions = Conditions(lambda: place.root, str(place.root), place.config, expect=asked.revision)
-    call = Call(conditions, writes=asked.operation.writes, as_data=True)
+    conditions = Conditions(lambda: place.root, str(place.root), place.config, expect=asked.revision, is_verbose=True)
+    call = Call(conditions, writes=asked.operation.writes, as_data=False)
     try:
         result = shown(asked.operation.run(call, make(asked.operation, asked.given, place.read)), call)
         call.notes(result.warning)
@@ -48,16 +47,7 @@ def run(asked: ToolCall, place: Place) -> Answer:
         raise our_fault(error) from error
     notes = tuple(printable(masked(each)) for each in call.said)
     status = result.status or int(call.found_damage)
-    return Answer(visible(result.data), printable(result.text), notes, status)
-
-
-def visible(value: object) -> object:
-    """Return JSON data in whose texts control characters and hidden text are written out."""
-    if isinstance(value, str):
-        return printable(value)
-    if isinstance(value, dict):
-        return {visible(key): visible(each) for key, each in value.items()}
-    return [visible(each) for each in value] if isinstance(value, list | tuple) else value
+    return Answer(printable(result.text), notes, status)
 
 
 def _masked(error: TaskstateError) -> TaskstateError:

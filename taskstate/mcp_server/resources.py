@@ -13,6 +13,7 @@ from taskstate.mcp_server.pages import RESOURCE, number_of, page_of
 from taskstate.messages import decoded
 from taskstate.model.document_kinds import section_key
 from taskstate.model.names import own_file, parse_task_id
+from taskstate.model.statuses import CLOSED, IN_PROGRESS
 from taskstate.model.task_state import SECTION_LEVEL
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -30,6 +31,7 @@ TEMPLATES = (
     ("handoff", "taskstate://task/{id}/handoff/{file}", "Handoff document of a task"),
 )
 _SCHEME, _HOST = "taskstate", "task"
+_MOST_AT_WORK = 10  # tasks whose sections are listed: the list is read as a whole, also by models
 
 
 class Resource(NamedTuple):
@@ -41,14 +43,26 @@ class Resource(NamedTuple):
 
 
 def resources(workspace: Workspace) -> tuple[Resource, ...]:
-    """Return the state files, archives and handoffs of the repository."""
-    found = ((path, uri_of(workspace, path)) for path in workspace.own_files())
+    """Return the state files, archives and handoffs of the repository, and the sections of what is worked on."""
+    from taskstate.views.task_list import list_tasks
+
     names = {"state": "state file", "archive": "archive", "handoff": "handoff"}
-    return tuple(
-        Resource(uri, printable(name), f"{names[own.type]} of task {own.id}")
-        for path, uri in found
-        if uri and (own := own_file(name := workspace.relative(path)))
-    )
+    open_tasks = [each for each in list_tasks(workspace).tasks if each.status not in CLOSED]
+    open_tasks.sort(key=lambda task: task.status != IN_PROGRESS)
+    at_work = {task.path for task in open_tasks[:_MOST_AT_WORK]}
+    found: list[Resource] = []
+    for path in workspace.own_files():
+        name, uri = workspace.relative(path), uri_of(workspace, path)
+        own = own_file(name)
+        if uri and own:
+            found.append(Resource(uri, printable(name), f"{names[own.type]} of task {own.id}"))
+            # One by one, too, since there are clients that read only what is listed, and nothing by a template.
+            sections = section_uris(workspace, path) if name in at_work else ()
+            found += (
+                Resource(each, printable(unquote(each.rpartition("/")[2])), f"section of task {own.id}")
+                for each in dict.fromkeys(sections)
+            )
+    return tuple(found)
 
 
 def uri_of(workspace: Workspace, path: Path) -> str:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 from mcp_types import CallToolResult, TextContent
 
-from taskstate.mcp_server.pages import ANSWER, page_of
+from taskstate.mcp_server.pages import ANSWER, RESOURCE, page_of
+from taskstate.mcp_server.tools import PAGE
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from taskstate.errors import TaskstateError
     from taskstate.mcp_server.call import Answer
 
@@ -20,22 +17,20 @@ _MOST_NOTES = 2_000  # characters
 
 
 def result_of(answer: Answer, page: int) -> CallToolResult:
-    """Return the result of a command: its data where they fit a page, else the page of its text.
+    """Return the result of a command: a page of its text, or with page 0 all of it; below it what else was said.
+
+    It has no structured content, since clients show a model that in the place of the text.
 
     Raises:
         TaskstateError: code "usage": there is no such page.
     """
-    data = json.dumps(answer.data, ensure_ascii=False)
-    text = answer.text or json.dumps(answer.data, ensure_ascii=False, indent=1)
-    shown = page_of(text, page)
-    structured: dict[str, Any] = {"status": answer.status, "page": shown.number, "pages": shown.of}
-    structured |= {"data": answer.data} if len(data) <= ANSWER and shown.of == 1 else {"text": shown.text}
+    shown = page_of(answer.text, page or 1, ANSWER if page else RESOURCE)
     notes = "\n".join(answer.notes)[:_MOST_NOTES]
-    if notes:
-        structured["notes"] = notes
-    more = f"(page {shown.number} of {shown.of})" if shown.of > 1 else ""
-    content = "\n\n".join(filter(None, (shown.text.rstrip("\n"), notes, more)))
-    return CallToolResult(content=[TextContent(text=content)], structured_content=structured)
+    status = f"(exit status {answer.status}: something was found)" if answer.status else ""
+    following = f"; {PAGE} {page + 1} is the next" if 0 < page < shown.of else ""
+    more = f"({PAGE} {shown.number} of {shown.of}{following})" if shown.of > 1 else ""
+    content = "\n\n".join(filter(None, (shown.text.rstrip("\n"), notes, status, more)))
+    return CallToolResult(content=[TextContent(text=content)])
 
 
 def failed(error: TaskstateError) -> CallToolResult:

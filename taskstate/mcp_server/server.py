@@ -45,12 +45,9 @@ _T = TypeVar("_T")
 _LISTED = 100  # resources on a page of `resources/list`
 _MOST_STREAMS = 100  # of changes, to all clients together
 _MARKDOWN = "text/markdown"
-# One for all tools, and short: the shapes of `data` are those of `--format json`.
-OUTPUT = {"type": "object", "properties": {"data": {}}}
 INSTRUCTIONS = (
-    "taskstate keeps one Markdown state file per task. Per turn: `start`, work, `finish`; "
-    "`search` with do=next says which task. Errors name a cure: do it. status 1: "
-    "something was found. Long answers: ask for page 2. Only a person trusts commands."
+    "A Markdown file per task keeps its state. `search` do=next names a task; per turn: `start`, work, `finish`. "
+    "Errors name a cure: do it. Only a person trusts commands."
 )
 
 
@@ -61,11 +58,11 @@ def tool_definitions() -> list[types.Tool]:
             name=tool.name,
             description=tool.summary,
             input_schema=schema_of(tool),
-            output_schema=OUTPUT,
             annotations=types.ToolAnnotations(
                 read_only_hint=tool.reads,
                 destructive_hint=False,  # what was acknowledged is kept
-                idempotent_hint=tool.reads or tool.idempotent or None,  # not said: the protocol's default, false
+                idempotent_hint=tool.reads or tool.idempotent,
+                open_world_hint=False,  # it works in this repository alone
             ),
         )
         for tool in TOOLS

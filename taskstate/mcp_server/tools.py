@@ -19,6 +19,7 @@ DO, PAGE, REVISION = "do", "page", "expect_revision"
 _PAGE = Field("page of a long answer", name=PAGE, kind="int")
 _REVISION = Field("revision that the file must have", name=REVISION)
 _TYPES = {"int": "integer", "float": "number", "bool": "boolean"}
+_NUMBERED = {"ID", "P", "V"}  # the examples of fields for which models give numbers: some clients check before a call
 
 
 class Offered(NamedTuple):
@@ -50,16 +51,16 @@ class Tool(NamedTuple):
 
 
 TOOLS = (
-    Tool("start", "Begin a turn; returns what to read first.", {"": Offered("start", without="budget qa_log")}),
+    Tool("start", "Begin a turn.", {"": Offered("start", without="budget qa_log")}),
     Tool(
         "finish",
-        "End the turn: session (did, state, next) and trusted checks.",
+        "End the turn: did, state, next; trusted checks.",
         {"": Offered("finish", without="from qa_log")},
     ),
-    Tool("brief", "Read the briefing of a task.", {"": Offered("brief")}, reads=True),
+    Tool("brief", "Brief of a task.", {"": Offered("brief")}, reads=True),
     Tool(
         "session",
-        "Add (did, state, next), list or show sessions.",
+        "Sessions; add: did, state, next.",
         {
             "add": Offered("session add", without="from"),
             "list": Offered("session list"),
@@ -68,7 +69,7 @@ TOOLS = (
     ),
     Tool(
         "feature",
-        "Features: add (text), pass, fail; add criteria; edit: blocked (why).",
+        "Features and criteria; edit: blocked (why).",
         {
             "add": Offered("feature add"),
             "pass": Offered("feature pass", without="run timeout"),  # only a person says what is run
@@ -79,7 +80,7 @@ TOOLS = (
     ),
     Tool(
         "phase",
-        "Phases: add (name), set an objective, extend (text), tried (approach, result).",
+        "Phases; extend: text.",
         {
             "show": Offered("phase show"),
             "add": Offered("phase add", without="objective"),
@@ -90,7 +91,7 @@ TOOLS = (
     ),
     Tool(
         "handoff",
-        "Hand a phase over: new (draft), or read and accept.",
+        "Hand a phase over, or accept.",
         {
             "show": Offered("handoff show"),
             "new": Offered("handoff new", without="do_not_reread from force"),
@@ -101,7 +102,7 @@ TOOLS = (
     ),
     Tool(
         "chain",
-        "Output of a task: read, set a part (from: text); inputs from upstream: pull, status.",
+        "Output of a task; set: from (text). Its inputs: pull, status.",
         {
             "output": Offered("chain output", without="code"),
             "set": Offered("chain output set"),
@@ -111,7 +112,7 @@ TOOLS = (
     ),
     Tool(
         "role",
-        "Roles: show, set, block (finding), unblock, reopen (note).",
+        "Roles; block: finding; reopen: note.",
         {
             "show": Offered("role show"),
             "set": Offered("role set", without="qa_log session_id"),
@@ -122,7 +123,7 @@ TOOLS = (
     ),
     Tool(
         "permanent",
-        "Context of all agents: status, changes, ack, recover, update a section (from: text), decide.",
+        "Context of all agents; update: from (text).",
         {
             "status": Offered("permanent status", without="id"),
             "notify": Offered("permanent notify", without="id lost"),
@@ -134,13 +135,13 @@ TOOLS = (
     ),
     Tool(
         "lint",
-        "Check state files; fix applies safe fixes.",
+        "Check state files; fix: safe fixes.",
         {"": Offered("lint", only="paths fix", is_paged=True)},
         idempotent=True,
     ),
     Tool(
         "search",
-        "Find work: next, list, show a task or section, text in all files.",
+        "Find work; show a task or section; text in all files.",
         {
             "next": Offered("next", without="count"),
             "list": Offered("list", without="area blocked"),
@@ -181,6 +182,8 @@ def fields_of(offered: Offered, operation: Operation) -> dict[str, Field]:
 def type_of(field: Field) -> Mapping[str, Any]:
     """Return the JSON Schema of the values of a field."""
     one: Mapping[str, Any] = {"type": _TYPES.get(field.kind, "string")}
+    if field.example in _NUMBERED and field.kind != "Text":
+        one = {"anyOf": [{"type": "string"}, {"type": "integer"}]}
     if field.choices:
         one = {"enum": [*field.choices]}
     return {"type": "array", "items": one} if field.is_list else one

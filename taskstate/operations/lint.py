@@ -59,7 +59,16 @@ def lint(call: Call, asked: Lint) -> Result:
     report, diff = check(call, asked)
     call.problems(report.unreadable)
     data = shape_of(asked, report) | ({"diff": diff} if asked.diff else {})
-    return Result(data, "", 2 if report.unreadable else status_of(asked, report))
+    text = "" if call.as_data else text_of(report)
+    return Result(data, text, 2 if report.unreadable else status_of(asked, report))
+
+
+def text_of(report: Report) -> str:
+    """Return the findings in full, for a reader without a terminal."""
+    from taskstate.lint.reporters import Run
+    from taskstate.lint.reporters.text import report as rendered
+
+    return rendered(report.findings, Run(files=report.files))
 
 
 def shape_of(asked: Lint, report: Report) -> dict[str, Any]:

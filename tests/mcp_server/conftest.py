@@ -57,11 +57,12 @@ class Agent:
         result: CallToolResult = self.talk(say)
         return result
 
-    def answer(self, tool: str, **fields: Any) -> Any:  # noqa: ANN401 - the same, and JSON
-        """Return the structured answer of a call that is not refused."""
+    def answer(self, tool: str, **fields: Any) -> str:  # noqa: ANN401 - the same
+        """Return the text of a call that is not refused: all that a model sees of it, in each client."""
         result = self.call(tool, **fields)
         assert not result.is_error, result
-        return result.structured_content
+        assert result.structured_content is None
+        return texts(result.content)
 
     def refusal(self, tool: str, **fields: Any) -> Any:  # noqa: ANN401 - the same
         """Return code, message and cure of a call that is refused."""

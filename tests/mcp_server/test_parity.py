@@ -172,16 +172,19 @@ def _called(root: Path, step: Step) -> tuple[bool, object]:
         answer = call.run(read_call(tool, step.fields), Root(root))
     except TaskstateError as error:
         return False, (error.code, str(error))
-    return True, answer.data
+    return True, (answer.status, answer.text.rstrip("\n"))
 
 
 def _ran(root: Path, step: Step) -> tuple[bool, object]:
     command = [*step.command]
-    command.insert(command.index("--") if "--" in command else len(command), "--format=json")
+    how = "--format=json" if step.refused else "--verbose"
+    command.insert(command.index("--") if "--" in command else len(command), how)
     with contextlib.chdir(root), contextlib.redirect_stdout(io.StringIO()) as out:
-        main(command)
+        status = main(command)
+    if not step.refused:
+        return True, (status, out.getvalue().rstrip("\n"))
     envelope = json.loads(out.getvalue())
-    return envelope["success"], envelope["data"] if envelope["success"] else (envelope["code"], envelope["error"])
+    return envelope["success"], (envelope["code"], envelope["error"])
 
 
 @pytest.fixture

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import copy
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from mcp import MCPError
 
+from taskstate.mcp_server.arguments import read_call
+from taskstate.mcp_server.tools import TOOLS
 from tests.mcp_server.conftest import texts
 from tests.support.place import tree
 
@@ -19,12 +23,22 @@ _WORDS = {"did": ["x"], "state": "x", "next": ["x"]}
 REFUSED: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("nothing", {}, "usage", "there is no tool 'nothing': it is one of start"),
     ("brief", {}, "usage", "brief: id is missing"),
-    ("brief", {"id": 101}, "usage", "id is of the wrong type: give a text"),
+    ("brief", {"id": 101.0}, "usage", "id is of the wrong type: give a text"),
+    ("brief", {"id": True}, "usage", "give a text"),
+    ("brief", {"id": 10**5000}, "usage", "give a text"),
+    ("brief", {"id": -101}, "bad-id", "names no task"),
+    ("session", {"do": "show", "id": "101", "number": "01"}, "usage", "give a whole number"),
+    ("session", {"do": "show", "id": "101", "number": "1.0"}, "usage", "give a whole number"),
+    ("session", {"do": "show", "id": "101", "number": 1.0}, "usage", "give a whole number"),
+    ("session", {"do": "show", "id": "101", "number": " 1"}, "usage", "give a whole number"),
+    ("lint", {"fix": "yes"}, "usage", "give true or false"),
+    ("lint", {"fix": 1}, "usage", "give true or false"),
     ("brief", {"id": ["101"]}, "usage", "give a text"),
     ("brief", {"id": "101", "budget": "many"}, "usage", "give a whole number"),
     ("brief", {"id": "101", "budget": True}, "usage", "give a whole number"),
     ("brief", {"id": "101", "budget": 0}, "usage", "--budget 0 is no budget"),
     ("brief", {"id": "101", "page": 0}, "usage", "counted from 1"),
+    ("brief", {"id": "101", "page": 10**5000}, "usage", "give a whole number"),
     ("brief", {"id": "101", "page": 9}, "usage", "there is no page 9"),
     ("brief", {"id": "101", "colour": "red"}, "usage", "brief takes no 'colour'"),
     ("brief", {"id": "101", "role": "king"}, "usage", "there is no role"),
@@ -43,8 +57,10 @@ REFUSED: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("search", {"do": "text", "text": " "}, "usage", "the text is empty"),
     ("search", {"do": "text", "text": "x", "task": "../1"}, "path", "is a path"),
     ("search", {"do": "text", "text": "x", "task": "999"}, "not-found", "there is no task 999"),
-    ("session", {"do": "add", "id": "101", **_WORDS, "did": "x"}, "usage", "give a list"),
-    ("session", {"do": "add", "id": "101", **_WORDS, "did": [1]}, "usage", "an entry of session add: did"),
+    ("session", {"do": "add", "id": "101", **_WORDS, "did": '["x", "y"]'}, "usage", "give a list"),
+    ("session", {"do": "add", "id": "101", **_WORDS, "did": {"x": 1}}, "usage", "give a list"),
+    ("session", {"do": "add", "id": "101", **_WORDS, "did": [["x"]]}, "usage", "an entry of session add: did"),
+    ("session", {"do": "add", "id": "101", **_WORDS, "did": [1.5]}, "usage", "an entry of session add: did"),
     ("session", {"do": "add", "id": "101", "did": ["x"]}, "usage", "--state is missing"),
     ("session", {"do": "add", "id": "101", **_WORDS, "expect_revision": "1-00000000"}, "revision", "not 1-00000000"),
     ("session", {"do": "add", "id": "101", **_WORDS, "expect_revision": ""}, "usage", "expect_revision is empty"),
@@ -64,6 +80,37 @@ REFUSED: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("lint", {"paths": [".git/config"]}, "path-escapes", "git's own folder"),
     ("lint", {"paths": ["-"], "output_file": "x"}, "usage", "takes no 'output_file'"),
 )
+
+
+# A tool, fields as models also give them, and the same in the types of the operation.
+TAKEN: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
+    ("brief", {"id": 101, "budget": "900"}, {"id": "101", "budget": 900}),
+    ("brief", {"id": "101", "page": "1"}, {"id": "101", "page": 1}),
+    ("search", {"do": "text", "text": 101, "task": 101}, {"do": "text", "text": "101", "task": "101"}),
+    ("search", {"do": "list", "ready": "true"}, {"do": "list", "ready": True}),
+    ("search", {"do": "list", "ready": "false"}, {"do": "list", "ready": False}),
+    ("lint", {"paths": "."}, {"paths": ["."]}),
+    ("feature", {"do": "criterion", "id": 101, "criteria": [5]}, {"do": "criterion", "id": "101", "criteria": ["5"]}),
+    (
+        "finish",
+        {"id": 101, "did": "[x] done", "state": 5, "next": "y", "check": "2", "keep": [], "pass": 7},
+        {"id": "101", "did": ["[x] done"], "state": "5", "next": ["y"], "check": [2], "keep": [], "pass": ["7"]},
+    ),
+    (
+        "permanent",
+        {"do": "ack", "agent": "ann", "version": 2, "expect_revision": 7},
+        {"do": "ack", "agent": "ann", "version": "2", "expect_revision": "7"},
+    ),
+)
+
+
+@pytest.mark.parametrize(("tool", "given", "strict"), TAKEN)
+def test_what_can_mean_one_thing_only_is_taken(tool: str, given: dict[str, Any], strict: dict[str, Any]) -> None:
+    """Numbers for texts of digits and the reverse, `"true"`, and a single text for a list are as if well given."""
+    one = next(each for each in TOOLS if each.name == tool)
+    before = copy.deepcopy(given)
+    assert json.dumps(read_call(one, given)[1:]) == json.dumps(read_call(one, strict)[1:])
+    assert given == before
 
 
 def test_what_is_wrong_is_an_error_result(agent: Agent, place: Place) -> None:

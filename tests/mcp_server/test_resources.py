@@ -28,7 +28,7 @@ URI = "taskstate://task/101"
 
 
 def test_task_files_are_resources(agent: Agent, place: Place) -> None:
-    """State file, section, archive and handoff are read by their addresses, as they stand in the files."""
+    """State file, sections, archive and handoff are listed and read by their addresses, as they stand in the files."""
     place.fill(1, 2, 3)
     place.archive()
     handoff = place.workspace.state_root / "handoffs/task-101/phase-1-handoff-20260131T120000Z.md"
@@ -38,13 +38,35 @@ def test_task_files_are_resources(agent: Agent, place: Place) -> None:
     async def say(client: Client) -> dict[str, str]:
         listed = (await client.list_resources()).resources
         assert len((await client.list_resource_templates()).resource_templates) == 4
-        return {each.uri: texts((await client.read_resource(each.uri)).contents) for each in listed} | {
-            "section": texts((await client.read_resource(f"{URI}/section/progress%20log")).contents)
-        }
+        return {each.uri: texts((await client.read_resource(each.uri)).contents) for each in listed}
 
     read = agent.talk(say)
-    assert read.pop("section").startswith("## 4. Progress Log")
+    sections = [read.pop(uri) for uri in list(read) if "/section/" in uri]
+    assert "".join(sections) == place.text[place.text.index("## 1.") :]
     assert read == {URI: place.text, f"{URI}/archive": place.archived, f"{URI}/handoff/{handoff.name}": "# Handoff\n"}
+
+
+def test_the_sections_of_what_is_worked_on_are_listed(agent: Agent, place: Place) -> None:
+    """For clients that read only what is listed: of ten open tasks at most, those in progress first; each once."""
+    text = place.text.replace("## 5. Git History", "## 4. Progress Log")
+    for number in range(102, 114):
+        status = {102: "complete", 113: "in_progress"}.get(number, "created")
+        other = text.replace('task_id: "101"', f'task_id: "{number}"').replace("status: created", f"status: {status}")
+        place.path.with_name(f"task-{number}-state.md").write_text(other, encoding="utf-8")
+
+    async def say(client: Client) -> list[str]:
+        listed: list[types.Resource] = []
+        cursor = None
+        while not listed or cursor:
+            page = await client.list_resources(cursor=cursor)
+            listed, cursor = [*listed, *page.resources], page.next_cursor
+        return [each.uri for each in listed]
+
+    uris = agent.talk(say)
+    assert len(uris) == len({*uris})
+    assert f"{URI}/section/static%20context" in uris
+    tasks = [int(uri.split("/")[3]) for uri in uris if uri.endswith("/section/progress%20log")]
+    assert tasks == [101, *range(103, 111), 113]
 
 
 @pytest.mark.parametrize(
@@ -230,9 +252,8 @@ def test_no_note_and_no_answer_holds_a_credential(tmp_path: Path) -> None:
 
     def warns(said: Call, _: object) -> Result:
         said.problems((f"`status` is {key}",))
-        return Result({"title": key, "id": key}, key, 1)
+        return Result({"title": key}, key, 1)
 
     asked = ToolCall(operation("list")._replace(run=warns), {})
     answer = call.run(asked, Root(tmp_path))
     assert key not in answer.notes[0] + answer.text
-    assert answer.data == {"title": "*" * len(key), "id": key}

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import subprocess
 import sys
 from contextlib import suppress
@@ -13,8 +14,9 @@ from taskstate.errors import TaskstateError
 from taskstate.mcp_server import call
 from taskstate.mcp_server.arguments import Place as Root
 from taskstate.mcp_server.arguments import read_call
+from taskstate.mcp_server.results import result_of
 from taskstate.mcp_server.tools import TOOLS
-from tests.mcp_server.conftest import MODES
+from tests.mcp_server.conftest import MODES, texts
 from tests.support.place import tree
 
 if TYPE_CHECKING:
@@ -33,11 +35,11 @@ def test_a_turn_over_standard_input_and_output(agent: Agent, place: Place, mode:
 
     async def say(client: Client) -> None:
         started = await client.call_tool("start", {"id": "101"})
-        assert "Task 101" in started.structured_content["data"]["text"]
+        assert "Task 101" in texts(started.content)
         finished = await client.call_tool("finish", {"id": "101", **_WORDS})
-        assert finished.structured_content["status"] == 0, finished
+        assert "session 1 recorded" in texts(finished.content)
         assert not (await client.call_tool("search", {"do": "next"})).is_error
-        assert (await client.call_tool("brief", {"id": 7})).is_error
+        assert (await client.call_tool("brief", {"id": 7.0})).is_error
         assert not (await client.call_tool("brief", {"id": "101"})).is_error
 
     agent.talk(say, server=agent.process, mode=mode)
@@ -60,17 +62,27 @@ def test_calls_at_the_same_time_do_not_lose_anything(agent: Agent, place: Place)
 
 
 def test_long_answers_come_in_pages(agent: Agent, place: Place) -> None:
-    """An answer has at most one page, and the pages together hold all of it."""
+    """An answer has at most one page of readable text, which names the next, and the pages together hold all of it."""
     place.add("w" * 70, *(f"line {number} " + "x" * 80 for number in range(400)))
-    first = agent.answer("search", do="show", id="101", section="Progress Log")
-    assert (first["page"], first["pages"] > 2, "data" in first) == (1, True, False)
-    pages = [
-        agent.answer("search", do="show", id="101", section="Progress Log", page=number)["text"]
-        for number in range(1, first["pages"] + 1)
-    ]
-    assert max(map(len, pages)) <= 12_000
     section = place.text.partition("## 4. Progress Log")[2].partition("## 5.")[0]
-    assert "".join(pages).partition("Progress Log")[2].strip() == section.strip()
+    pages, more = [], "; page 1 is the next"
+    while "next" in more:
+        page = re.findall("page ([0-9]+) is the next", more)[0]
+        text = agent.answer("search", do="show", id="101", section="Progress Log", page=page)
+        shown, _, more = text.rpartition("\n\n(page ")
+        assert len(shown) <= 12_000
+        pages.append(shown)
+    assert more == f"{len(pages)} of {len(pages)})"
+    assert len(pages) > 2
+    assert "\n".join(pages).partition("Progress Log")[2].split() == section.split()
+
+
+def test_what_is_found_and_what_cannot_be_asked_again_is_told_as_a_whole() -> None:
+    """The exit status is told where something was found; an answer that has no other pages is not cut into them."""
+    said = call.Answer("x" * 30_000, ("note",), 1)
+    text = texts(result_of(said, 0).content)
+    assert text == f"{said.text}\n\nnote\n\n(exit status 1: something was found)"
+    assert texts(result_of(said, 1).content).endswith("(page 1 of 3; page 2 is the next)")
 
 
 @pytest.mark.slow

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,6 +11,8 @@ from taskstate.mcp_server.tools import DO, TOOLS, Tool, fields_of, schema_of, ty
 from tests.mcp_server.conftest import MODES
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mcp import Client
 
     from tests.mcp_server.conftest import Agent
@@ -36,9 +38,24 @@ def test_a_field_has_one_type_in_a_tool(tool: Tool) -> None:
     assert (DO in properties) == ("" not in tool.operations)
 
 
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+def test_a_schema_is_portable(tool: Tool) -> None:
+    """No value may be anything, and no type is a list: some clients know one type alone, or warn the person."""
+
+    def require_portable(schema: Mapping[str, Any]) -> None:
+        assert {"type", "enum", "anyOf"} & {*schema}, schema
+        assert isinstance(schema.get("type", ""), str), schema
+        parts = [*schema.get("properties", {}).values(), *schema.get("anyOf", ()), *filter(None, [schema.get("items")])]
+        assert (schema.get("type") == "array") <= ("items" in schema), schema
+        for part in parts:
+            require_portable(part)
+
+    require_portable(schema_of(tool))
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_clients_of_both_protocols_see_the_tools(agent: Agent, mode: str) -> None:
-    """Each tool has types, an output schema and annotations; only tools that change nothing say that they read."""
+    """Each tool has types and all hints; only tools that change nothing say that they read, and none leaves here."""
 
     async def say(client: Client) -> None:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
@@ -46,8 +63,17 @@ def test_clients_of_both_protocols_see_the_tools(agent: Agent, mode: str) -> Non
         assert client.instructions == INSTRUCTIONS
         reading = {name for name, tool in tools.items() if tool.annotations and tool.annotations.read_only_hint}
         assert reading == {"brief", "search"}
-        assert all(tool.annotations and tool.annotations.destructive_hint is False for tool in tools.values())
-        assert all(tool.input_schema["properties"] and tool.output_schema for tool in tools.values())
+        idempotent = {name for name, tool in tools.items() if tool.annotations and tool.annotations.idempotent_hint}
+        assert idempotent == reading | {"lint"}
+        for tool in tools.values():
+            hints = tool.annotations.model_dump(exclude={"title"}) if tool.annotations else {}
+            assert None not in hints.values()
+            assert (hints["destructive_hint"], hints["open_world_hint"]) == (False, False)
+            assert tool.input_schema["properties"]
+            assert tool.output_schema is None
+        either = {"anyOf": [{"type": "string"}, {"type": "integer"}]}
+        assert tools["brief"].input_schema["properties"]["id"] == either
+        assert tools["permanent"].input_schema["properties"]["version"] == either
         assert tools["session"].input_schema["properties"]["did"] == {"type": "array", "items": {"type": "string"}}
 
     agent.talk(say, mode=mode)
