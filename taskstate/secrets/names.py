@@ -37,8 +37,8 @@ _BEHIND = (
     r"(?P<name>[A-Za-z0-9_.-]{0,32}+)(?P<close>[\\\"'`\])*]{0,8})"
     r"(?:[, \t:]{1,4}[\\\"']{0,2}(?:[Vv]alue|[Ss]tring|str|is|or)[\\\"']{0,2}(?=[ \t:=]))?"
     r"(?P<joint>[ \t:?+|!~.=>,(*-]{1,24}+)"
-    r"(?:[bfru@]?(?P<quote>\\{0,3}[\"'`]) ?(?P<quoted>[^\s\"'`\\]{6,400}) ?(?P=quote)"
-    r"|(?P<bare>[^\s\"'`<>{}()\[\],;\\|]{6,400}+)(?![({\[]))"
+    r"(?:[bfru@]?(?P<quote>\\{0,3}[\"'`]) ?(?P<quoted>[^\s\"'`\\]{6,2048}) ?(?P=quote)"
+    r"|(?P<bare>[^\s\"'`<>{}()\[\],;\\|]{6,2048}+)(?![({\[]))"
 )
 _MAX_BEFORE = 48  # characters of a name before its word
 _HEX = "[0-9a-f]{32,64}"
@@ -55,9 +55,9 @@ public pub publishable primary foreign cache caching sort partition row idempote
 hash map group lookup query route translation i18n label message hot shortcut arrow shift ctrl meta search data json
 s3 file asset state store event job task lock resource entity item record known gpg pgp content registry parent child
 node edge tree block property field column setting feature flag issue thread cursor snapshot build bucket image upload
-download document page next prev previous sync end start eos bos pad special stop unk mask max min num id selector
-dict reverse range version commit checksum digest under over by continue continuation cancel cancellation csrf xsrf
-hashed host measurement site hint reset policy
+download document page pagination scroll next nextpage prev previous sync end start eos bos pad special stop unk mask
+max min num id selector dict reverse range version commit checksum digest under over by continue continuation cancel
+cancellation csrf xsrf hashed host measurement site hint reset policy
 """
 # Before `key`: what makes it the key of somebody's account or of a cipher, and not of a table or a dictionary.
 _ACCOUNTS = """
