@@ -6,7 +6,6 @@ import os
 from contextlib import closing
 from pathlib import Path
 
-from taskstate.agents.shell_commits import commit_folders
 from taskstate.errors import TaskstateError
 from taskstate.model.names import own_type
 from taskstate.storage import folders
@@ -40,10 +39,17 @@ def before_edit(event: Event) -> str:
 
 
 def before_commit(event: Event) -> str:
+    """Return why a patch in a shell command is refused, and the errors that its commit here would take along."""
+    return "\n".join(filter(None, (before_edit(event), _refused_commit(event))))
+
+
+def _refused_commit(event: Event) -> str:
     """Return the errors in the state files and handoffs that a commit of this repository would take along."""
-    workspace = event.workspace
-    top = git.toplevel(workspace.root)
-    if top is None or not any(_is_in(top, each) for each in commit_folders(event.call.command, event.call.folder)):
+    from taskstate.agents.shell_commands import commit_folders
+
+    workspace, committed = event.workspace, [*commit_folders(event.call.command, event.call.folder)]
+    top = git.toplevel(workspace.root) if committed else None
+    if top is None or not any(_is_in(top, each) for each in committed):
         return ""
     changed = (workspace.root / name for name in worktree.dirty_files(workspace.root, lambda _: False))
     found = [each for each in _findings(event, _checked(event, changed)) if each.diagnostic.severity == "error"]

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -24,6 +24,11 @@ NONSENSE = [
     b'{"tool_input": "*** Begin Patch\\n*** Update File: x\\n@@\\n-a\\n+b\\n*** End Patch"}',
     b'{"tool_input": {"command": [1, null]}, "workspace_roots": [], "agent_type": {}}',
 ]
+
+
+def told(answer: Any) -> str:  # noqa: ANN401 - any JSON
+    """Return what a client adds to the model's context."""
+    return str(answer["hookSpecificOutput"]["additionalContext"])
 
 
 @pytest.mark.parametrize("event", EVENTS)
@@ -149,7 +154,7 @@ def test_safe_fixes_are_applied_on_request(client: Client) -> None:
     client.place.text = client.place.text.replace("## 4. Progress Log", "## 4. progress log")
     edit = {"tool_input": {"file_path": str(client.place.path), "old_string": "a", "new_string": "b"}}
     before = client.place.text
-    assert "TS205" in client.hook("after-edit", given=edit)["reason"]
+    assert "TS205" in told(client.hook("after-edit", given=edit))
     assert client.place.text == before
     assert client.hook("after-edit", "--fix", given=edit) == {}
     assert "## 4. Progress Log" in client.place.text
@@ -193,7 +198,7 @@ def test_file_that_must_not_be_fixed_is_told(client: Client) -> None:
     """Where the fix is refused the agent hears why, with the findings."""
     client.place.text = client.place.text.replace("total: 0", "total: 5")
     edit = {"tool_input": {"file_path": str(client.place.path), "old_string": "a", "new_string": "b"}}
-    assert "of the 5 sessions that it counts" in client.hook("after-edit", "--fix", given=edit)["reason"]
+    assert "of the 5 sessions that it counts" in told(client.hook("after-edit", "--fix", given=edit))
 
 
 def test_environment_names_the_task(client: Client) -> None:
@@ -201,8 +206,7 @@ def test_environment_names_the_task(client: Client) -> None:
     client.place.new("102", title="Other")
     for named, expected in (("102", "Task 102"), ("999", "Task 101"), ("../x", "Task 101")):
         client.monkeypatch.setenv("TASKSTATE_TASK", named)
-        answer = client.hook("session-start")
-        assert answer["hookSpecificOutput"]["additionalContext"].startswith(f"{expected} is at hand")
+        assert told(client.hook("session-start")).startswith(f"{expected} is at hand")
 
 
 @pytest.mark.parametrize(
@@ -214,7 +218,7 @@ def test_branch_names_the_task(client: Client, branch: str, task: str) -> None:
     client.place.new("auth-2", title="Auth")
     client.place.new("2", title="Two")
     client.place.git("checkout", "--quiet", "-b", branch)
-    said = client.hook("session-start")["hookSpecificOutput"]["additionalContext"]
+    said = told(client.hook("session-start"))
     assert said.startswith(f"Task {task} is at hand: the branch is" if task else "taskstate keeps tasks here, none")
 
 
@@ -223,14 +227,14 @@ def test_newest_session_names_the_task(client: Client) -> None:
     client.place.new("102", title="Other")
     client.place.git("checkout", "--quiet", "main")
     client.place.add("Worked.")
-    said = client.hook("session-start")["hookSpecificOutput"]["additionalContext"]
+    said = told(client.hook("session-start"))
     assert said.startswith("Task 101 is at hand: it has the newest session")
 
 
 def test_task_that_is_closed_is_not_at_hand(client: Client) -> None:
     """A branch that is named after a task which was given up brings no brief."""
     client.run("drop", "101", "--note", "no")
-    said = client.hook("session-start")["hookSpecificOutput"]["additionalContext"]
+    said = told(client.hook("session-start"))
     assert "none is at hand" in said
 
 
