@@ -28,11 +28,24 @@ class Hook(NamedTuple):
     answer: Mapping[str, Any]
 
 
+class Leave(NamedTuple):
+    """Where a client keeps what runs without a person: a file, the list in it, how it writes a command and our server.
+
+    In TOML the server is a line of the table at `path`.
+    """
+
+    file: str
+    path: tuple[str, ...]
+    command: str
+    server: str
+
+
 class Client(NamedTuple):
     """A client's formats: its hooks by our event, and the files in which they and its MCP servers are configured.
 
     In a `flat` list of hooks the matcher stands beside the command; else a group with a matcher holds a list of
-    handlers. `timeout` is in the unit of the client.
+    handlers. `timeout` is in the unit of the client. `page` is what its model reads, and `names` the setting with the
+    names of such pages, where it has one.
     """
 
     name: str
@@ -40,6 +53,8 @@ class Client(NamedTuple):
     hook_file: str
     mcp_file: str
     page: str
+    leave: Leave
+    names: tuple[str, ...] = ()
     timeout: int = _SECONDS
     flat: bool = False
 
@@ -72,6 +87,7 @@ CLIENTS: Mapping[str, Client] = {
         hook_file=".claude/settings.json",
         mcp_file=".mcp.json",
         page="CLAUDE.md",
+        leave=Leave(".claude/settings.json", ("permissions", "allow"), "Bash(taskstate {0}:*)", "mcp__taskstate"),
     ),
     "codex": Client(
         "codex",
@@ -87,6 +103,8 @@ CLIENTS: Mapping[str, Client] = {
         hook_file=".codex/hooks.json",
         mcp_file=".codex/config.toml",
         page="AGENTS.md",
+        # Its sandbox runs commands without asking; a rule would run them outside of it.
+        leave=Leave(".codex/config.toml", ("mcp_servers", "taskstate"), "", 'default_tools_approval_mode = "approve"'),
     ),
     "cursor": Client(
         "cursor",
@@ -100,6 +118,7 @@ CLIENTS: Mapping[str, Client] = {
         hook_file=".cursor/hooks.json",
         mcp_file=".cursor/mcp.json",
         page="AGENTS.md",
+        leave=Leave(".cursor/cli.json", ("permissions", "allow"), "Shell(taskstate:{0}*)", "Mcp(taskstate:*)"),
         flat=True,
     ),
     "gemini": Client(
@@ -114,6 +133,10 @@ CLIENTS: Mapping[str, Client] = {
         hook_file=".gemini/settings.json",
         mcp_file=".gemini/settings.json",
         page="GEMINI.md",
+        leave=Leave(
+            ".gemini/settings.json", ("tools", "allowed"), "run_shell_command(taskstate {0})", "mcp_taskstate_*"
+        ),
+        names=("context", "fileName"),
         timeout=_SECONDS * 1000,
     ),
 }
