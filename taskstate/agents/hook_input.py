@@ -26,7 +26,8 @@ class HookCall(NamedTuple):
     """A call by a client: the working folder, why a session starts, the sub-agent, and what a tool does.
 
     Of a sub-agent `role` is its type and `agent_id` its id; `reads_only` says that its client lets it write nothing.
-    `repeats` says that the agent goes on already because of a block at its last stop.
+    `repeats` says that the agent goes on already because of a block at its last stop. `mode` is the client's word for
+    what it lets the agent do without asking.
     """
 
     folder: str
@@ -37,6 +38,7 @@ class HookCall(NamedTuple):
     command: str = ""
     edits: tuple[Edit, ...] = ()
     repeats: bool = False
+    mode: str = ""
 
 
 def read_call(data: bytes) -> HookCall:
@@ -65,6 +67,7 @@ def read_call(data: bytes) -> HookCall:
         command=_command(tool) or _command(values),
         edits=tuple(_edits(tool, folder)) or tuple(_edits(values, folder)),
         repeats=bool(values.get("stop_hook_active")) or bool(values.get("loop_count")),
+        mode=_text(values, "permission_mode"),
     )
 
 

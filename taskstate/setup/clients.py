@@ -70,6 +70,7 @@ def _denied(name: str) -> Mapping[str, Any]:
 
 _BLOCK = {"decision": "block", "reason": _TEXT}
 _DENY = {"decision": "deny", "reason": _TEXT}
+_NOTICE = {"systemMessage": _TEXT}  # it shows the text to the person, and lets the agent go on
 _REFUSED = {"permission": "deny", "user_message": _TEXT, "agent_message": _TEXT}
 
 CLIENTS: Mapping[str, Client] = {
@@ -144,10 +145,10 @@ DEFAULT = "claude"
 GENERIC = "generic"  # a client without hooks: it reads AGENTS.md alone
 
 
-def answer(client: str, event: str, text: str) -> Mapping[str, Any]:
+def answer(client: str, event: str, text: str, *, to_person: bool = False) -> Mapping[str, Any]:
     """Return what a client is answered: nothing where there is nothing to say, or it has no such event."""
     hook = CLIENTS[client].hooks.get(event)
-    filled: Mapping[str, Any] = _filled(hook.answer, text) if hook and text else {}
+    filled: Mapping[str, Any] = _filled(_NOTICE if to_person else hook.answer, text) if hook and text else {}
     return filled
 
 

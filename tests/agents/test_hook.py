@@ -9,6 +9,8 @@ from taskstate.setup.clients import CLIENTS, EVENTS
 from tests.support.place import tree
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.agents.conftest import Client
 
 STATE = ".taskstate/tasks/task-101-state.md"
@@ -135,6 +137,70 @@ def test_stop_is_blocked_once_in_a_turn(client: Client) -> None:
     assert "c.txt" in client.hook("stop")["reason"]
 
 
+DAMAGE: dict[str, Callable[[Client], object]] = {
+    "a key": lambda client: client.place.path.write_text(client.place.text.replace("delta:", "delta3:")),
+    "empty": lambda client: client.place.path.write_bytes(b""),
+    "bytes": lambda client: client.place.path.write_bytes(b"\xff\xfe"),
+    "gone": lambda client: client.place.path.unlink(),
+    "a conflict": lambda client: client.place.path.write_text(
+        client.place.text.replace("---\n", "---\n<<<<<<< HEAD\n", 1)
+    ),
+    "set back": lambda client: client.place.git("checkout", "--quiet", "HEAD", "--", STATE),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_damage_of_the_file_does_not_silence_the_stop(client: Client, damage: Callable[[Client], object]) -> None:
+    """The work is told by git and the note of the open turn; what is to be done works as it is printed."""
+    client.place.commit("Task: 101")
+    client.arrange("changed")
+    damage(client)
+    reason = client.hook("stop")["reason"]
+    assert "changed are b.txt" in reason
+    assert "`taskstate doctor --fix` first" in reason
+    assert client.hook("stop") == {}
+    client.run("doctor", "--fix")
+    assert "\ndelta:\n" in client.place.text
+
+
+def test_a_file_of_another_branch_is_not_damaged(client: Client) -> None:
+    """Where another branch is checked out that tells of no turn, its work is not asked for."""
+    client.place.commit("Task: 101")
+    client.place.git("branch", "other")
+    client.arrange("turn")
+    client.place.commit("Begun")
+    client.place.git("checkout", "--quiet", "other")
+    client.place.write("b.txt", "new\n")
+    assert client.hook("stop") == {}
+    client.place.git("checkout", "--quiet", "101-jwt")
+    assert "b.txt" in client.hook("stop")["reason"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "allowed", "blocks"),
+    [
+        ("acceptEdits", False, False),
+        ("acceptEdits", True, True),
+        ("dontAsk", False, False),
+        ("default", False, True),
+        ("bypassPermissions", False, True),
+    ],
+)
+def test_stop_asks_for_nothing_that_the_client_forbids(
+    client: Client, mode: str, *, allowed: bool, blocks: bool
+) -> None:
+    """Where nobody can be asked and nothing is allowed, the person hears of it once, and the agent is not held up."""
+    client.monkeypatch.delenv("CLAUDE_CODE_ENTRYPOINT", raising=False)
+    client.monkeypatch.setenv("HOME", str(client.place.root.parent))
+    client.arrange("changed")
+    if allowed:
+        client.place.write(".claude/settings.local.json", '{"permissions": {"allow": ["Bash(taskstate finish:*)"]}}')
+    first = client.hook("stop", given={"permission_mode": mode})
+    assert (first.get("decision") == "block") is blocks
+    assert ("init --agent claude --allow" in first.get("systemMessage", "")) is not blocks
+    assert client.hook("stop", given={"permission_mode": mode}) == {}
+
+
 def test_change_from_before_the_turn_is_not_its_work(client: Client) -> None:
     """What was not committed when the turn began does not block its stop."""
     client.place.write("b.txt", "from before\n")
@@ -231,6 +297,16 @@ def test_newest_session_names_the_task(client: Client) -> None:
     assert said.startswith("Task 101 is at hand: it has the newest session")
 
 
+def test_without_an_open_task_none_is_promised(client: Client) -> None:
+    """`next` is named where it finds one."""
+    client.place.git("checkout", "--quiet", "main")
+    assert "`taskstate next` names one" in told(client.hook("session-start"))
+    client.run("drop", "101", "--note", "no")
+    assert "taskstate next" not in told(client.hook("session-start"))
+    client.arrange("no-task")
+    assert "`taskstate new ID --title T`" in told(client.hook("session-start"))
+
+
 def test_task_that_is_closed_is_not_at_hand(client: Client) -> None:
     """A branch that is named after a task which was given up brings no brief."""
     client.run("drop", "101", "--note", "no")
@@ -251,7 +327,14 @@ def test_confirmations_belong_to_a_sub_agent_by_its_id(client: Client) -> None:
     assert "permanent ack --agent reviewer --version 1" in said["none"]
 
 
-@pytest.mark.parametrize("given", [{"agent_type": "Explore"}, {"agent_type": "planner", "permission_mode": "plan"}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"agent_type": "Explore"},
+        {"agent_type": "statusline-setup"},
+        {"agent_type": "planner", "permission_mode": "plan"},
+    ],
+)
 def test_who_only_reads_is_asked_to_read_only(client: Client, given: dict[str, str]) -> None:
     """It is told the version and where it stands, and no command that writes."""
     client.arrange("shared")
