@@ -67,12 +67,12 @@ def after_edit(event: Event) -> str:
     """Return what the linter finds in the files that were edited; with a request, after its safe fixes."""
     paths = [path for edit in event.call.edits for path in _inside(event, edit.path)]
     own, refused = [*_checked(event, paths)], tuple[str, ...]()
-    found = _of_the_agent(_findings(event, own))
+    found = _of_the_agent(_findings(event, own, fresh=True))
     if found and event.request:
         names = {each.path for each in found}
         states = [each for each in own if own_type(each.name) == "state" and event.workspace.relative(each) in names]
         refused = tuple(_fix(event, event.request, states))
-        found = _of_the_agent(_findings(event, own))
+        found = _of_the_agent(_findings(event, own, fresh=True))
     lines = [*refused, *_lines(found)]
     return "\n".join(["taskstate finds in what you edited:", *lines]) if lines else ""
 
@@ -117,13 +117,13 @@ def _checked(event: Event, paths: Iterable[Path]) -> Iterator[Path]:
             yield path
 
 
-def _findings(event: Event, paths: Iterable[Path]) -> tuple[Finding, ...]:
+def _findings(event: Event, paths: Iterable[Path], *, fresh: bool = False) -> tuple[Finding, ...]:
     from taskstate.lint.runner import LintRequest, check_files, open_run
 
     own = [*paths]
     if not own:
         return ()
-    run, _ = open_run(event.workspace, event.workspace.config, LintRequest(event.now, None))
+    run, _ = open_run(event.workspace, event.workspace.config, LintRequest(event.now, None, fresh=fresh))
     with closing(run.repository):
         report = check_files(own, run)
     if report.unreadable:
