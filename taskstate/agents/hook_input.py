@@ -27,7 +27,7 @@ class HookCall(NamedTuple):
 
     Of a sub-agent `role` is its type and `agent_id` its id; `reads_only` says that its client lets it write nothing.
     `repeats` says that the agent goes on already because of a block at its last stop. `mode` is the client's word for
-    what it lets the agent do without asking.
+    what it lets the agent do without asking. A command runs in `command_folder`.
     """
 
     folder: str
@@ -39,6 +39,7 @@ class HookCall(NamedTuple):
     edits: tuple[Edit, ...] = ()
     repeats: bool = False
     mode: str = ""
+    command_folder: str = ""
 
 
 def read_call(data: bytes) -> HookCall:
@@ -58,6 +59,7 @@ def read_call(data: bytes) -> HookCall:
         tool = _object(tool)
     tool = tool if isinstance(tool, dict) else {}
     folder = _folder(values)
+    where = os.path.join(folder, _text(tool, "dir_path"))
     return HookCall(
         folder=folder,
         source=_text(values, "source", "trigger"),
@@ -65,9 +67,10 @@ def read_call(data: bytes) -> HookCall:
         agent_id=_text(values, "agent_id", "agentId", "subagent_id"),
         reads_only=values.get("permission_mode") == "plan" or values.get("is_read_only") is True,
         command=_command(tool) or _command(values),
-        edits=tuple(_edits(tool, folder)) or tuple(_edits(values, folder)),
+        edits=tuple(_edits(tool, where)) or tuple(_edits(values, where)),
         repeats=bool(values.get("stop_hook_active")) or bool(values.get("loop_count")),
         mode=_text(values, "permission_mode"),
+        command_folder=where,
     )
 
 

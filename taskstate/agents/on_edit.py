@@ -47,7 +47,7 @@ def _refused_commit(event: Event) -> str:
     """Return the errors in the state files and handoffs that a commit of this repository would take along."""
     from taskstate.agents.shell_commits import commit_folders
 
-    workspace, committed = event.workspace, [*commit_folders(event.call.command, event.call.folder)]
+    workspace, committed = event.workspace, [*commit_folders(event.call.command, event.call.command_folder)]
     top = git.toplevel(workspace.root) if committed else None
     if top is None or not any(_is_in(top, each) for each in committed):
         return ""
