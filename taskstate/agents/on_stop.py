@@ -10,6 +10,7 @@ from contextlib import suppress
 from taskstate.agents.event import Notice
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
+from taskstate.model.statuses import CLOSED
 from taskstate.storage.cache import Cache
 from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
 
 _NAMED = 5  # files in a line
+_LOST = " Its state file does not tell of it any more: `taskstate doctor --fix` first."
 
 
 def stop(event: Event) -> str:
     """Return, once in a turn, that its work is in no session yet: to the person where the agent cannot record it."""
     workspace = event.workspace
-    if event.call.repeats:
+    if event.call.repeats or event.call.reads_only:
         return ""
     said: Cache[str] = Cache(workspace.private.cache("stops.json"), str)
     for noted in open_turns.here(workspace):
@@ -47,20 +49,15 @@ def _standing(workspace: Workspace, noted: OpenTurn) -> tuple[OpenTurn | None, s
 
     A file that is gone, or tells of no turn, may also be that of another branch.
     """
-    turn, last = None, 0
+    turn, is_over = None, False
     with suppress(TaskstateError):
         loaded = workspace.load(workspace.locate(noted.task))
-        turn, last = open_turns.of_document(loaded.document, noted.task), loaded.state.last_session
-    if last > (turn or noted).session:
-        return None, ""
-    if turn:
-        return turn, ""
-    is_lost = noted.tree and noted.branch == (git.branch(workspace.root) or "")
-    return (
-        (noted, " Its state file does not tell of it any more: `taskstate doctor --fix` first.")
-        if is_lost
-        else (None, "")
-    )
+        turn = open_turns.of_document(loaded.document, noted.task)
+        is_over = loaded.state.last_session > (turn or noted).session or loaded.state.status in CLOSED
+    if is_over or turn:
+        return None if is_over else turn, ""
+    is_here = noted.tree and noted.branch == (git.branch(workspace.root) or "")
+    return (noted, _LOST) if is_here else (None, "")
 
 
 def unrecorded(workspace: Workspace, turn: OpenTurn) -> str:

@@ -201,6 +201,13 @@ def test_stop_asks_for_nothing_that_the_client_forbids(
     assert client.hook("stop", given={"permission_mode": mode}) == {}
 
 
+def test_who_only_reads_is_asked_at_a_later_stop(client: Client) -> None:
+    """A plan mode writes nothing; when the agent works again it hears of what is in no session."""
+    client.arrange("changed")
+    assert client.hook("stop", given={"permission_mode": "plan"}) == {}
+    assert "b.txt" in client.hook("stop", given={"permission_mode": "default"})["reason"]
+
+
 def test_change_from_before_the_turn_is_not_its_work(client: Client) -> None:
     """What was not committed when the turn began does not block its stop."""
     client.place.write("b.txt", "from before\n")
