@@ -7,6 +7,8 @@ import re
 from taskstate.agents.task_at_hand import task_at_hand
 from taskstate.model.permanent import shown_version
 from taskstate.permanent.readers import standing
+from taskstate.setup.clients import CLIENTS
+from taskstate.storage import files, folders
 from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace import open_turns
 
@@ -20,6 +22,8 @@ BUDGET = 800  # tokens of the brief: with the other hooks of a turn it stays bel
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
 # Sub-agents of Claude Code that only read, or have no tool that runs commands.
 _READERS = frozenset(("Explore", "Plan", "statusline-setup"))
+_TOOLS = re.compile(rb"(?ms)\A---\r?\n(?:(?!---).*?^)?tools:(.*?)^(?:\w|---)")
+_CONFIRMING = re.compile(rb"\bBash\b|\*|mcp__taskstate")
 
 
 def session_start(event: Event) -> str:
@@ -62,13 +66,23 @@ def subagent_start(event: Event) -> str:
     role = call.role if _NAME.fullmatch(call.role) else ""
     agent = f"{role}:{call.agent_id}" if role and _NAME.fullmatch(call.agent_id) else role
     # Who cannot write cannot confirm either, and is asked to read only.
-    shared = standing(workspace, "" if call.reads_only or role in _READERS else agent)
+    shared = standing(workspace, "" if call.reads_only or role in _READERS or _lacks_tools(event, role) else agent)
     lines = [f"Permanent task {shared.id}: {shared.line}"] if shared else []
     found = task_at_hand(workspace, event.named_task)
     if found:
         flag = f" --role {role}" if role in workspace.config.roles else ""
         lines.append(f"Task at hand: {found.loaded.state.id}; read `taskstate brief {found.loaded.state.id}{flag}`")
     return "\n".join(lines)
+
+
+def _lacks_tools(event: Event, role: str) -> bool:
+    """Return whether a sub-agent's own file in the repository names its tools, and none with which to confirm."""
+    folder = CLIENTS[event.client].agents
+    path = event.workspace.root / folder / f"{role}.md"
+    if not folder or not role or not folders.is_file(path):
+        return False
+    tools = _TOOLS.search(files.read(path))
+    return tools is not None and _CONFIRMING.search(tools[1]) is None
 
 
 def _first_page(event: Event, found: AtHand | None) -> str:

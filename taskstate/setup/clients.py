@@ -45,7 +45,7 @@ class Client(NamedTuple):
 
     In a `flat` list of hooks the matcher stands beside the command; else a group with a matcher holds a list of
     handlers. `timeout` is in the unit of the client. `page` is what its model reads, and `names` the setting with the
-    names of such pages, where it has one.
+    names of such pages, where it has one. `agents` is the folder in which a repository describes sub-agents.
     """
 
     name: str
@@ -57,6 +57,7 @@ class Client(NamedTuple):
     names: tuple[str, ...] = ()
     timeout: int = _SECONDS
     flat: bool = False
+    agents: str = ""
 
 
 def _context(name: str) -> Mapping[str, Any]:
@@ -89,6 +90,7 @@ CLIENTS: Mapping[str, Client] = {
         mcp_file=".mcp.json",
         page="CLAUDE.md",
         leave=Leave(".claude/settings.json", ("permissions", "allow"), "Bash(taskstate {0}:*)", "mcp__taskstate"),
+        agents=".claude/agents",
     ),
     "codex": Client(
         "codex",

@@ -350,6 +350,24 @@ def test_who_only_reads_is_asked_to_read_only(client: Client, given: dict[str, s
     assert "permanent ack" not in said
 
 
+@pytest.mark.parametrize(
+    ("tools", "asked"),
+    [
+        ("tools: Read, Grep\n", False),
+        ("tools:\n  - Read\n  - Grep\nmodel: haiku\n", False),
+        ("tools: Read, Bash\n", True),
+        ("tools: Read, mcp__taskstate__permanent\n", True),
+        ("description: no tools: at all\n", True),
+    ],
+)
+def test_who_has_no_tool_to_confirm_with_is_not_asked_to(client: Client, tools: str, *, asked: bool) -> None:
+    """The file of a sub-agent in the repository says which tools it has; without a list it has all."""
+    client.arrange("shared")
+    client.place.write(".claude/agents/reader.md", f"---\nname: reader\n{tools}---\nBash reads.\n")
+    said = json.dumps(client.hook("subagent-start", given={"agent_type": "reader", "agent_id": "a1"}))
+    assert ("permanent ack" in said) is asked
+
+
 def test_after_a_compaction_the_shared_context_comes_first(client: Client) -> None:
     """The command that recovers is named with the agent of the turn; without a permanent task it is not."""
     assert "permanent recover" not in json.dumps(client.hook("compaction"))
