@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 BUDGET = 800  # tokens of the brief: with the other hooks of a turn it stays below 1,200
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
-# Sub-agents of Claude Code that only read, or have no tool that runs commands.
-_READERS = frozenset(("Explore", "Plan", "statusline-setup"))
+_READERS, _RUN_NONE = frozenset(("Explore", "Plan")), frozenset(("statusline-setup",))  # sub-agents of Claude Code
 _TOOLS = re.compile(rb"(?ms)\A---\r?\n(?:(?!---).*?^)?tools:(.*?)^(?:\w|---)")
 _CONFIRMING = re.compile(rb"\bBash\b|\*|mcp__taskstate")
 
@@ -65,18 +64,23 @@ def subagent_start(event: Event) -> str:
     workspace, call = event.workspace, event.call
     role = call.role if _NAME.fullmatch(call.role) else ""
     agent = f"{role}:{call.agent_id}" if role and _NAME.fullmatch(call.agent_id) else role
+    runs_none = role in _RUN_NONE or _lacks_tools(event, role)
     # Who cannot write cannot confirm either, and is asked to read only.
-    shared = standing(workspace, "" if call.reads_only or role in _READERS or _lacks_tools(event, role) else agent)
-    lines = [f"Permanent task {shared.id}: {shared.line}"] if shared else []
+    shared = standing(workspace, "" if runs_none or call.reads_only or role in _READERS else agent)
     found = task_at_hand(workspace, event.named_task)
+    lines = []
+    if shared:
+        place = f"{shown_version(shared.version)}, {workspace.relative(workspace.locate(shared.id))}"
+        lines.append(f"Permanent task {shared.id}: {place if runs_none else shared.line}")
     if found:
-        flag = f" --role {role}" if role in workspace.config.roles else ""
-        lines.append(f"Task at hand: {found.loaded.state.id}; read `taskstate brief {found.loaded.state.id}{flag}`")
+        task_id, flag = found.loaded.state.id, f" --role {role}" if role in workspace.config.roles else ""
+        read = found.loaded.relative if runs_none else f"`taskstate brief {task_id}{flag}`"
+        lines.append(f"Task at hand: {task_id}; read {read}")
     return "\n".join(lines)
 
 
 def _lacks_tools(event: Event, role: str) -> bool:
-    """Return whether a sub-agent's own file in the repository names its tools, and none with which to confirm."""
+    """Return whether a sub-agent's own file in the repository names its tools, and none that runs our commands."""
     folder = CLIENTS[event.client].agents
     path = event.workspace.root / folder / f"{role}.md"
     if not folder or not role or not folders.is_file(path):

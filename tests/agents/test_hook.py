@@ -338,7 +338,6 @@ def test_confirmations_belong_to_a_sub_agent_by_its_id(client: Client) -> None:
     "given",
     [
         {"agent_type": "Explore"},
-        {"agent_type": "statusline-setup"},
         {"agent_type": "planner", "permission_mode": "plan"},
     ],
 )
@@ -360,12 +359,13 @@ def test_who_only_reads_is_asked_to_read_only(client: Client, given: dict[str, s
         ("description: no tools: at all\n", True),
     ],
 )
-def test_who_has_no_tool_to_confirm_with_is_not_asked_to(client: Client, tools: str, *, asked: bool) -> None:
+def test_who_runs_no_command_is_told_of_files(client: Client, tools: str, *, asked: bool) -> None:
     """The file of a sub-agent in the repository says which tools it has; without a list it has all."""
     client.arrange("shared")
     client.place.write(".claude/agents/reader.md", f"---\nname: reader\n{tools}---\nBash reads.\n")
     said = json.dumps(client.hook("subagent-start", given={"agent_type": "reader", "agent_id": "a1"}))
-    assert ("permanent ack" in said) is asked
+    assert ("permanent ack" in said) is ("`" in said) is asked
+    assert (STATE in said) is (".taskstate/tasks/task-P1-state.md" in said) is not asked
 
 
 def test_after_a_compaction_the_shared_context_comes_first(client: Client) -> None:
