@@ -1,7 +1,8 @@
 """Finds the `git commit`s and the patches of `apply_patch` in a shell command, each with the folder in which it works.
 
 It reads words as a shell does, and runs nothing. A quoted text, an argument of another program and the body of a here
-document are no commands. What it cannot follow, such as a variable, counts as the present folder: one check too many.
+document are no commands, but for one that a shell runs. What it cannot follow, such as a variable, counts as the
+present folder: one check too many.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class Patch(NamedTuple):
 
 def commit_folders(command: str, folder: str) -> Iterator[str]:
     """Yield the folder of each `git commit` in a command that begins in `folder`."""
-    for program, words, where in _programs(command, folder, []):
+    for program, words, where in _programs(command.replace("\0", ""), folder, []):
         committed = _of_commit(words, where) if program == "git" else None
         if committed is not None:
             yield committed
@@ -73,8 +74,7 @@ def patches(command: str, folder: str) -> Iterator[Patch]:
     bodies: list[str] = []
     before: list[str] = []
     for program, words, where in _programs(command.replace("\0", ""), folder, bodies):
-        texts = [*words, *(bodies[int(number)] for each in words for number in _BODY.findall(each))]
-        given = [each for each in texts if BEGIN in each]
+        given = [each for each in (*words, *_inserted(words, bodies)) if BEGIN in each]
         if program in _PATCHERS:
             yield from (Patch(each, where) for each in given or before)
         before = given
@@ -99,7 +99,7 @@ def _programs(command: str, folder: str, bodies: list[str]) -> Iterator[tuple[st
         if program in {"cd", "pushd"}:
             folder = _joined(folder, next((each for each in words[1:] if not each.startswith("-")), "~"))
         elif program in _SHELLS or program == "eval":
-            yield from _programs(_script(words), folder, bodies)
+            yield from _programs(_script(words, bodies), folder, bodies)
         elif words:
             yield program, words[1:], folder
 
@@ -142,9 +142,16 @@ def _joined(folder: str, value: str) -> str:
     return folder if "$" in value else os.path.normpath(os.path.join(folder, os.path.expanduser(value)))
 
 
-def _script(words: list[str]) -> str:
-    """Return what a shell is given to run: the text behind `-c`, or all words of `eval`."""
+def _script(words: list[str], bodies: list[str]) -> str:
+    """Return what a shell is given to run: all words of `eval`, the text behind `-c`, or a here document."""
     if words[0] == "eval":
         return " ".join(words[1:])
+    if all(each.startswith(("-s", "-l", "\0")) for each in words[1:]):
+        return "\n".join(_inserted(words, bodies))
     option = next((at for at, each in enumerate(words) if re.fullmatch(r"-[a-z]*c", each)), len(words))
     return " ".join(words[option + 1 : option + 2])
+
+
+def _inserted(words: list[str], bodies: list[str]) -> Iterator[str]:
+    """Yield the here documents that stand in these words."""
+    yield from (bodies[int(number)] for each in words for number in _BODY.findall(each))
