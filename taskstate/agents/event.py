@@ -27,9 +27,16 @@ class Event(NamedTuple):
 
     workspace: Workspace
     call: HookCall
+    client: str
     now: str
     named_task: str = ""
     request: Request | None = None
+
+
+class Notice(str):
+    """What is said to the person, and not to the agent."""
+
+    __slots__ = ()
 
 
 # By event, the module and the function: imported only when called, since a hook is to cost no time.
@@ -45,10 +52,11 @@ _FUNCTIONS: Mapping[str, tuple[str, str]] = {
 
 
 def text_of(name: str, event: Event) -> str:
-    """Return what is said at an event; empty where there is nothing to say.
+    """Return what is said at an event: to the agent, or as a `Notice`; empty where there is nothing to say.
 
     Raises:
         TaskstateError: a file that it needs cannot be read.
     """
     module, function = _FUNCTIONS[name]
-    return str(getattr(import_module(f"taskstate.agents.{module}"), function)(event))
+    text: str = getattr(import_module(f"taskstate.agents.{module}"), function)(event)
+    return text

@@ -9,7 +9,7 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
-from taskstate.agents.event import Event, text_of
+from taskstate.agents.event import Event, Notice, text_of
 from taskstate.agents.hook_input import read_call
 from taskstate.errors import TaskstateError
 from taskstate.messages import closest, one_line
@@ -65,7 +65,8 @@ def respond(hooked: Hooked, data: bytes) -> Answer:
         require_set_up(workspace)
         said = _said(workspace, call, hooked)
         text = printable(masked(said, workspace.config.secrets.allow))  # it quotes files, and a model reads it
-        return Answer(json.dumps(clients.answer(hooked.client, hooked.event, text), ensure_ascii=False), "")
+        answer = clients.answer(hooked.client, hooked.event, text, to_person=isinstance(said, Notice))
+        return Answer(json.dumps(answer, ensure_ascii=False), "")
     except TaskstateError as error:
         fault = str(error)
     except Exception as error:  # noqa: BLE001 - whatever it is, the client's session goes on
@@ -92,7 +93,8 @@ def _said(workspace: Workspace, call: HookCall, hooked: Hooked) -> str:
         from taskstate.writing.change import Request
 
         request = Request(WriteMetadata(actor=hooked.actor, now=hooked.now))
-    return text_of(hooked.event, Event(workspace, call, _timestamp(hooked.now), hooked.task, request))
+    now = _timestamp(hooked.now)
+    return text_of(hooked.event, Event(workspace, call, hooked.client, now, hooked.task, request))
 
 
 def _timestamp(moment: datetime) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 
-from taskstate.agents.patches import Edit, edits_in_patch
+from taskstate.agents.patches import BEGIN, Edit, edits_in_patch
 from taskstate.errors import TaskstateError
 from taskstate.storage import folders
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -26,7 +26,8 @@ class HookCall(NamedTuple):
     """A call by a client: the working folder, why a session starts, the sub-agent, and what a tool does.
 
     Of a sub-agent `role` is its type and `agent_id` its id; `reads_only` says that its client lets it write nothing.
-    `repeats` says that the agent goes on already because of a block at its last stop.
+    `repeats` says that the agent goes on already because of a block at its last stop. `mode` is the client's word for
+    what it lets the agent do without asking. A command runs in `command_folder`.
     """
 
     folder: str
@@ -37,6 +38,8 @@ class HookCall(NamedTuple):
     command: str = ""
     edits: tuple[Edit, ...] = ()
     repeats: bool = False
+    mode: str = ""
+    command_folder: str = ""
 
 
 def read_call(data: bytes) -> HookCall:
@@ -55,15 +58,19 @@ def read_call(data: bytes) -> HookCall:
     if isinstance(tool, str):
         tool = _object(tool)
     tool = tool if isinstance(tool, dict) else {}
+    folder = _folder(values)
+    where = os.path.join(folder, _text(tool, "dir_path"))
     return HookCall(
-        folder=_folder(values),
+        folder=folder,
         source=_text(values, "source", "trigger"),
         role=_text(values, "agent_type", "subagent_type"),
         agent_id=_text(values, "agent_id", "agentId", "subagent_id"),
         reads_only=values.get("permission_mode") == "plan" or values.get("is_read_only") is True,
         command=_command(tool) or _command(values),
-        edits=tuple(_edits(tool)) or tuple(_edits(values)),
+        edits=tuple(_edits(tool, where)) or tuple(_edits(values, where)),
         repeats=bool(values.get("stop_hook_active")) or bool(values.get("loop_count")),
+        mode=_text(values, "permission_mode"),
+        command_folder=where,
     )
 
 
@@ -97,11 +104,13 @@ def _command(values: Mapping[str, Any]) -> str:
     return command if isinstance(command, str) else ""
 
 
-def _edits(values: Mapping[str, Any]) -> Iterator[Edit]:
+def _edits(values: Mapping[str, Any], folder: str) -> Iterator[Edit]:
     path = _text(values, *_PATH)
-    patch = next((text for text in _patches(values) if "*** Begin Patch" in text), "")
-    if patch:
+    patch = next((text for text in _patches(values) if BEGIN in text), "")
+    if patch.lstrip().startswith((BEGIN, "<<")):
         yield from edits_in_patch(patch)
+    elif patch:
+        yield from _edits_by_shell(_command(values) or patch, folder)
     elif path and isinstance(values.get("edits"), list):
         pieces = [each for each in values["edits"] if isinstance(each, dict)]
         yield Edit(path, replaced=tuple((_text(each, *_OLD), _text(each, *_NEW)) for each in pieces))
@@ -112,6 +121,14 @@ def _edits(values: Mapping[str, Any]) -> Iterator[Edit]:
         yield Edit(path, content=_text(values, *_CONTENT))
     elif path:
         yield Edit(path)
+
+
+def _edits_by_shell(command: str, folder: str) -> Iterator[Edit]:
+    """Yield the edits of the patches in a shell command; their paths go out from where it has gone by then."""
+    from taskstate.agents.shell_commits import patches  # most calls have none
+
+    for patch in patches(command, folder):
+        yield from (each._replace(path=os.path.join(patch.folder, each.path)) for each in edits_in_patch(patch.text))
 
 
 def _patches(values: Mapping[str, Any]) -> Iterator[str]:

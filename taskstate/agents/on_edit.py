@@ -6,7 +6,6 @@ import os
 from contextlib import closing
 from pathlib import Path
 
-from taskstate.agents.shell_commits import commit_folders
 from taskstate.errors import TaskstateError
 from taskstate.model.names import own_type
 from taskstate.storage import folders
@@ -40,10 +39,17 @@ def before_edit(event: Event) -> str:
 
 
 def before_commit(event: Event) -> str:
+    """Return why a patch in a shell command is refused, and the errors that its commit here would take along."""
+    return "\n".join(filter(None, (before_edit(event), _refused_commit(event))))
+
+
+def _refused_commit(event: Event) -> str:
     """Return the errors in the state files and handoffs that a commit of this repository would take along."""
-    workspace = event.workspace
-    top = git.toplevel(workspace.root)
-    if top is None or not any(_is_in(top, each) for each in commit_folders(event.call.command, event.call.folder)):
+    from taskstate.agents.shell_commits import commit_folders
+
+    workspace, committed = event.workspace, [*commit_folders(event.call.command, event.call.command_folder)]
+    top = git.toplevel(workspace.root) if committed else None
+    if top is None or not any(_is_in(top, each) for each in committed):
         return ""
     changed = (workspace.root / name for name in worktree.dirty_files(workspace.root, lambda _: False))
     found = [each for each in _findings(event, _checked(event, changed)) if each.diagnostic.severity == "error"]
@@ -61,12 +67,12 @@ def after_edit(event: Event) -> str:
     """Return what the linter finds in the files that were edited; with a request, after its safe fixes."""
     paths = [path for edit in event.call.edits for path in _inside(event, edit.path)]
     own, refused = [*_checked(event, paths)], tuple[str, ...]()
-    found = _of_the_agent(_findings(event, own))
+    found = _of_the_agent(_findings(event, own, fresh=True))
     if found and event.request:
         names = {each.path for each in found}
         states = [each for each in own if own_type(each.name) == "state" and event.workspace.relative(each) in names]
         refused = tuple(_fix(event, event.request, states))
-        found = _of_the_agent(_findings(event, own))
+        found = _of_the_agent(_findings(event, own, fresh=True))
     lines = [*refused, *_lines(found)]
     return "\n".join(["taskstate finds in what you edited:", *lines]) if lines else ""
 
@@ -111,13 +117,13 @@ def _checked(event: Event, paths: Iterable[Path]) -> Iterator[Path]:
             yield path
 
 
-def _findings(event: Event, paths: Iterable[Path]) -> tuple[Finding, ...]:
+def _findings(event: Event, paths: Iterable[Path], *, fresh: bool = False) -> tuple[Finding, ...]:
     from taskstate.lint.runner import LintRequest, check_files, open_run
 
     own = [*paths]
     if not own:
         return ()
-    run, _ = open_run(event.workspace, event.workspace.config, LintRequest(event.now, None))
+    run, _ = open_run(event.workspace, event.workspace.config, LintRequest(event.now, None, fresh=fresh))
     with closing(run.repository):
         report = check_files(own, run)
     if report.unreadable:

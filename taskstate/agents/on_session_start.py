@@ -6,20 +6,23 @@ import re
 
 from taskstate.agents.task_at_hand import task_at_hand
 from taskstate.model.permanent import shown_version
-from taskstate.model.write_metadata import blocks_of
 from taskstate.permanent.readers import standing
+from taskstate.setup.clients import CLIENTS
+from taskstate.storage import files, folders
 from taskstate.typed import TYPE_CHECKING
+from taskstate.workspace import open_turns
 
 if TYPE_CHECKING:
     from taskstate.agents.event import Event
     from taskstate.agents.task_at_hand import AtHand
-    from taskstate.model.delta_block import Turn
-    from taskstate.workspace.workspace import Loaded
+    from taskstate.workspace.open_turns import OpenTurn
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 BUDGET = 800  # tokens of the brief: with the other hooks of a turn it stays below 1,200
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
-_READERS = frozenset(("Explore", "Plan"))  # sub-agents of Claude Code that only read
-_NO_TASK = "taskstate keeps tasks here, none is at hand: `taskstate next` names one, `taskstate start ID` begins it"
+_READERS, _RUN_NONE = frozenset(("Explore", "Plan")), frozenset(("statusline-setup",))  # sub-agents of Claude Code
+_TOOLS = re.compile(rb"(?ms)\A---\r?\n(?:(?!---).*?^)?tools:(.*?)^(?:\w|---)")
+_CONFIRMING = re.compile(rb"\bBash\b|\*|mcp__taskstate")
 
 
 def session_start(event: Event) -> str:
@@ -34,17 +37,17 @@ def compaction(event: Event) -> str:
     from taskstate.agents.on_stop import how_to_finish, unrecorded
 
     found = task_at_hand(event.workspace, event.named_task)
-    turn = blocks_of(found.loaded.document).delta.turn if found else None
+    turn = _turn(found.loaded) if found else None
     text = _recovery(event, turn) + _first_page(event, found)
     if not found or not turn:
         return text
-    missing = unrecorded(event.workspace, found.loaded, turn)
+    missing = "" if found.loaded.state.last_session > turn.session else unrecorded(event.workspace, turn)
     task_id = found.loaded.state.id
     recorded = f"Not recorded yet: {missing}. {how_to_finish(task_id)}\n\n" if missing else ""
     return f"Your context was compacted; what follows is exact, your memory is not.\n{recorded}{text}"
 
 
-def _recovery(event: Event, turn: Turn | None) -> str:
+def _recovery(event: Event, turn: OpenTurn | None) -> str:
     """Return the command by which an agent recovers the shared context; empty where there is none."""
     shared = standing(event.workspace, "")
     if shared is None:
@@ -61,33 +64,63 @@ def subagent_start(event: Event) -> str:
     workspace, call = event.workspace, event.call
     role = call.role if _NAME.fullmatch(call.role) else ""
     agent = f"{role}:{call.agent_id}" if role and _NAME.fullmatch(call.agent_id) else role
+    runs_none = role in _RUN_NONE or _lacks_tools(event, role)
     # Who cannot write cannot confirm either, and is asked to read only.
-    shared = standing(workspace, "" if call.reads_only or role in _READERS else agent)
-    lines = [f"Permanent task {shared.id}: {shared.line}"] if shared else []
+    shared = standing(workspace, "" if runs_none or call.reads_only or role in _READERS else agent)
     found = task_at_hand(workspace, event.named_task)
+    lines = []
+    if shared:
+        place = f"{shown_version(shared.version)}, {workspace.relative(workspace.locate(shared.id))}"
+        lines.append(f"Permanent task {shared.id}: {place if runs_none else shared.line}")
     if found:
-        flag = f" --role {role}" if role in workspace.config.roles else ""
-        lines.append(f"Task at hand: {found.loaded.state.id}; read `taskstate brief {found.loaded.state.id}{flag}`")
+        task_id, flag = found.loaded.state.id, f" --role {role}" if role in workspace.config.roles else ""
+        read = found.loaded.relative if runs_none else f"`taskstate brief {task_id}{flag}`"
+        lines.append(f"Task at hand: {task_id}; read {read}")
     return "\n".join(lines)
+
+
+def _lacks_tools(event: Event, role: str) -> bool:
+    """Return whether a sub-agent's own file in the repository names its tools, and none that runs our commands."""
+    folder = CLIENTS[event.client].agents
+    path = event.workspace.root / folder / f"{role}.md"
+    if not folder or not role or not folders.is_file(path):
+        return False
+    tools = _TOOLS.search(files.read(path))
+    return tools is not None and _CONFIRMING.search(tools[1]) is None
 
 
 def _first_page(event: Event, found: AtHand | None) -> str:
     workspace = event.workspace
     if found is None:
         shared = standing(workspace, "")
-        return _NO_TASK + (f"\nShared context of all tasks: {shared.line}" if shared else "")
+        return _no_task(workspace) + (f"\nShared context of all tasks: {shared.line}" if shared else "")
     from taskstate.tasks.size_warning import suggestion
     from taskstate.turn.first_page import first_page
 
     loaded, why = found
-    turn = blocks_of(loaded.document).delta.turn
+    turn = _turn(loaded)
     role = (turn and turn.role) or ""
     page = first_page(workspace, loaded, role, min(BUDGET, workspace.config.brief.budget))
     told = "".join(f"\n- {each}" for each in suggestion(workspace, loaded.state))
     return f"Task {loaded.state.id} is at hand: {why}. {_turn_words(loaded, turn)}{told}\n\n{page}"
 
 
-def _turn_words(loaded: Loaded, turn: Turn | None) -> str:
+def _no_task(workspace: Workspace) -> str:
+    """Return where to find a task; no command is named that would find none."""
+    from taskstate.tasks.next_task import is_open
+    from taskstate.workspace import task_index
+
+    where = "`taskstate new ID --title T` makes one"
+    if any(each.problem or is_open(each) for each in task_index.all_tasks(workspace)):
+        where = "`taskstate next` names one, `taskstate start ID` begins it"
+    return f"taskstate keeps tasks here, none is at hand: {where}"
+
+
+def _turn(loaded: Loaded) -> OpenTurn | None:
+    return open_turns.of_document(loaded.document, loaded.state.id)
+
+
+def _turn_words(loaded: Loaded, turn: OpenTurn | None) -> str:
     task_id = loaded.state.id
     if turn is None:
         return f"No turn is open: `taskstate start {task_id}` begins one."
@@ -96,6 +129,6 @@ def _turn_words(loaded: Loaded, turn: Turn | None) -> str:
     return f"Its turn is open since {turn.started_at}: {command} goes on with it."
 
 
-def _agent_flag(turn: Turn | None) -> str:
+def _agent_flag(turn: OpenTurn | None) -> str:
     name = (turn and turn.agent) or ""
     return f" --agent {name}" if re.fullmatch(r"[\w.@:-]+", name) else ""

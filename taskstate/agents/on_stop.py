@@ -1,54 +1,89 @@
-"""At a stop: says, once in a turn, that its work is in no session yet."""
+"""At a stop: says, once in a turn, that its work is in no session yet.
+
+That rests on git and on the note of the open turn: a state file that is damaged or gone silences nothing.
+"""
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from taskstate.agents.event import Notice
+from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
-from taskstate.model.write_metadata import blocks_of
+from taskstate.model.statuses import CLOSED
 from taskstate.storage.cache import Cache
+from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
-from taskstate.turn.situation import look
 from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace import open_turns
 
 if TYPE_CHECKING:
     from taskstate.agents.event import Event
-    from taskstate.model.delta_block import Turn
-    from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.workspace.open_turns import OpenTurn
+    from taskstate.workspace.workspace import Workspace
 
 _NAMED = 5  # files in a line
+_LOST = " Its state file does not tell of it any more: `taskstate doctor --fix` first."
 
 
 def stop(event: Event) -> str:
-    """Return, once in a turn, that its work is in no session yet."""
+    """Return, once in a turn, that its work is in no session yet: to the person where the agent cannot record it."""
     workspace = event.workspace
-    if event.call.repeats:
+    if event.call.repeats or event.call.reads_only:
         return ""
     said: Cache[str] = Cache(workspace.private.cache("stops.json"), str)
-    for each in open_turns.here(workspace):
-        loaded = workspace.load(workspace.locate(each.task))
-        turn = blocks_of(loaded.document).delta.turn
+    for noted in open_turns.here(workspace):
+        turn, lost = _standing(workspace, noted)
         which = f"{turn.started_at} {turn.session}" if turn else ""
-        if turn is None or said.get(each.task) == which:
-            continue
-        missing = unrecorded(workspace, loaded, turn)
+        missing = unrecorded(workspace, turn) if turn and said.get(noted.task) != which else ""
         if missing:
-            said.put(each.task, which)
+            said.put(noted.task, which)
             said.save()
-            what = f"The turn on task {loaded.state.id} is open and its work in no session: {missing}."
-            return f"{what} {how_to_finish(loaded.state.id)}"
+            what = f"The turn on task {noted.task} is open and its work in no session: {missing}.{lost}"
+            return _words(event, what, noted.task)
     return ""
 
 
-def unrecorded(workspace: Workspace, loaded: Loaded, turn: Turn) -> str:
-    """Return which files changed in a turn that no session tells of; empty where none did, or one tells of them."""
-    if loaded.state.last_session > turn.session or turn.tree is None:
+def _standing(workspace: Workspace, noted: OpenTurn) -> tuple[OpenTurn | None, str]:
+    """Return an open turn, and what to do first where its state file does not tell of it; None for one with a session.
+
+    A file that is gone, or tells of no turn, may also be that of another branch.
+    """
+    turn, is_over = None, False
+    with suppress(TaskstateError):
+        loaded = workspace.load(workspace.locate(noted.task))
+        turn = open_turns.of_document(loaded.document, noted.task)
+        is_over = loaded.state.last_session > (turn or noted).session or loaded.state.status in CLOSED
+    if is_over or turn:
+        return None if is_over else turn, ""
+    is_here = noted.tree and noted.branch == (git.branch(workspace.root) or "")
+    return (noted, _LOST) if is_here else (None, "")
+
+
+def unrecorded(workspace: Workspace, turn: OpenTurn) -> str:
+    """Return what has changed since a turn began, or an empty text; nothing while git is in the middle of a merge."""
+    root, is_ours = workspace.root, workspace.is_ours
+    if not turn.tree or git.operation_in_progress(root):
         return ""
-    if look(workspace, loaded, None).where.tree == turn.tree:
+    dirty = worktree.dirty_files(root, is_ours)
+    if not dirty and turn.head == git.head(root):
         return ""
-    dirty = worktree.dirty_files(workspace.root, workspace.is_ours)
+    if worktree.tree_id(root, is_ours, folder=workspace.config.root) == turn.tree:
+        return ""
     return f"changed are {first_of(dirty, _NAMED)}" if dirty else "there are new commits"
 
 
 def how_to_finish(task_id: str) -> str:
     """Return the command that records what was done."""
     return f"Record it: `taskstate finish {task_id} --did T --state T --next T`, with `--pause` if it is to go on."
+
+
+def _words(event: Event, what: str, task_id: str) -> str:
+    """Return what is said of unrecorded work: to the person alone where the agent is kept from recording it."""
+    from taskstate.setup.permissions import allows
+
+    client = event.client
+    if allows(event.workspace.root, client, event.call.mode):
+        return f"{what} {how_to_finish(task_id)}"
+    cure = f"run it, and see `taskstate init --agent {client} --allow`"
+    return Notice(f"{what} {client} does not let the agent run `taskstate finish {task_id}`: {cure}")

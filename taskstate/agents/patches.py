@@ -7,6 +7,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+BEGIN = "*** Begin Patch"
 _MARKS = {"*** Add File: ": "add", "*** Update File: ": "update", "*** Delete File: ": "delete"}
 _MOVE = "*** Move to: "
 

@@ -1,7 +1,8 @@
-"""Finds the `git commit`s in a shell command, each with the folder in which it works.
+"""Finds the `git commit`s and the patches of `apply_patch` in a shell command, each with the folder in which it works.
 
 It reads words as a shell does, and runs nothing. A quoted text, an argument of another program and the body of a here
-document are no commands. What it cannot follow, such as a variable, counts as the present folder: one check too many.
+document are no commands, but for one that a shell runs. What it cannot follow, such as a variable, counts as the
+present folder: one check too many.
 """
 
 from __future__ import annotations
@@ -10,12 +11,19 @@ import os
 import re
 import shlex
 
-from taskstate.typed import TYPE_CHECKING
+from taskstate.agents.patches import BEGIN
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_HERE_DOCUMENT = re.compile(r"(?ms)(<<-?[ \t]*(['\"\\]?)(\w+)['\"]?[^\n]*(?:\n|\Z)).*?(^[ \t]*\3[ \t]*$|\Z)")
+# The script of another shell stays as it is, since its own quotes are to be taken off first.
+_HERE_DOCUMENT = re.compile(
+    r"""(?ms)-[a-z]*c[ \t]+(?:'[^']*'|"(?:\\.|[^"\\])*")|"""
+    r"""(?<!<)<<(?P<tabs>-?)[ \t]*['"\\]?(?P<end>\w+)['"]?(?P<line>[^\n]*(?:\n|\Z))"""
+    r"""(?P<body>.*?)(?:^[ \t]*(?P=end)[ \t]*$|\Z)"""
+)
+_BODY = re.compile(r"\0(\d+)\0")  # stands in the place of a here document
 _ENDS = "();&|\n`{}"  # of a simple command
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _BEFORE = frozenset(
@@ -40,22 +48,60 @@ _BEFORE = frozenset(
 _SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh"))
 _WITH_VALUE = frozenset(("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env"))
 _FOLDERS = ("--work-tree", "--git-dir")
+_PATCHERS = frozenset(("apply_patch", "applypatch"))
+
+
+class Patch(NamedTuple):
+    """A text that `apply_patch` is given, and the folder from which its paths go out."""
+
+    text: str
+    folder: str
 
 
 def commit_folders(command: str, folder: str) -> Iterator[str]:
     """Yield the folder of each `git commit` in a command that begins in `folder`."""
-    for words in _simple_commands(_HERE_DOCUMENT.sub(r"\1", command)):
+    for program, words, where in _programs(command.replace("\0", ""), folder, []):
+        committed = _of_commit(words, where) if program == "git" else None
+        if committed is not None:
+            yield committed
+
+
+def patches(command: str, folder: str) -> Iterator[Patch]:
+    """Yield what each `apply_patch` is given in a command that begins in `folder`.
+
+    It is a word or a here document of its own, or of the command before: behind a pipe, or from a file just written.
+    """
+    bodies: list[str] = []
+    before: list[str] = []
+    for program, words, where in _programs(command.replace("\0", ""), folder, bodies):
+        given = [each for each in (*words, *_inserted(words, bodies)) if BEGIN in each]
+        if program in _PATCHERS:
+            yield from (Patch(each, where) for each in given or before)
+        before = given
+
+
+def _programs(command: str, folder: str, bodies: list[str]) -> Iterator[tuple[str, list[str], str]]:
+    """Yield each program that is called, with its words and its folder; bodies of here documents go to `bodies`."""
+
+    def put_away(found: re.Match[str]) -> str:
+        if found["body"] is None:
+            return found[0]
+        bodies.append(re.sub(r"(?m)^\t+", "", found["body"]) if found["tabs"] else found["body"])
+        return f" \0{len(bodies) - 1}\0 {found['line']}"
+
+    known = -1
+    while known < len(bodies):  # a line may begin several
+        known, command = len(bodies), _HERE_DOCUMENT.sub(put_away, command)
+    for words in _simple_commands(command):
         while words and (words[0] in _BEFORE or _ASSIGNMENT.match(words[0])):
             del words[0]
         program = os.path.basename(words[0]) if words else ""
         if program in {"cd", "pushd"}:
             folder = _joined(folder, next((each for each in words[1:] if not each.startswith("-")), "~"))
-        elif program == "git":
-            where = _of_commit(words[1:], folder)
-            if where is not None:
-                yield where
         elif program in _SHELLS or program == "eval":
-            yield from commit_folders(_script(words), folder)
+            yield from _programs(_script(words, bodies), folder, bodies)
+        elif words:
+            yield program, words[1:], folder
 
 
 def _simple_commands(command: str) -> Iterator[list[str]]:
@@ -96,9 +142,16 @@ def _joined(folder: str, value: str) -> str:
     return folder if "$" in value else os.path.normpath(os.path.join(folder, os.path.expanduser(value)))
 
 
-def _script(words: list[str]) -> str:
-    """Return what a shell is given to run: the text behind `-c`, or all words of `eval`."""
+def _script(words: list[str], bodies: list[str]) -> str:
+    """Return what a shell is given to run: all words of `eval`, the text behind `-c`, or a here document."""
     if words[0] == "eval":
         return " ".join(words[1:])
+    if all(each.startswith(("-s", "-l", "\0")) for each in words[1:]):
+        return "\n".join(_inserted(words, bodies))
     option = next((at for at, each in enumerate(words) if re.fullmatch(r"-[a-z]*c", each)), len(words))
     return " ".join(words[option + 1 : option + 2])
+
+
+def _inserted(words: list[str], bodies: list[str]) -> Iterator[str]:
+    """Yield the here documents that stand in these words."""
+    yield from (bodies[int(number)] for each in words for number in _BODY.findall(each))

@@ -79,7 +79,7 @@ class LintRequest(NamedTuple):
     `now` is a timestamp (`YYYY-MM-DDTHH:MM:SSZ`). `against` is the revision to compare with (empty: none; None: what
     the configuration protects). `place` says where the files are read: on disk, in the index, or in the commit that it
     names. With `last_commit` the last commit is checked where nothing of ours is staged. With `remember` results are
-    cached.
+    cached; with `fresh` none is looked up, since the files have just been written.
     """
 
     now: str
@@ -88,6 +88,7 @@ class LintRequest(NamedTuple):
     last_commit: bool = False
     remember: bool = True
     jobs: int = 0
+    fresh: bool = False
 
 
 def open_run(workspace: Workspace, config: Config, request: LintRequest) -> tuple[LintRun, tuple[str, ...]]:
@@ -104,7 +105,7 @@ def open_run(workspace: Workspace, config: Config, request: LintRequest) -> tupl
         message = f"nothing is staged: {files.shown(workspace.root)} is in no git repository"
         raise TaskstateError(message, help="leave out --staged", code="no-git")
     remarks = _open_git(repository, config, request) if request.place or request.against != "" else ()
-    cache = _open_cache(repository, config, request) if request.remember else None
+    cache = _open_cache(repository, config, request) if request.remember and not request.fresh else None
     if cache:
         repository.dependency_cache = open_dependency_cache(workspace)
     return LintRun(repository, config, cache, request.jobs, request.place), remarks

@@ -28,11 +28,24 @@ class Hook(NamedTuple):
     answer: Mapping[str, Any]
 
 
+class Leave(NamedTuple):
+    """Where a client keeps what runs without a person: a file, the list in it, how it writes a command and our server.
+
+    In TOML the server is a line of the table at `path`.
+    """
+
+    file: str
+    path: tuple[str, ...]
+    command: str
+    server: str
+
+
 class Client(NamedTuple):
     """A client's formats: its hooks by our event, and the files in which they and its MCP servers are configured.
 
     In a `flat` list of hooks the matcher stands beside the command; else a group with a matcher holds a list of
-    handlers. `timeout` is in the unit of the client.
+    handlers. `timeout` is in the unit of the client. `page` is what its model reads, and `names` the setting with the
+    names of such pages, where it has one. `agents` is the folder in which a repository describes sub-agents.
     """
 
     name: str
@@ -40,8 +53,11 @@ class Client(NamedTuple):
     hook_file: str
     mcp_file: str
     page: str
+    leave: Leave
+    names: tuple[str, ...] = ()
     timeout: int = _SECONDS
     flat: bool = False
+    agents: str = ""
 
 
 def _context(name: str) -> Mapping[str, Any]:
@@ -55,6 +71,7 @@ def _denied(name: str) -> Mapping[str, Any]:
 
 _BLOCK = {"decision": "block", "reason": _TEXT}
 _DENY = {"decision": "deny", "reason": _TEXT}
+_NOTICE = {"systemMessage": _TEXT}  # it shows the text to the person, and lets the agent go on
 _REFUSED = {"permission": "deny", "user_message": _TEXT, "agent_message": _TEXT}
 
 CLIENTS: Mapping[str, Client] = {
@@ -66,12 +83,14 @@ CLIENTS: Mapping[str, Client] = {
             SUBAGENT_START: Hook("SubagentStart", "", _context("SubagentStart")),
             BEFORE_EDIT: Hook("PreToolUse", "Edit|Write", _denied("PreToolUse")),
             BEFORE_COMMIT: Hook("PreToolUse", "Bash", _denied("PreToolUse")),
-            AFTER_EDIT: Hook("PostToolUse", "Edit|Write", _BLOCK),
+            AFTER_EDIT: Hook("PostToolUse", "Edit|Write", _context("PostToolUse")),
             STOP: Hook("Stop", "", _BLOCK),
         },
         hook_file=".claude/settings.json",
         mcp_file=".mcp.json",
         page="CLAUDE.md",
+        leave=Leave(".claude/settings.json", ("permissions", "allow"), "Bash(taskstate {0}:*)", "mcp__taskstate"),
+        agents=".claude/agents",
     ),
     "codex": Client(
         "codex",
@@ -81,12 +100,14 @@ CLIENTS: Mapping[str, Client] = {
             SUBAGENT_START: Hook("SubagentStart", "", _context("SubagentStart")),
             BEFORE_EDIT: Hook("PreToolUse", "apply_patch|Edit|Write", _denied("PreToolUse")),
             BEFORE_COMMIT: Hook("PreToolUse", "Bash", _denied("PreToolUse")),
-            AFTER_EDIT: Hook("PostToolUse", "apply_patch|Edit|Write", _BLOCK),
+            AFTER_EDIT: Hook("PostToolUse", "apply_patch|Edit|Write|Bash", _context("PostToolUse")),
             STOP: Hook("Stop", "", _BLOCK),
         },
         hook_file=".codex/hooks.json",
         mcp_file=".codex/config.toml",
         page="AGENTS.md",
+        # Its sandbox runs commands without asking; a rule would run them outside of it.
+        leave=Leave(".codex/config.toml", ("mcp_servers", "taskstate"), "", 'default_tools_approval_mode = "approve"'),
     ),
     "cursor": Client(
         "cursor",
@@ -100,6 +121,7 @@ CLIENTS: Mapping[str, Client] = {
         hook_file=".cursor/hooks.json",
         mcp_file=".cursor/mcp.json",
         page="AGENTS.md",
+        leave=Leave(".cursor/cli.json", ("permissions", "allow"), "Shell(taskstate:{0}*)", "Mcp(taskstate:*)"),
         flat=True,
     ),
     "gemini": Client(
@@ -114,6 +136,10 @@ CLIENTS: Mapping[str, Client] = {
         hook_file=".gemini/settings.json",
         mcp_file=".gemini/settings.json",
         page="GEMINI.md",
+        leave=Leave(
+            ".gemini/settings.json", ("tools", "allowed"), "run_shell_command(taskstate {0})", "mcp_taskstate_*"
+        ),
+        names=("context", "fileName"),
         timeout=_SECONDS * 1000,
     ),
 }
@@ -121,10 +147,10 @@ DEFAULT = "claude"
 GENERIC = "generic"  # a client without hooks: it reads AGENTS.md alone
 
 
-def answer(client: str, event: str, text: str) -> Mapping[str, Any]:
+def answer(client: str, event: str, text: str, *, to_person: bool = False) -> Mapping[str, Any]:
     """Return what a client is answered: nothing where there is nothing to say, or it has no such event."""
     hook = CLIENTS[client].hooks.get(event)
-    filled: Mapping[str, Any] = _filled(hook.answer, text) if hook and text else {}
+    filled: Mapping[str, Any] = _filled(_NOTICE if to_person else hook.answer, text) if hook and text else {}
     return filled
 
 

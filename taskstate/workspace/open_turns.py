@@ -1,7 +1,8 @@
 """Notes which tasks are being worked on in this worktree, where the other worktrees of the repository see it.
 
 The state file of another worktree is not here, so an open turn is also noted beside what is private to that worktree.
-A note says nothing that the state file does not say; one that is lost costs a warning.
+A note says nothing that the state file does not say; one that is lost costs a warning. Where the file is damaged, the
+note still says where the turn began.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 from contextlib import suppress
 
 from taskstate.errors import TaskstateError
+from taskstate.model.loose_values import number_of
 from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 from taskstate.storage.private import make_folder
@@ -25,10 +27,14 @@ if TYPE_CHECKING:
 
 _FOLDER = "turns"
 _MAIN = "main"
+_SHOWN = ("worktree", "role", "agent", "started_at", "actor")
 
 
 class OpenTurn(NamedTuple):
-    """A task that is being worked on, by whom, and in which worktree of the repository where it is another one."""
+    """A task that is being worked on, by whom, and in which worktree of the repository where it is another one.
+
+    It began on `branch` at `head`, with `tree` as the working tree and `session` as the highest one.
+    """
 
     task: str
     worktree: str
@@ -36,6 +42,10 @@ class OpenTurn(NamedTuple):
     agent: str
     started_at: str
     actor: str = ""
+    branch: str = ""
+    head: str = ""
+    tree: str = ""
+    session: int = 0
 
     @property
     def words(self) -> str:
@@ -47,7 +57,7 @@ class OpenTurn(NamedTuple):
     @property
     def shape(self) -> dict[str, str | None]:
         """Who works on it where, as JSON values."""
-        return {key: value or None for key, value in self._asdict().items() if key != "task"}
+        return {key: getattr(self, key) or None for key in _SHOWN}
 
     def is_of(self, actor: str) -> bool:
         """Return whether it may be this actor's; one of which nobody knows the actor is nobody else's."""
@@ -94,8 +104,9 @@ def of_document(document: Document, task_id: str) -> OpenTurn | None:
     turn = blocks_of(document).delta.turn if "delta" in document.front_matter else None
     if turn is None:
         return None
-    texts = (one_line(each or "") for each in (turn.role, turn.agent, turn.started_at, turn.actor))
-    return OpenTurn(task_id, "", *texts)
+    where = (turn.branch, turn.head, turn.tree)
+    texts = (one_line(each or "") for each in (turn.role, turn.agent, turn.started_at, turn.actor, *where))
+    return OpenTurn._make((task_id, "", *texts, turn.session))
 
 
 def ended_note(document: Document, actor: str) -> tuple[str, ...]:
@@ -147,5 +158,5 @@ def _read(folder: Path, worktree: str) -> Iterator[OpenTurn]:
     for name in files.names(folder):
         with suppress(TaskstateError, ValueError, AttributeError):
             values = json.loads(files.read(folder / name))
-            noted = OpenTurn(*(printable(str(values.get(key) or "")) for key in OpenTurn._fields))
-            yield noted._replace(worktree=worktree)
+            texts = (printable(str(values.get(key) or "")) for key in OpenTurn._fields[:-1])
+            yield OpenTurn._make((*texts, number_of(values.get("session"))))._replace(worktree=worktree)

@@ -108,14 +108,15 @@ class RunCache:
         folder: a hook or an editor checks files thousands of times a day, and a search takes longer the larger the
         repository is.
         """
-        if self.all_files is None and task_id in self._usual:
-            return self._usual[task_id]
-        return self._all.get(task_id, ()) or self._left_out.get(task_id, ())
+        found: tuple[Path, ...] = ()
+        if self.all_files is None:
+            similar = (name for name, folded in self._usual.items() if task_id in folded)
+            found = _by_id(self.workspace.tasks / name for name in similar).get(task_id, ())
+        return found or self._all.get(task_id, ()) or self._left_out.get(task_id, ())
 
     @cached_property
-    def _usual(self) -> Mapping[str, tuple[Path, ...]]:
-        folder = self.workspace.tasks
-        return _by_id(folder / name for name in files.names(folder))
+    def _usual(self) -> Mapping[str, str]:
+        return {name: name.casefold() for name in files.names(self.workspace.tasks)}
 
     @cached_property
     def _all(self) -> Mapping[str, tuple[Path, ...]]:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -9,6 +9,8 @@ from taskstate.setup.clients import CLIENTS, EVENTS
 from tests.support.place import tree
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.agents.conftest import Client
 
 STATE = ".taskstate/tasks/task-101-state.md"
@@ -24,6 +26,11 @@ NONSENSE = [
     b'{"tool_input": "*** Begin Patch\\n*** Update File: x\\n@@\\n-a\\n+b\\n*** End Patch"}',
     b'{"tool_input": {"command": [1, null]}, "workspace_roots": [], "agent_type": {}}',
 ]
+
+
+def told(answer: Any) -> str:  # noqa: ANN401 - any JSON
+    """Return what a client adds to the model's context."""
+    return str(answer["hookSpecificOutput"]["additionalContext"])
 
 
 @pytest.mark.parametrize("event", EVENTS)
@@ -130,6 +137,77 @@ def test_stop_is_blocked_once_in_a_turn(client: Client) -> None:
     assert "c.txt" in client.hook("stop")["reason"]
 
 
+DAMAGE: dict[str, Callable[[Client], object]] = {
+    "a key": lambda client: client.place.path.write_text(client.place.text.replace("delta:", "delta3:")),
+    "empty": lambda client: client.place.path.write_bytes(b""),
+    "bytes": lambda client: client.place.path.write_bytes(b"\xff\xfe"),
+    "gone": lambda client: client.place.path.unlink(),
+    "a conflict": lambda client: client.place.path.write_text(
+        client.place.text.replace("---\n", "---\n<<<<<<< HEAD\n", 1)
+    ),
+    "set back": lambda client: client.place.git("checkout", "--quiet", "HEAD", "--", STATE),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_damage_of_the_file_does_not_silence_the_stop(client: Client, damage: Callable[[Client], object]) -> None:
+    """The work is told by git and the note of the open turn; what is to be done works as it is printed."""
+    client.place.commit("Task: 101")
+    client.arrange("changed")
+    damage(client)
+    reason = client.hook("stop")["reason"]
+    assert "changed are b.txt" in reason
+    assert "`taskstate doctor --fix` first" in reason
+    assert client.hook("stop") == {}
+    client.run("doctor", "--fix")
+    assert "\ndelta:\n" in client.place.text
+
+
+def test_a_file_of_another_branch_is_not_damaged(client: Client) -> None:
+    """Where another branch is checked out that tells of no turn, its work is not asked for."""
+    client.place.commit("Task: 101")
+    client.place.git("branch", "other")
+    client.arrange("turn")
+    client.place.commit("Begun")
+    client.place.git("checkout", "--quiet", "other")
+    client.place.write("b.txt", "new\n")
+    assert client.hook("stop") == {}
+    client.place.git("checkout", "--quiet", "101-jwt")
+    assert "b.txt" in client.hook("stop")["reason"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "allowed", "blocks"),
+    [
+        ("acceptEdits", False, False),
+        ("acceptEdits", True, True),
+        ("dontAsk", False, False),
+        ("default", False, True),
+        ("bypassPermissions", False, True),
+    ],
+)
+def test_stop_asks_for_nothing_that_the_client_forbids(
+    client: Client, mode: str, *, allowed: bool, blocks: bool
+) -> None:
+    """Where nobody can be asked and nothing is allowed, the person hears of it once, and the agent is not held up."""
+    client.monkeypatch.delenv("CLAUDE_CODE_ENTRYPOINT", raising=False)
+    client.monkeypatch.setenv("HOME", str(client.place.root.parent))
+    client.arrange("changed")
+    if allowed:
+        client.place.write(".claude/settings.local.json", '{"permissions": {"allow": ["Bash(taskstate finish:*)"]}}')
+    first = client.hook("stop", given={"permission_mode": mode})
+    assert (first.get("decision") == "block") is blocks
+    assert ("init --agent claude --allow" in first.get("systemMessage", "")) is not blocks
+    assert client.hook("stop", given={"permission_mode": mode}) == {}
+
+
+def test_who_only_reads_is_asked_at_a_later_stop(client: Client) -> None:
+    """A plan mode writes nothing; when the agent works again it hears of what is in no session."""
+    client.arrange("changed")
+    assert client.hook("stop", given={"permission_mode": "plan"}) == {}
+    assert "b.txt" in client.hook("stop", given={"permission_mode": "default"})["reason"]
+
+
 def test_change_from_before_the_turn_is_not_its_work(client: Client) -> None:
     """What was not committed when the turn began does not block its stop."""
     client.place.write("b.txt", "from before\n")
@@ -149,7 +227,7 @@ def test_safe_fixes_are_applied_on_request(client: Client) -> None:
     client.place.text = client.place.text.replace("## 4. Progress Log", "## 4. progress log")
     edit = {"tool_input": {"file_path": str(client.place.path), "old_string": "a", "new_string": "b"}}
     before = client.place.text
-    assert "TS205" in client.hook("after-edit", given=edit)["reason"]
+    assert "TS205" in told(client.hook("after-edit", given=edit))
     assert client.place.text == before
     assert client.hook("after-edit", "--fix", given=edit) == {}
     assert "## 4. Progress Log" in client.place.text
@@ -193,7 +271,7 @@ def test_file_that_must_not_be_fixed_is_told(client: Client) -> None:
     """Where the fix is refused the agent hears why, with the findings."""
     client.place.text = client.place.text.replace("total: 0", "total: 5")
     edit = {"tool_input": {"file_path": str(client.place.path), "old_string": "a", "new_string": "b"}}
-    assert "of the 5 sessions that it counts" in client.hook("after-edit", "--fix", given=edit)["reason"]
+    assert "of the 5 sessions that it counts" in told(client.hook("after-edit", "--fix", given=edit))
 
 
 def test_environment_names_the_task(client: Client) -> None:
@@ -201,8 +279,7 @@ def test_environment_names_the_task(client: Client) -> None:
     client.place.new("102", title="Other")
     for named, expected in (("102", "Task 102"), ("999", "Task 101"), ("../x", "Task 101")):
         client.monkeypatch.setenv("TASKSTATE_TASK", named)
-        answer = client.hook("session-start")
-        assert answer["hookSpecificOutput"]["additionalContext"].startswith(f"{expected} is at hand")
+        assert told(client.hook("session-start")).startswith(f"{expected} is at hand")
 
 
 @pytest.mark.parametrize(
@@ -214,7 +291,7 @@ def test_branch_names_the_task(client: Client, branch: str, task: str) -> None:
     client.place.new("auth-2", title="Auth")
     client.place.new("2", title="Two")
     client.place.git("checkout", "--quiet", "-b", branch)
-    said = client.hook("session-start")["hookSpecificOutput"]["additionalContext"]
+    said = told(client.hook("session-start"))
     assert said.startswith(f"Task {task} is at hand: the branch is" if task else "taskstate keeps tasks here, none")
 
 
@@ -223,14 +300,24 @@ def test_newest_session_names_the_task(client: Client) -> None:
     client.place.new("102", title="Other")
     client.place.git("checkout", "--quiet", "main")
     client.place.add("Worked.")
-    said = client.hook("session-start")["hookSpecificOutput"]["additionalContext"]
+    said = told(client.hook("session-start"))
     assert said.startswith("Task 101 is at hand: it has the newest session")
+
+
+def test_without_an_open_task_none_is_promised(client: Client) -> None:
+    """`next` is named where it finds one."""
+    client.place.git("checkout", "--quiet", "main")
+    assert "`taskstate next` names one" in told(client.hook("session-start"))
+    client.run("drop", "101", "--note", "no")
+    assert "taskstate next" not in told(client.hook("session-start"))
+    client.arrange("no-task")
+    assert "`taskstate new ID --title T`" in told(client.hook("session-start"))
 
 
 def test_task_that_is_closed_is_not_at_hand(client: Client) -> None:
     """A branch that is named after a task which was given up brings no brief."""
     client.run("drop", "101", "--note", "no")
-    said = client.hook("session-start")["hookSpecificOutput"]["additionalContext"]
+    said = told(client.hook("session-start"))
     assert "none is at hand" in said
 
 
@@ -247,13 +334,38 @@ def test_confirmations_belong_to_a_sub_agent_by_its_id(client: Client) -> None:
     assert "permanent ack --agent reviewer --version 1" in said["none"]
 
 
-@pytest.mark.parametrize("given", [{"agent_type": "Explore"}, {"agent_type": "planner", "permission_mode": "plan"}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"agent_type": "Explore"},
+        {"agent_type": "planner", "permission_mode": "plan"},
+    ],
+)
 def test_who_only_reads_is_asked_to_read_only(client: Client, given: dict[str, str]) -> None:
     """It is told the version and where it stands, and no command that writes."""
     client.arrange("shared")
     said = json.dumps(client.hook("subagent-start", given={**given, "agent_id": "a1"}))
     assert "taskstate show P1" in said
     assert "permanent ack" not in said
+
+
+@pytest.mark.parametrize(
+    ("tools", "asked"),
+    [
+        ("tools: Read, Grep\n", False),
+        ("tools:\n  - Read\n  - Grep\nmodel: haiku\n", False),
+        ("tools: Read, Bash\n", True),
+        ("tools: Read, mcp__taskstate__permanent\n", True),
+        ("description: no tools: at all\n", True),
+    ],
+)
+def test_who_runs_no_command_is_told_of_files(client: Client, tools: str, *, asked: bool) -> None:
+    """The file of a sub-agent in the repository says which tools it has; without a list it has all."""
+    client.arrange("shared")
+    client.place.write(".claude/agents/reader.md", f"---\nname: reader\n{tools}---\nBash reads.\n")
+    said = json.dumps(client.hook("subagent-start", given={"agent_type": "reader", "agent_id": "a1"}))
+    assert ("permanent ack" in said) is ("`" in said) is asked
+    assert (STATE in said) is (".taskstate/tasks/task-P1-state.md" in said) is not asked
 
 
 def test_after_a_compaction_the_shared_context_comes_first(client: Client) -> None:

@@ -1,4 +1,4 @@
-"""Which commands commit, and where."""
+"""Which commands commit and patch, and where."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from taskstate.agents.shell_commits import commit_folders
+from taskstate.agents.shell_commits import commit_folders, patches
 
 MESSAGE = """git add -A && git commit -m "$(cat <<'EOF'
 It's "done": see git commit
@@ -36,6 +36,9 @@ sh run.sh
         ("git --work-tree=/w --git-dir /w/.git commit", ["/w"]),
         ("bash -lc 'cd a && git commit -m x'", ["/r/a"]),
         ("eval git commit", ["/r"]),
+        ("cd a; bash <<'EOF'\ngit commit -m x\nEOF", ["/r/a"]),
+        ("sh run.sh <<'EOF'\ngit commit -m x\nEOF", []),
+        ("git commit -m '\0009\000'", ["/r"]),
         (MESSAGE, ["/r"]),
         ("git commit -m 'never closed", ["/r"]),
         ('grep -rn "git commit" docs', []),
@@ -57,3 +60,43 @@ def test_only_a_commit_is_one(command: str, folders: list[str]) -> None:
 def test_a_command_in_a_list_is_the_same() -> None:
     """Some clients give the words apart."""
     assert [*commit_folders(shlex.join(["bash", "-lc", "git commit -m 'a b'"]), "/r")] == ["/r"]
+
+
+def patch(name: str) -> str:
+    """Return a patch that deletes a file."""
+    return f"*** Begin Patch\n*** Delete File: {name}\n*** End Patch"
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        (f"apply_patch <<'EOF'\n{patch('a')}\nEOF", ["/r a"]),
+        (f"apply_patch <<EOF\n{patch('$a')}\nEOF\n", ["/r $a"]),
+        (f"cd sub && /usr/bin/apply_patch << 'P' && git commit -m x\n{patch('a')}\nP\nls", ["/r/sub a"]),
+        (f"apply_patch <<A && cd s; apply_patch <<B\n{patch('a')}\nA\n{patch('b')}\nB", ["/r a", "/r/s b"]),
+        (f"apply_patch '{patch('a')}'; applypatch <<< '{patch('b')}'", ["/r a", "/r b"]),
+        (f"apply_patch \"$(cat <<'EOF'\n{patch('a')}\nEOF\n)\"", ["/r a"]),
+        (f"cat <<'EOF' | apply_patch\n{patch('a')}\nEOF", ["/r a"]),
+        (f"cat > p <<'EOF'\n{patch('a')}\nEOF\napply_patch < p", ["/r a"]),
+        (f"apply_patch <<-EOF\n\t{patch('a')}\n\tEOF", ["/r a"]),
+        (shlex.join(["bash", "-lc", f"cd s && apply_patch <<'EOF'\n{patch('a')}\nEOF"]), ["/r/s a"]),
+        (f"bash -lc \"apply_patch <<'EOF'\n{patch('a')}\nEOF\"", ["/r a"]),
+        (f"bash -s <<'EOF'\ncd s\napply_patch <<'P'\n{patch('a')}\nP\nEOF", ["/r/s a"]),
+        (f"cat > p <<'EOF'\n{patch('a')}\nEOF", []),
+        (f"grep apply_patch <<'EOF'\n{patch('a')}\nEOF", []),
+        (f"# apply_patch\ngit commit -m '{patch('a')}'", []),
+        (f"apply_patch \0{9}\0 <<'EOF'\nnothing\nEOF", []),
+        ("apply_patch < file.patch", []),
+        ("apply_patch", []),
+    ],
+)
+def test_only_what_a_patcher_is_given_is_a_patch(command: str, found: list[str]) -> None:
+    """It is a word or a here document of its own or of the command before; its paths go out from the folder of then."""
+    deleted = "*** Delete File: "
+    seen = [
+        f"{each.folder} {line.strip().removeprefix(deleted)}"
+        for each in patches(command, "/r")
+        for line in each.text.splitlines()
+        if deleted in line
+    ]
+    assert seen == found

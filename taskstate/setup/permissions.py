@@ -1,0 +1,126 @@
+"""Says which of our commands an agent may be given leave for, and whether a client lets it run `taskstate finish`.
+
+Clients that run without a person refuse what nobody allowed, and a reminder to record the work is in vain then. Files
+are only read here, and one that cannot be read allows nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+from taskstate.errors import TaskstateError
+from taskstate.setup.clients import CLIENTS
+from taskstate.storage import files
+from taskstate.storage.callers import callers
+from taskstate.syntax.json_comments import without_comments
+
+# What a turn takes. Left out is what gives leave to run commands or says what is called (`trust`, `init`), takes such a
+# command itself (`feature pass --run`, `archive --summarizer`, `new --validation`), writes to any file (`lint`,
+# `phase export`, `context export`), and what takes work away or puts other work in its place (`purge`, `snapshot`,
+# `doctor`, `drop`). `start` and `finish` run the checks that a person has trusted, and no others.
+COMMANDS = (
+    *("start", "finish", "brief", "next", "list", "show", "status", "search", "protocol", "session", "complete"),
+    *(
+        "feature add",
+        "feature fail",
+        "criterion",
+        "phase add",
+        "phase set",
+        "phase extend",
+        "phase tried",
+        "phase show",
+    ),
+    *("handoff", "role", "chain", "evidence", "context show", "context check", "permanent", "impact"),
+)
+_NEEDED = ("taskstate", "finish")
+_COMMAND = re.compile(r"(?:Bash|run_shell_command|ShellTool)(?:\((.*)\))?")
+_SERVER = re.compile(r"mcp__?taskstate(?:__?(?:\*|finish))?")
+
+
+def rules(client: str) -> tuple[str, ...]:
+    """Return what a client's list holds when our commands and our server may run without a person."""
+    leave = CLIENTS[client].leave
+    return (*(leave.command.format(each) for each in COMMANDS if leave.command), leave.server)
+
+
+def allows(root: Path, client: str, mode: str = "") -> bool:
+    """Return whether an agent can run `taskstate finish`: it is allowed, or a person is there who is asked.
+
+    `mode` is the permission mode of the call, as the client names it, if it does. What is not known counts as yes.
+    """
+    if client == "claude":
+        return mode in {"bypassPermissions", "auto"} or _is_claude_attended(mode) or is_allowed(root, client)
+    if client == "gemini":
+        return _is_gemini_open() or is_allowed(root, client)
+    return True
+
+
+def is_allowed(root: Path, client: str) -> bool:
+    """Return whether the client's files, of the project and of the user, allow it without a person."""
+    if client == "claude":
+        own = Path(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude"))
+        places = [own / "settings.json", root / ".claude/settings.local.json"]
+        places += [root / ".claude/settings.json"] if is_trusted(root) else []
+        found = [_values(each) for each in places]
+        denied = [rule for each in found for rule in _list(each, "permissions", "deny")]
+        allowed = [rule for each in found for rule in _list(each, "permissions", "allow")]
+        return _covers(allowed) and not any(_is_command(each) for each in denied)
+    if client == "gemini":
+        found = [_values(root / ".gemini/settings.json"), _values(Path(os.path.expanduser("~/.gemini/settings.json")))]
+        lists = [_list(each, "tools", "allowed") for each in found]  # the first one stands in the place of the other
+        is_server = any(_at(each, "mcpServers", "taskstate", "trust") is True for each in found)
+        return is_server or _covers(lists[0] or lists[1])
+    return True
+
+
+def is_trusted(root: Path) -> bool:
+    """Return whether Claude Code was told to trust this folder: else it leaves out what the repository allows."""
+    own = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~")
+    return _at(_values(Path(own) / ".claude.json"), "projects", str(root), "hasTrustDialogAccepted") is True
+
+
+def _is_claude_attended(mode: str) -> bool:
+    entry = os.environ.get("CLAUDE_CODE_ENTRYPOINT", "")
+    return not entry.startswith("sdk") if entry else mode not in {"acceptEdits", "dontAsk"}
+
+
+def _is_gemini_open() -> bool:
+    """Return whether Gemini CLI asks a person, or nobody: how it was started is all that tells."""
+    caller = next((each for each in callers() if any("gemini" in word for word in each.words[:4])), None)
+    if caller is None:
+        return True
+    said = " ".join(caller.words)
+    is_asking = caller.at_terminal and not {"-p", "--prompt"} & {*caller.words}
+    return is_asking or bool({"-y", "--yolo"} & {*caller.words}) or bool(re.search(r"--approval-mode[ =]yolo\b", said))
+
+
+def _covers(allowed: list[str]) -> bool:
+    return any(_is_command(each) or _SERVER.fullmatch(each) for each in allowed)
+
+
+def _is_command(rule: str) -> bool:
+    """Return whether a rule is about `taskstate finish`, if it is the beginning of a command."""
+    match = _COMMAND.fullmatch(rule)
+    words = re.sub(r"[:*\s]+", " ", match[1] or "").split() if match else ["-"]
+    return (*words,) == _NEEDED[: len(words)]
+
+
+def _list(values: object, *keys: str) -> list[str]:
+    found = _at(values, *keys)
+    return [str(each) for each in found] if isinstance(found, list) else []
+
+
+def _at(values: object, *keys: str) -> object:
+    for key in keys:
+        values = values.get(key) if isinstance(values, dict) else None
+    return values
+
+
+def _values(path: Path) -> object:
+    try:
+        return json.loads(without_comments(files.read(path).decode("utf-8-sig", "replace")))
+    except (TaskstateError, ValueError):
+        return None
