@@ -35,6 +35,9 @@ COMMANDS = (
     ),
     *("handoff", "role", "chain", "evidence", "context show", "context check", "permanent", "impact"),
 )
+UNTRUSTED = (
+    "Claude Code ignores what a repository allows until it is told to trust the folder: start `claude` here once"
+)
 _NEEDED = ("taskstate", "finish")
 _COMMAND = re.compile(r"(?:Bash|run_shell_command|ShellTool)(?:\((.*)\))?")
 _SERVER = re.compile(r"mcp__?taskstate(?:__?(?:\*|finish))?")
