@@ -74,15 +74,38 @@ def is_allowed(root: Path, client: str) -> bool:
     if client == "gemini":
         found = [_values(root / ".gemini/settings.json"), _values(Path(os.path.expanduser("~/.gemini/settings.json")))]
         lists = [_list(each, "tools", "allowed") for each in found]  # the first one stands in the place of the other
-        is_server = any(_at(each, "mcpServers", "taskstate", "trust") is True for each in found)
+        is_server = any(value_at(each, "mcpServers", "taskstate", "trust") is True for each in found)
         return is_server or _covers(lists[0] or lists[1])
     return True
 
 
-def is_trusted(root: Path) -> bool:
-    """Return whether Claude Code was told to trust this folder: else it leaves out what the repository allows."""
+def is_trusted(root: Path) -> bool | None:
+    """Return whether Claude Code was told to trust this folder, or None where it was never used.
+
+    Else it leaves out what the repository allows.
+    """
     own = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~")
-    return _at(_values(Path(own) / ".claude.json"), "projects", str(root), "hasTrustDialogAccepted") is True
+    values = _values(Path(own) / ".claude.json")
+    return None if values is None else value_at(values, "projects", str(root), "hasTrustDialogAccepted") is True
+
+
+def is_given(root: Path) -> bool:
+    """Return whether the repository's settings for Claude Code allow it, whether or not they count."""
+    return _covers(_list(_values(root / ".claude/settings.json"), "permissions", "allow"))
+
+
+def is_trusted_by_gemini(root: Path) -> bool:
+    """Return whether Gemini CLI reads the settings of this folder, as far as is known: it may never have been used."""
+    own = Path(os.path.expanduser("~/.gemini"))
+    settings, known = _values(own / "settings.json"), _values(own / "trustedFolders.json")
+    if settings is None or value_at(settings, "security", "folderTrust", "enabled") is False:
+        return True
+    above = {str(root), *map(str, root.parents)}
+    trusted = known.items() if isinstance(known, dict) else ()
+    return any(
+        (to == "TRUST_FOLDER" and path in above) or (to == "TRUST_PARENT" and os.path.dirname(path) in above)
+        for path, to in trusted
+    )
 
 
 def _is_claude_attended(mode: str) -> bool:
@@ -112,11 +135,12 @@ def _is_command(rule: str) -> bool:
 
 
 def _list(values: object, *keys: str) -> list[str]:
-    found = _at(values, *keys)
+    found = value_at(values, *keys)
     return [str(each) for each in found] if isinstance(found, list) else []
 
 
-def _at(values: object, *keys: str) -> object:
+def value_at(values: object, *keys: str) -> object:
+    """Return the value under keys of loose data, or None where there is none."""
     for key in keys:
         values = values.get(key) if isinstance(values, dict) else None
     return values
