@@ -279,14 +279,14 @@ def with_toml_server(text: str, server: str, entry: Mapping[str, Any], name: str
 
 def with_toml_line(text: str, table: tuple[str, ...], line: str) -> str:
     """Return a client's TOML with a line at the head of a table, unless that is not there or has the key."""
-    key = line.partition(" = ")[0]
-    head = re.search(rf"^\[{re.escape('.'.join(table))}\][^\n]*\n", text, re.MULTILINE)
-    values = read_toml(text) if head else {}
+    at = f"\n{text}".find(f"\n[{'.'.join(table)}]")
+    values = read_toml(text) if at >= 0 else {}
     for each in table:
         values = values.get(each, {})
-    if head is None or key in values:
+    if at < 0 or line.partition(" = ")[0] in values:
         return text
-    return text[: head.end()] + line + newline_of(text) + text[head.end() :]
+    end = text.find("\n", at) + 1
+    return text[:end] + line + newline_of(text) + text[end:] if end else text
 
 
 def with_block(text: str, body: str) -> str:

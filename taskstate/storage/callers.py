@@ -6,7 +6,7 @@ import os
 from contextlib import suppress
 
 from taskstate.errors import TaskstateError
-from taskstate.storage import files
+from taskstate.storage import files, folders
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -26,5 +26,6 @@ def callers() -> Iterator[Caller]:
     with suppress(TaskstateError, OSError, ValueError, IndexError):
         while process > 1:
             words = files.read(f"/proc/{process}/cmdline").decode("utf-8", "replace").split("\0")
-            yield Caller(tuple(words), os.readlink(f"/proc/{process}/fd/0").startswith(("/dev/pts/", "/dev/tty")))
+            source = folders.link_text(f"/proc/{process}/fd/0")
+            yield Caller(tuple(words), source.startswith((b"/dev/pts/", b"/dev/tty")))
             process = int(files.read(f"/proc/{process}/stat").rpartition(b") ")[2].split()[1])
