@@ -49,11 +49,6 @@ def not_reaching(workspace: Workspace) -> Iterator[NotStarting]:
             yield from _not_allowed(workspace, name)
     if "codex" in clients:
         yield from _untrusted_by_codex(workspace)
-    if "gemini" in clients and not permissions.is_trusted_by_gemini(workspace.root):
-        message = "Gemini CLI was not told to trust this folder: it reads no settings and calls no hooks of it"
-        yield NotStarting(
-            CLIENTS["gemini"].hook_file, message, "start `gemini` here, and say that you trust it", note=True
-        )
 
 
 def _not_allowed(workspace: Workspace, name: str) -> Iterator[NotStarting]:

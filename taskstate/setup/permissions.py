@@ -94,20 +94,6 @@ def is_given(root: Path) -> bool:
     return _covers(_list(_values(root / ".claude/settings.json"), "permissions", "allow"))
 
 
-def is_trusted_by_gemini(root: Path) -> bool:
-    """Return whether Gemini CLI reads the settings of this folder, as far as is known: it may never have been used."""
-    own = Path(os.path.expanduser("~/.gemini"))
-    settings, known = _values(own / "settings.json"), _values(own / "trustedFolders.json")
-    if settings is None or value_at(settings, "security", "folderTrust", "enabled") is False:
-        return True
-    above = {str(root), *map(str, root.parents)}
-    trusted = known.items() if isinstance(known, dict) else ()
-    return any(
-        (to == "TRUST_FOLDER" and path in above) or (to == "TRUST_PARENT" and os.path.dirname(path) in above)
-        for path, to in trusted
-    )
-
-
 def _is_claude_attended(mode: str) -> bool:
     entry = os.environ.get("CLAUDE_CODE_ENTRYPOINT", "")
     return not entry.startswith("sdk") if entry else mode not in {"acceptEdits", "dontAsk"}
@@ -115,12 +101,11 @@ def _is_claude_attended(mode: str) -> bool:
 
 def _is_gemini_open() -> bool:
     """Return whether Gemini CLI asks a person, or nobody: how it was started is all that tells."""
-    caller = next((each for each in callers() if any("gemini" in word for word in each.words[:4])), None)
-    if caller is None:
-        return True
-    said = " ".join(caller.words)
-    is_asking = caller.at_terminal and not {"-p", "--prompt"} & {*caller.words}
-    return is_asking or bool({"-y", "--yolo"} & {*caller.words}) or bool(re.search(r"--approval-mode[ =]yolo\b", said))
+    for words, at_terminal in callers():
+        if any("gemini" in word for word in words[:4]):
+            is_asking = at_terminal and not {"-p", "--prompt"} & {*words}
+            return is_asking or bool({"-y", "--yolo", "yolo", "--approval-mode=yolo"} & {*words})
+    return True
 
 
 def _covers(allowed: list[str]) -> bool:

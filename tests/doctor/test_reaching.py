@@ -78,26 +78,6 @@ def test_leave_that_is_lacking(place: Place) -> None:
     assert told(place) == []
 
 
-@pytest.mark.parametrize(
-    ("trusted", "is_trusted"),
-    [
-        ({}, False),
-        ({"ROOT": "TRUST_FOLDER"}, True),
-        ({"ROOT/..": "TRUST_FOLDER"}, True),
-        ({"ROOT/x": "TRUST_PARENT"}, True),
-        ({"ROOT": "DO_NOT_TRUST"}, False),
-        ([], False),
-    ],
-)
-def test_folder_that_gemini_was_not_told_to_trust(place: Place, trusted: object, *, is_trusted: bool) -> None:
-    """The trust in a folder, or in one above it, stands in the client's own file."""
-    install(place.workspace, Wanted(("gemini",), allow=True))
-    put(place, ".gemini/settings.json", "{}")
-    text = json.dumps(trusted).replace("ROOT/..", str(place.root.parent)).replace("ROOT", str(place.root))
-    put(place, ".gemini/trustedFolders.json", text)
-    assert (told(place) == []) is is_trusted
-
-
 def test_hooks_that_codex_was_not_told_to_trust(place: Place) -> None:
     """Codex keeps a hash of each hook that it was told to trust, under its place; it says nothing of others."""
     install(place.workspace, Wanted(("codex",)))
