@@ -102,7 +102,7 @@ def _is_claude_attended(mode: str) -> bool:
 def _is_gemini_open() -> bool:
     """Return whether Gemini CLI asks a person, or nobody: how it was started is all that tells."""
     for words, at_terminal in callers():
-        if any("gemini" in word for word in words[:4]):
+        if any(os.path.basename(word) in {"gemini", "gemini.js"} or "/gemini-cli/" in word for word in words[:4]):
             is_asking = at_terminal and not {"-p", "--prompt"} & {*words}
             return is_asking or bool({"-y", "--yolo", "yolo", "--approval-mode=yolo"} & {*words})
     return True

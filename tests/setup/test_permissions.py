@@ -114,8 +114,13 @@ def test_what_gemini_lets_an_agent_do(tmp_path: Path, words: list[str], settings
     put(tmp_path / ".gemini/settings.json", settings)
     client = tmp_path / "gemini"
     shutil.copy("/bin/sh", client)
-    ask = "from pathlib import Path; from taskstate.setup.permissions import allows; print(allows(Path(), 'gemini'))"
-    script = f'"{sys.executable}" -P -c "{ask}"; exit $?'
+    ask = tmp_path / "ask.py"
+    ask.write_text(
+        "from pathlib import Path\nfrom taskstate.setup.permissions import allows\nprint(allows(Path(), 'gemini'))\n",
+        encoding="utf-8",
+    )
+    hook = f"{sys.executable} {ask} || exit 0; : hook stop --agent gemini"  # a client has a shell call it
+    script = f"/bin/sh -c '{hook}'; exit $?"
     done = subprocess.run(
         [client, "-c", script, "gemini", *words],
         cwd=tmp_path,
