@@ -18,7 +18,6 @@ from taskstate.setup import permissions
 from taskstate.setup.clients import CLIENTS
 from taskstate.setup.installation import Wanted, install
 from taskstate.storage import files
-from taskstate.storage.git import client as git
 from taskstate.syntax.toml_input import read_toml
 from taskstate.typed import TYPE_CHECKING
 
@@ -64,15 +63,13 @@ def _not_allowed(workspace: Workspace, name: str) -> Iterator[NotStarting]:
 def _untrusted_by_codex(workspace: Workspace) -> Iterator[NotStarting]:
     """Yield whether Codex skips the repository's configuration, or hooks in it: it does both without a word."""
     folder = os.environ.get("CODEX_HOME") or os.path.expanduser("~/.codex")
-    name, root = CLIENTS["codex"].hook_file, os.path.realpath(workspace.root)
+    name, places = CLIENTS["codex"].hook_file, permissions.places(workspace.root)
     try:
         known = read_toml(files.read(os.path.join(folder, "config.toml")).decode("utf-8", "replace"))
         hooks = json.loads(files.read(workspace.root / name))["hooks"]
-        keys = [key for event, groups in hooks.items() for key in _keys(f"{root}/{name}", event, groups)]
+        keys = [key for event, groups in hooks.items() for key in _keys(f"{places[-1]}/{name}", event, groups)]
     except (TaskstateError, ValueError, KeyError, TypeError, AttributeError):
         return
-    at = git.folders(workspace.root)
-    places = {root, *((os.path.realpath(at.common_dir.parent),) if at else ())}
     if not any(permissions.value_at(known, "projects", each, "trust_level") == "trusted" for each in places):
         message = "Codex was not told to trust this folder: it skips all that is set up for it"
         yield NotStarting(name, message, "run `codex exec --trust` here, or start `codex` and say so", note=True)

@@ -15,6 +15,7 @@ from taskstate.errors import TaskstateError
 from taskstate.setup.clients import CLIENTS
 from taskstate.storage import files
 from taskstate.storage.callers import callers
+from taskstate.storage.git import client as git
 from taskstate.syntax.json_comments import without_comments
 
 # What a turn takes. Left out is what gives leave to run commands or says what is called (`trust`, `init`), takes such a
@@ -86,7 +87,14 @@ def is_trusted(root: Path) -> bool | None:
     """
     own = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~")
     values = _values(Path(own) / ".claude.json")
-    return None if values is None else value_at(values, "projects", str(root), "hasTrustDialogAccepted") is True
+    is_trusted = any(value_at(values, "projects", each, "hasTrustDialogAccepted") is True for each in places(root))
+    return None if values is None else is_trusted
+
+
+def places(root: Path) -> tuple[str, ...]:
+    """Return the paths by which clients know a folder: its own, and that of the main tree of a linked worktree."""
+    at = git.folders(root)
+    return (os.path.realpath(root), *((os.path.realpath(at.common_dir.parent),) if at else ()))
 
 
 def is_given(root: Path) -> bool:

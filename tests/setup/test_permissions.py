@@ -95,6 +95,20 @@ def test_what_claude_code_lets_an_agent_do(
     assert allows(root, "claude", mode) is expected
 
 
+def test_trust_in_a_repository_holds_in_its_worktrees(
+    repository: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Claude Code has it: what the main tree is trusted to allow is allowed in a linked one."""
+    monkeypatch.setenv("CLAUDE_CODE_ENTRYPOINT", "sdk-cli")
+    for command in (("commit", "-q", "--allow-empty", "-m", "x"), ("worktree", "add", "-q", "../linked")):
+        subprocess.run(["git", *command], cwd=repository, check=True)
+    linked = repository.parent / "linked"
+    put(linked / ".claude/settings.json", {"permissions": {"allow": [FINISH]}})
+    assert not allows(linked, "claude", "acceptEdits")
+    put(home / ".claude.json", {"projects": {str(repository): {"hasTrustDialogAccepted": True}}})
+    assert allows(linked, "claude", "acceptEdits")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only there a program can see how its callers were started")
 @pytest.mark.parametrize(
     ("words", "settings", "expected"),
