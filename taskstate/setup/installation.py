@@ -94,8 +94,9 @@ def install(workspace: Workspace, wanted: Wanted, *, dry_run: bool = False) -> I
         raise TaskstateError(f"{flag} needs a client to be set up", help=help_, code="usage")
     plan = repository.planned_steps(workspace, pre_commit=wanted.pre_commit, require=wanted.require)
     wanted_servers, lacking = servers.startable(verification=wanted.verification)
-    own_pages = pages.steps(workspace, agents, {name: file.pieces for name, file in record.files.items()})
-    client_steps = _steps(own_pages if agents else {}, wanted._replace(agents=agents), wanted_servers)
+    noted_pieces = {name: file.pieces for name, file in record.files.items()}
+    page_steps = pages.steps(workspace, agents, noted_pieces) if agents else {}
+    client_steps = _steps(page_steps, wanted._replace(agents=agents), wanted_servers)
     texts, stages, refused = adding.add(workspace, {name: [step] for name, step in plan.items()} | client_steps)
     noted = dict(record.files)
     for name, (before, after) in stages.items():

@@ -41,7 +41,7 @@ UNTRUSTED = (
 )
 _NEEDED = ("taskstate", "finish")
 _COMMAND = re.compile(r"(?:Bash|run_shell_command|ShellTool)(?:\((.*)\))?")
-_SERVER = re.compile(r"mcp__?taskstate(?:__?(?:\*|finish))?")
+_SERVER = re.compile(r"mcp__?(?:plugin_taskstate_)?taskstate(?:__?(?:\*|finish))?")
 
 
 def rules(client: str) -> tuple[str, ...]:

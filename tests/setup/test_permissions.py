@@ -64,6 +64,7 @@ def test_trust_is_in_no_rule(client: str) -> None:
         ("acceptEdits sdk-cli", {}, False),
         ("acceptEdits sdk-cli", {"user": {"allow": [FINISH]}}, True),
         ("acceptEdits sdk-cli", {"local": {"allow": ["mcp__taskstate"]}}, True),
+        ("acceptEdits sdk-cli", {"user": {"allow": ["mcp__plugin_taskstate_taskstate__finish"]}}, True),
         ("acceptEdits sdk-cli", {"local": {"allow": ["Bash(taskstate:*)"], "deny": ["Bash(taskstate *)"]}}, False),
         ("default sdk-cli", {"local": {"allow": ["Bash(taskstate trust:*)", "Bash(ls)", "mcp__other"]}}, False),
         ("acceptEdits sdk-cli", {"project": {"allow": [FINISH]}}, False),
