@@ -53,7 +53,7 @@ def not_reaching(workspace: Workspace) -> Iterator[NotStarting]:
 def _not_allowed(workspace: Workspace, name: str) -> Iterator[NotStarting]:
     path = CLIENTS[name].leave.file
     if name == "gemini" or not permissions.is_given(workspace.root):
-        message = f"an agent of {_NAMES[name]} that runs without a person may not run `taskstate finish`"
+        message = f"an agent of {_NAMES[name]} that runs without a person is not allowed to record its work"
         yield NotStarting(path, message, f"if it is to, run `taskstate init --agent {name} --allow`", note=True)
     elif permissions.is_trusted(workspace.root) is False:
         what, _, how = permissions.UNTRUSTED.partition(": ")
