@@ -14,6 +14,7 @@ from pathlib import Path
 from taskstate.archive.doubled import TAKE_OUT
 from taskstate.brief.attention import attention
 from taskstate.doctor.preflight import preflight
+from taskstate.doctor.reaching import not_reaching
 from taskstate.doctor.starting import not_starting, uninstalled_hooks
 from taskstate.doctor.versions import differences
 from taskstate.doctor.weakened import weakenings
@@ -352,7 +353,7 @@ def _check_cache(workspace: Workspace) -> Iterable[RepositoryProblem]:
 
 
 def _check_clients(workspace: Workspace) -> Iterable[RepositoryProblem]:
-    for each in not_starting(workspace):
+    for each in (*not_starting(workspace), *not_reaching(workspace)):
         yield RepositoryProblem("clients", each.path, each.message, each.help, note=each.note)
 
 

@@ -57,11 +57,17 @@ def _has_hook(workspace: Workspace, name: str) -> bool:
     return hook is None or folders.exists(os.path.realpath(hook))
 
 
+def hooked(workspace: Workspace) -> dict[str, str]:
+    """Return the clients whose files call our hooks, with those files."""
+    places = {name: each.hook_file for name, each in CLIENTS.items()}
+    return {name: place for name, place in places.items() if _HOOK.search(_text(workspace, place))}
+
+
 def not_starting(workspace: Workspace) -> Iterator[NotStarting]:
     """Yield what the clients' files have them call that does not start here."""
-    hooked = [each.hook_file for each in CLIENTS.values() if _HOOK.search(_text(workspace, each.hook_file))]
+    hooking = [*hooked(workspace).values()]
     serving = [each.mcp_file for each in CLIENTS.values() if _SERVER.search(_text(workspace, each.mcp_file))]
-    callers = list(dict.fromkeys((*hooked, *serving)))
+    callers = list(dict.fromkeys((*hooking, *serving)))
     if not callers:
         return
     where, found = ", ".join(callers), installed.program()
@@ -72,9 +78,9 @@ def not_starting(workspace: Workspace) -> Iterator[NotStarting]:
         help_ = f"put {files.shown(os.path.dirname(own))} on the PATH" if own else "install it so that the PATH has it"
         yield NotStarting(where, message, help_)
         return
-    fault = _fault((found, "hook", "session-start"), b"{}") if hooked else ""
+    fault = _fault((found, "hook", "session-start"), b"{}") if hooking else ""
     if fault:
-        yield NotStarting(", ".join(hooked), f"`taskstate hook` of {files.shown(found)} fails: {fault}", _AGAIN)
+        yield NotStarting(", ".join(hooking), f"`taskstate hook` of {files.shown(found)} fails: {fault}", _AGAIN)
     fault = _fault((found, "mcp"), b"") if serving else ""
     if fault:
         message = f"`taskstate mcp` of {files.shown(found)} does not start: {fault}"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from taskstate import resources
 from taskstate.errors import TaskstateError
-from taskstate.setup import adding, merging, repository, servers
+from taskstate.setup import adding, merging, pages, permissions, repository, servers
 from taskstate.setup.clients import CLIENTS, hooks_of
 from taskstate.setup.merging import Piece
 from taskstate.setup.repository import RECORD
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from taskstate.setup.clients import Client
     from taskstate.workspace.workspace import Workspace
 
-PAGES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
 WORKFLOW = ".github/workflows/taskstate.yml"
 
 
@@ -39,7 +38,7 @@ class Wanted(NamedTuple):
     """What to set up besides folders and configuration: clients, commit hooks, a workflow of CI, verification tools.
 
     With `require` the commit hooks refuse where the program is missing. `ci` is the command that installs taskstate in
-    the workflow; without one there is no workflow.
+    the workflow; without one there is no workflow. `allow` has the clients let agents run our own commands.
     """
 
     agents: tuple[str, ...] = ()
@@ -47,6 +46,7 @@ class Wanted(NamedTuple):
     require: bool = False
     ci: str = ""
     verification: bool = False
+    allow: bool = False
 
 
 class Installed(NamedTuple):
@@ -88,12 +88,15 @@ def install(workspace: Workspace, wanted: Wanted, *, dry_run: bool = False) -> I
     """
     record = _read_record(workspace)
     agents = tuple(dict.fromkeys((*record.agents, *wanted.agents)))
-    if wanted.verification and not any(each in CLIENTS for each in agents):
-        help_ = "name one: `taskstate init --verification --agent claude`"
-        raise TaskstateError("--verification needs a client to be set up", help=help_, code="usage")
+    flag = "--verification" if wanted.verification else "--allow" if wanted.allow else ""
+    if flag and not any(each in CLIENTS for each in agents):
+        help_ = f"name one: `taskstate init {flag} --agent claude`"
+        raise TaskstateError(f"{flag} needs a client to be set up", help=help_, code="usage")
     plan = repository.planned_steps(workspace, pre_commit=wanted.pre_commit, require=wanted.require)
     wanted_servers, lacking = servers.startable(verification=wanted.verification)
-    client_steps = _steps(workspace, wanted._replace(agents=agents), wanted_servers)
+    noted_pieces = {name: file.pieces for name, file in record.files.items()}
+    page_steps = pages.steps(workspace, agents, noted_pieces) if agents else {}
+    client_steps = _steps(page_steps, wanted._replace(agents=agents), wanted_servers)
     texts, stages, refused = adding.add(workspace, {name: [step] for name, step in plan.items()} | client_steps)
     noted = dict(record.files)
     for name, (before, after) in stages.items():
@@ -108,6 +111,8 @@ def install(workspace: Workspace, wanted: Wanted, *, dry_run: bool = False) -> I
     repository.configure_git(workspace, dry_run=dry_run)
     created, changed, kept = (tuple(each for each in names if each != own) for names in done)
     lacking = lacking if any(each in CLIENTS for each in agents) else ()
+    if wanted.allow and "claude" in agents and not permissions.is_trusted(workspace.root):
+        lacking = (*lacking, permissions.UNTRUSTED)
     return Installed((*created, *driver), changed, kept, diff, refused=refused, lacking=lacking)
 
 
@@ -165,17 +170,14 @@ def _is_empty(text: str) -> bool:
 
 
 def _steps(
-    workspace: Workspace, wanted: Wanted, wanted_servers: Mapping[str, Mapping[str, Any]]
+    steps: dict[str, list[Callable[[str], str]]], wanted: Wanted, wanted_servers: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, list[Callable[[str], str]]]:
-    """Return, by file, the functions that add to its text."""
-    steps: dict[str, list[Callable[[str], str]]] = {}
-    block = resources.text("templates/agents/block.md")
-    if wanted.agents:
-        there = (name for name in PAGES if name == PAGES[0] or folders.exists(workspace.root / name))
-        steps |= {name: [lambda text: merging.with_block(text, block)] for name in there}
+    """Return, by file, the functions that add to its text: the pages, and what configures each client."""
     for client in (CLIENTS[name] for name in wanted.agents if name in CLIENTS):
         steps.setdefault(client.hook_file, []).extend(_hook_steps(client))
         steps.setdefault(client.mcp_file, []).extend(_server_steps(client, wanted_servers))
+        if wanted.allow:
+            steps.setdefault(client.leave.file, []).append(_allow_step(client))
     if wanted.ci:
         steps[WORKFLOW] = [lambda text: _workflow(text, wanted.ci)]
     return {name: functions for name, functions in steps.items() if functions}
@@ -206,17 +208,28 @@ def _server_steps(client: Client, wanted: Mapping[str, Mapping[str, Any]]) -> It
         yield lambda text, server=server, entry=entry: add(text, server, entry, name)  # type: ignore[misc]
 
 
+def _allow_step(client: Client) -> Callable[[str], str]:
+    name, path, _, server = client.leave
+    if name.endswith(".toml"):
+        return lambda text: merging.with_toml_line(text, path, server)
+    return lambda text: merging.with_items(text, path, permissions.rules(client.name), name)
+
+
 def _note(noted: dict[str, _File], name: str, before: str | None, stages: list[str]) -> None:
     """Note the pieces that the stages put into a file; a file that was there and is not changed is not noted."""
     earlier = noted.get(name, _File(before is None, ()))
     pieces, text = [*earlier.pieces], before or ""
     for stage in stages:
+        if merging.BEGIN in text and merging.BEGIN not in stage:  # the block was taken out: as if it never went in
+            pieces = [each for each in pieces if merging.BEGIN not in each.new]
+            text = stage
+            continue
         # A file that is only to exist has an empty text as its plan.
         piece = merging.piece_between(text, stage) if stage else None
         text = stage or text
         if piece:
             pieces.append(piece)
-    if before is None or len(pieces) > len(earlier.pieces):
+    if before is None or len(pieces) != len(earlier.pieces):
         noted[name] = _File(earlier.created, tuple(pieces))
 
 

@@ -10,6 +10,7 @@ import re
 
 from taskstate.errors import TaskstateError
 from taskstate.setup import servers
+from taskstate.setup.clients import CLIENTS
 from taskstate.syntax.edits import apply
 from taskstate.syntax.json_comments import around_comments, comments, without_comments
 from taskstate.syntax.json_edit import set_json
@@ -61,7 +62,9 @@ def without(text: str, pieces: Sequence[Piece], name: str) -> str:
         if left.count(piece.new) == 1:
             left = left.replace(piece.new, piece.old)
         elif name.endswith(".json"):
-            return _without_entries(text, name)
+            return _without_entries(text, name, pieces)
+        elif name.endswith(".md") and BEGIN not in piece.new:
+            continue  # an import that somebody took out, or wrote again
         elif name.endswith(".md") and 0 <= text.find(BEGIN) < text.find(END):
             return text[: text.find(BEGIN)] + text[text.find(END) + len(END) :].lstrip("\r\n")
         else:
@@ -100,14 +103,38 @@ def with_hook(text: str, event: str, entry: Mapping[str, Any], name: str) -> str
     return _with(text, ("hooks", event, len(present.items)), entry, name)
 
 
+def with_items(text: str, path: tuple[str, ...], items: Sequence[str], name: str) -> str:
+    """Return a client's JSON with the items in a list, but for those that it has."""
+    present = _root(text or _EMPTY, name).get(*path)
+    if present is None:
+        return _with(text or _EMPTY, path, list(items), name)
+    if present.kind != "sequence":
+        raise _refused(name, f"{'.'.join(path)} is no list")
+    missing = [each for each in items if each not in present.value()]
+    for number, item in enumerate(missing, len(present.items)):
+        text = _with(text, (*path, number), item, name)
+    return text
+
+
+def with_name(text: str, path: tuple[str, ...], names: tuple[str, str], name: str) -> str:
+    """Return a client's JSON that names both pages: the second is added to what it names, if it names any."""
+    present = _root(text or _EMPTY, name).get(*path)
+    if present is None or not present.is_string():
+        return with_items(text, path, names if present is None else names[1:], name)
+    both = json.dumps([present.text, names[1]], ensure_ascii=False)
+    return text if present.text == names[1] else text[: present.span.start] + both + text[present.span.end :]
+
+
 def with_value(text: str, key: str, value: object, name: str) -> str:
     """Return a JSON object's text with a key, unless it has it."""
     return _with(text or _EMPTY, (key,), value, name)
 
 
-def _without_entries(text: str, name: str) -> str:
-    """Return a client's JSON without our hooks and servers, and without what is empty then."""
-    while (span := _own_span(_root(text, name))) is not None:
+def _without_entries(text: str, name: str, pieces: Sequence[Piece]) -> str:
+    """Return a client's JSON without our hooks, servers and items of lists, and without what is empty then."""
+    paths = [each.leave.path for each in CLIENTS.values() if each.leave.file == name]
+    paths += [each.names for each in CLIENTS.values() if each.names and each.hook_file == name]
+    while (span := _own_span(_root(text, name)) or _listed_span(_root(text, name), paths, pieces)) is not None:
         start, end = span
         kept = "".join(text[each.start : each.end] for each in comments(text) if start <= each.start < end)
         ends_line = "//" in kept and not text.startswith(("\r", "\n"), end)
@@ -134,6 +161,29 @@ def _own_span(root: Node) -> tuple[int, int] | None:
             spans = [(each.key.span.start, each.value.span.end) for each in root.entries]
             return _with_comma(root, spans, root.entries.index(group))
     return None
+
+
+def _listed_span(root: Node, paths: Sequence[tuple[str, ...]], pieces: Sequence[Piece]) -> tuple[int, int] | None:
+    """Return the span of the next item that we put into a list, or of the whole list where it holds no others."""
+    for path in paths:
+        found = root.get(*path)
+        items = found.items if found else ()
+        ours = [_is_added(each, pieces) for each in items]
+        if found and any(ours):
+            if not all(ours):
+                return _with_comma(found, [(each.span.start, each.span.end) for each in items], ours.index(True))
+            parent = root.get(*path[:-1])
+            is_last = parent is not None and len(parent.entries) == 1
+            around, key = (root, path[0]) if is_last or parent is None else (parent, path[-1])
+            number = next(at for at, each in enumerate(around.entries) if each.key.text == key)
+            spans = [(each.key.span.start, each.value.span.end) for each in around.entries]
+            return _with_comma(around, spans, number)
+    return None
+
+
+def _is_added(item: Node, pieces: Sequence[Piece]) -> bool:
+    quoted = json.dumps(item.text, ensure_ascii=False) if item.is_string() else ""
+    return bool(quoted) and any(quoted in each.new and quoted not in each.old for each in pieces)
 
 
 def _is_own_server(group: str, name: str, entry: Node) -> bool:
@@ -225,6 +275,18 @@ def with_toml_server(text: str, server: str, entry: Mapping[str, Any], name: str
     if parsed(after) != expected:
         raise _refused(name, "its mcp_servers are written in a form that cannot be added to")
     return after
+
+
+def with_toml_line(text: str, table: tuple[str, ...], line: str) -> str:
+    """Return a client's TOML with a line at the head of a table, unless that is not there or has the key."""
+    at = f"\n{text}".find(f"\n[{'.'.join(table)}]")
+    values = read_toml(text) if at >= 0 else {}
+    for each in table:
+        values = values.get(each, {})
+    if at < 0 or line.partition(" = ")[0] in values:
+        return text
+    end = text.find("\n", at) + 1
+    return text[:end] + line + newline_of(text) + text[end:] if end else text
 
 
 def with_block(text: str, body: str) -> str:

@@ -15,6 +15,7 @@ from taskstate.errors import TaskstateError
 from taskstate.setup.clients import CLIENTS
 from taskstate.storage import files
 from taskstate.storage.callers import callers
+from taskstate.storage.git import client as git
 from taskstate.syntax.json_comments import without_comments
 
 # What a turn takes. Left out is what gives leave to run commands or says what is called (`trust`, `init`), takes such a
@@ -35,9 +36,12 @@ COMMANDS = (
     ),
     *("handoff", "role", "chain", "evidence", "context show", "context check", "permanent", "impact"),
 )
+UNTRUSTED = (
+    "Claude Code ignores what a repository allows until it is told to trust the folder: start `claude` here once"
+)
 _NEEDED = ("taskstate", "finish")
 _COMMAND = re.compile(r"(?:Bash|run_shell_command|ShellTool)(?:\((.*)\))?")
-_SERVER = re.compile(r"mcp__?taskstate(?:__?(?:\*|finish))?")
+_SERVER = re.compile(r"mcp__?(?:plugin_taskstate_)?taskstate(?:__?(?:\*|finish))?")
 
 
 def rules(client: str) -> tuple[str, ...]:
@@ -71,15 +75,31 @@ def is_allowed(root: Path, client: str) -> bool:
     if client == "gemini":
         found = [_values(root / ".gemini/settings.json"), _values(Path(os.path.expanduser("~/.gemini/settings.json")))]
         lists = [_list(each, "tools", "allowed") for each in found]  # the first one stands in the place of the other
-        is_server = any(_at(each, "mcpServers", "taskstate", "trust") is True for each in found)
+        is_server = any(value_at(each, "mcpServers", "taskstate", "trust") is True for each in found)
         return is_server or _covers(lists[0] or lists[1])
     return True
 
 
-def is_trusted(root: Path) -> bool:
-    """Return whether Claude Code was told to trust this folder: else it leaves out what the repository allows."""
+def is_trusted(root: Path) -> bool | None:
+    """Return whether Claude Code was told to trust this folder, or None where it was never used.
+
+    Else it leaves out what the repository allows.
+    """
     own = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~")
-    return _at(_values(Path(own) / ".claude.json"), "projects", str(root), "hasTrustDialogAccepted") is True
+    values = _values(Path(own) / ".claude.json")
+    is_trusted = any(value_at(values, "projects", each, "hasTrustDialogAccepted") is True for each in places(root))
+    return None if values is None else is_trusted
+
+
+def places(root: Path) -> tuple[str, ...]:
+    """Return the paths by which clients know a folder: its own, and that of the main tree of a linked worktree."""
+    at = git.folders(root)
+    return (os.path.realpath(root), *((os.path.realpath(at.common_dir.parent),) if at else ()))
+
+
+def is_given(root: Path) -> bool:
+    """Return whether the repository's settings for Claude Code allow it, whether or not they count."""
+    return _covers(_list(_values(root / ".claude/settings.json"), "permissions", "allow"))
 
 
 def _is_claude_attended(mode: str) -> bool:
@@ -89,12 +109,11 @@ def _is_claude_attended(mode: str) -> bool:
 
 def _is_gemini_open() -> bool:
     """Return whether Gemini CLI asks a person, or nobody: how it was started is all that tells."""
-    caller = next((each for each in callers() if any("gemini" in word for word in each.words[:4])), None)
-    if caller is None:
-        return True
-    said = " ".join(caller.words)
-    is_asking = caller.at_terminal and not {"-p", "--prompt"} & {*caller.words}
-    return is_asking or bool({"-y", "--yolo"} & {*caller.words}) or bool(re.search(r"--approval-mode[ =]yolo\b", said))
+    for words, at_terminal in callers():
+        if any(os.path.basename(word) in {"gemini", "gemini.js"} or "/gemini-cli/" in word for word in words[:4]):
+            is_asking = at_terminal and not {"-p", "--prompt"} & {*words}
+            return is_asking or bool({"-y", "--yolo", "yolo", "--approval-mode=yolo"} & {*words})
+    return True
 
 
 def _covers(allowed: list[str]) -> bool:
@@ -109,11 +128,12 @@ def _is_command(rule: str) -> bool:
 
 
 def _list(values: object, *keys: str) -> list[str]:
-    found = _at(values, *keys)
+    found = value_at(values, *keys)
     return [str(each) for each in found] if isinstance(found, list) else []
 
 
-def _at(values: object, *keys: str) -> object:
+def value_at(values: object, *keys: str) -> object:
+    """Return the value under keys of loose data, or None where there is none."""
     for key in keys:
         values = values.get(key) if isinstance(values, dict) else None
     return values

@@ -35,7 +35,7 @@ SET_UP_FILES = frozenset(
         *("taskstate.toml", ".gitignore", ".gitattributes", ".pre-commit-config.yaml"),
         *("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".mcp.json", ".github/workflows/taskstate.yml"),
         *(".claude/settings.json", ".codex/hooks.json", ".codex/config.toml", ".gemini/settings.json"),
-        *(".cursor/hooks.json", ".cursor/mcp.json"),
+        *(".cursor/hooks.json", ".cursor/mcp.json", ".cursor/cli.json"),
     }
 )
 

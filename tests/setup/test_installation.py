@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate.setup import merging, servers
+from taskstate.setup import merging, permissions, servers
 from taskstate.setup.clients import CLIENTS
 from taskstate.setup.installation import Wanted, install, remove
 from taskstate.setup.merging import BEGIN, END
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from taskstate.setup.installation import Installed
 
-ALL = Wanted(tuple(CLIENTS), pre_commit=True, ci="pip install taskstate", verification=True)
+ALL = Wanted(tuple(CLIENTS), pre_commit=True, ci="pip install taskstate", verification=True, allow=True)
 SETTINGS = '{\n    "permissions": {"allow": ["Bash(ls)"]},\n    "hooks": {"Stop": [{"hooks": [{"command": "x"}]}]}\n}\n'
 # Configurations as people have them, by path.
 MINE = {
@@ -43,7 +43,14 @@ MINE = {
     ".mcp.json": ['{"mcpServers": {"other": {"command": "x"}}}', '{"mcpServers": {}}\n', '{\n  "x": 1\n}'],
     ".cursor/hooks.json": ['{"version": 1, "hooks": {"stop": [{"command": "./x"}]}}\n'],
     ".codex/config.toml": ['model = "x"', '# mine\r\n[mcp_servers.other]\r\ncommand = "y"\r\n', ""],
-    ".gemini/settings.json": ['{"hooks": {"enabled": true}, "theme": "x"}'],
+    ".gemini/settings.json": [
+        '{"hooks": {"enabled": true}, "theme": "x"}',
+        '{"context": {"fileName": "MINE.md"}, "tools": {"allowed": []}}',
+        '{\n  "context": {\n    "fileName": [\n      "MINE.md" // read\n    ]\n  }\n}',
+    ],
+    ".cursor/cli.json": ['{"permissions": {"allow": ["Shell(ls)"], "deny": []}}'],
+    "CLAUDE.md": ["# Mine\n", "@AGENTS.md\n", "", "no end"],
+    "GEMINI.md": ["# Mine\n", "@./AGENTS.md\n"],
     "AGENTS.md": ["# Mine\n", "no end", "a\r\nb\r\n", "\n\n"],
     PRE_COMMIT: ["repos:\n- repo: https://example.invalid/x\n  rev: v1\n  hooks:\n  - id: one\n# end\nci: {}\n"],
     ".gitignore": ["*.pyc", ".taskstate/lock\n"],
@@ -88,7 +95,7 @@ def test_what_is_put_in_is_taken_out(repository: Path, name: str, text: str) -> 
     set_up(repository)
     values = text.removeprefix("\ufeff")
     if name.endswith(".json"):
-        merged = {"hooks", "mcpServers"}
+        merged = {"hooks", "mcpServers", "permissions", "tools", "context"}
         mine = {key: value for key, value in json.loads(without_comments(values)).items() if key not in merged}
         spans = comments(text)
         assert [text[each.start : each.end] for each in spans] == said(path)
@@ -114,7 +121,7 @@ def test_client_is_set_up(repository: Path, name: str) -> None:
     servers = tomllib.loads(config)["mcp_servers"] if is_toml else json.loads(config)["mcpServers"]
     assert servers == {"taskstate": {"command": "taskstate", "args": ["mcp"]}}
     assert BEGIN in (repository / "AGENTS.md").read_text(encoding="utf-8")
-    assert not (repository / "CLAUDE.md").exists()
+    assert (repository / "CLAUDE.md").exists() is (name == "claude")
 
 
 def test_pages_of_other_clients_are_added_to_where_they_are(repository: Path) -> None:
@@ -373,6 +380,60 @@ def test_record_of_a_stranger_changes_nothing_else(repository: Path) -> None:
     path.write_text(json.dumps(values), encoding="utf-8")
     take_out(repository)
     assert victim.read_text(encoding="utf-8") == "a = 1\n"
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_leave_is_given_on_request_alone(repository: Path, name: str) -> None:
+    """Without `allow` nothing is let run; with it the client's own list holds our commands; later runs keep that."""
+    leave = CLIENTS[name].leave
+    set_up(repository, Wanted((name,)))
+    path = repository / leave.file
+    assert not path.exists() or leave.server not in path.read_text(encoding="utf-8")
+    set_up(repository, Wanted(allow=True))
+    text = path.read_text(encoding="utf-8")
+    given = tomllib.loads(text) if leave.file.endswith(".toml") else json.loads(text)
+    for key in leave.path:
+        given = given[key]
+    expected = {"command": "taskstate", "args": ["mcp"], "default_tools_approval_mode": "approve"}
+    assert given == (expected if leave.file.endswith(".toml") else [*permissions.rules(name)])
+    assert set_up(repository, Wanted(allow=True)).diff == set_up(repository, Wanted()).diff == ""
+    take_out(repository)
+    assert not tree(repository)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (".claude/settings.json", '{"permissions": []}'),
+        (".claude/settings.json", '{"permissions": {"allow": {}}}'),
+        (".gemini/settings.json", '{"context": {"fileName": {}}}'),
+        (".gemini/settings.json", '{"context": 7}'),
+    ],
+)
+def test_lists_in_other_forms_are_named(repository: Path, name: str, text: str) -> None:
+    """A setting that is no list is left as it is, and the file named with what to add."""
+    path = put(repository, name, text)
+    (refused,) = set_up(repository).refused
+    assert (refused.name, "taskstate" in refused.paste) == (name, True)
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_lists_that_were_edited_since(repository: Path) -> None:
+    """In another layout our items are taken out one by one; what somebody else put into the lists stays."""
+    put(repository, ".claude/settings.json", '{"permissions": {"allow": ["mcp__taskstate", "Bash(ls)"]}}')
+    set_up(repository, Wanted(("claude", "gemini"), allow=True))
+    for name, key, item in (
+        (".claude/settings.json", "permissions", "Bash(x)"),
+        (".gemini/settings.json", "theme", "x"),
+    ):
+        values = read(repository / name)
+        values.setdefault(key, {"allow": []})["allow"].append(item)
+        put(repository, name, json.dumps(values, indent=7))
+    take_out(repository)
+    assert read(repository / ".claude/settings.json") == {
+        "permissions": {"allow": ["mcp__taskstate", "Bash(ls)", "Bash(x)"]}
+    }
+    assert read(repository / ".gemini/settings.json") == {"theme": {"allow": ["x"]}}
 
 
 def test_without_a_record_nothing_is_taken_out(repository: Path) -> None:

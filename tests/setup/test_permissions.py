@@ -64,6 +64,7 @@ def test_trust_is_in_no_rule(client: str) -> None:
         ("acceptEdits sdk-cli", {}, False),
         ("acceptEdits sdk-cli", {"user": {"allow": [FINISH]}}, True),
         ("acceptEdits sdk-cli", {"local": {"allow": ["mcp__taskstate"]}}, True),
+        ("acceptEdits sdk-cli", {"user": {"allow": ["mcp__plugin_taskstate_taskstate__finish"]}}, True),
         ("acceptEdits sdk-cli", {"local": {"allow": ["Bash(taskstate:*)"], "deny": ["Bash(taskstate *)"]}}, False),
         ("default sdk-cli", {"local": {"allow": ["Bash(taskstate trust:*)", "Bash(ls)", "mcp__other"]}}, False),
         ("acceptEdits sdk-cli", {"project": {"allow": [FINISH]}}, False),
@@ -95,6 +96,20 @@ def test_what_claude_code_lets_an_agent_do(
     assert allows(root, "claude", mode) is expected
 
 
+def test_trust_in_a_repository_holds_in_its_worktrees(
+    repository: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Claude Code has it: what the main tree is trusted to allow is allowed in a linked one."""
+    monkeypatch.setenv("CLAUDE_CODE_ENTRYPOINT", "sdk-cli")
+    for command in (("commit", "-q", "--allow-empty", "-m", "x"), ("worktree", "add", "-q", "../linked")):
+        subprocess.run(["git", *command], cwd=repository, check=True)
+    linked = repository.parent / "linked"
+    put(linked / ".claude/settings.json", {"permissions": {"allow": [FINISH]}})
+    assert not allows(linked, "claude", "acceptEdits")
+    put(home / ".claude.json", {"projects": {str(repository): {"hasTrustDialogAccepted": True}}})
+    assert allows(linked, "claude", "acceptEdits")
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="only there a program can see how its callers were started")
 @pytest.mark.parametrize(
     ("words", "settings", "expected"),
@@ -114,8 +129,13 @@ def test_what_gemini_lets_an_agent_do(tmp_path: Path, words: list[str], settings
     put(tmp_path / ".gemini/settings.json", settings)
     client = tmp_path / "gemini"
     shutil.copy("/bin/sh", client)
-    ask = "from pathlib import Path; from taskstate.setup.permissions import allows; print(allows(Path(), 'gemini'))"
-    script = f'"{sys.executable}" -P -c "{ask}"; exit $?'
+    ask = tmp_path / "ask.py"
+    ask.write_text(
+        "from pathlib import Path\nfrom taskstate.setup.permissions import allows\nprint(allows(Path(), 'gemini'))\n",
+        encoding="utf-8",
+    )
+    hook = f"{sys.executable} {ask} || exit 0; : hook stop --agent gemini"  # a client has a shell call it
+    script = f"/bin/sh -c '{hook}'; exit $?"
     done = subprocess.run(
         [client, "-c", script, "gemini", *words],
         cwd=tmp_path,

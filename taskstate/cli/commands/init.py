@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from taskstate.setup.installation import Installed, Wanted
 
 _AGENTS = (*CLIENTS, GENERIC)
-_ADDING = ("agents", "pre_commit", "require", "ci", "install", "verification")  # flags that `--remove` excludes
+_ADDING = (
+    "agents",
+    "pre_commit",
+    "require",
+    "ci",
+    "install",
+    "verification",
+    "allow",
+)  # flags that `--remove` excludes
 PRE_COMMIT_STEP = "next: `{0}`, so that git runs the hooks, at merges too"
 LENIENT = (
     "note: in a clone whose owner has no taskstate, the hooks say that nothing was checked, and let the commit pass;",
@@ -40,6 +48,7 @@ class Init(NamedTuple):
     ci: bool = switch("add a workflow for GitHub that runs the linter")
     install: str = option("CMD", "command that installs taskstate in that workflow (default: as it was installed here)")
     verification: bool = switch("add MCP servers for a browser and for GitHub to the clients")
+    allow: bool = switch("have the clients let agents run taskstate's own commands, but not `trust`, without asking")
     remove: bool = switch("take out what init put in; tasks stay")
     dry_run: bool = switch("print what would be done, as a diff, and write nothing")
 
@@ -86,7 +95,7 @@ def _wanted(call: CommandLineCall, asked: Init) -> Wanted:
     is_asked = not (asked.dry_run or call.output.is_quiet or call.as_data) and is_terminal(sys.stdin)
     is_asked = is_asked and is_terminal(sys.stdout)
     ci = _install_command(asked, is_asked=is_asked) if asked.ci else ""
-    wanted = Wanted(asked.agents, asked.pre_commit, asked.require, ci, asked.verification)
+    wanted = Wanted(asked.agents, asked.pre_commit, asked.require, ci, asked.verification, asked.allow)
     return _asked() if is_asked and wanted == Wanted() else wanted
 
 

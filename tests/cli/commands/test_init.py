@@ -78,6 +78,14 @@ def test_what_does_not_start_is_told(cli: Cli, empty: Path, monkeypatch: pytest.
     assert not (empty / ".mcp.json").exists()
 
 
+def test_what_is_allowed_may_not_count_yet(cli: Cli, empty: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line says what a person has to do in the client itself, once leave is asked for."""
+    monkeypatch.setenv("HOME", str(empty.parent))
+    assert "told to trust" not in cli.ok("init", "--agent", "claude")
+    assert "start `claude` here once" in cli.ok("init", "--allow")
+    assert "Bash(taskstate finish:*)" in (empty / ".claude/settings.json").read_text(encoding="utf-8")
+
+
 @pytest.mark.usefixtures("empty")
 def test_what_was_made_is_to_be_committed(cli: Cli) -> None:
     """In a git repository the last line asks for a commit, but not for git's own configuration, as in a new clone."""
@@ -126,6 +134,8 @@ def test_what_cannot_be_set_up_is_refused(cli: Cli, arguments: tuple[str, ...], 
         (("--install", "make install"), "--install is for the workflow"),
         (("--ci",), "name the command: `taskstate init --ci --install CMD`"),
         (("--verification",), "--verification needs a client"),
+        (("--allow", "--agent", "generic"), "--allow needs a client"),
+        (("--remove", "--allow"), "--remove takes everything out"),
         (("--remove",), "there is no record"),
         (("--remove", "--ci"), "--remove takes everything out"),
         (("--require",), "--require is about the commit hooks"),
