@@ -6,7 +6,6 @@ no such files, and then nothing is said of its trust.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -51,7 +50,8 @@ def not_reaching(workspace: Workspace) -> Iterator[NotStarting]:
 
 
 def _not_allowed(workspace: Workspace, name: str) -> Iterator[NotStarting]:
-    path = CLIENTS[name].leave.file
+    leave = CLIENTS[name].leave
+    path = leave.file if leave else ""
     if name == "gemini" or not permissions.is_given(workspace.root):
         message = f"an agent of {_NAMES[name]} that runs without a person is not allowed to record its work"
         yield NotStarting(path, message, f"if it is to, run `taskstate init --agent {name} --allow`", note=True)
@@ -73,19 +73,16 @@ def _untrusted_by_codex(workspace: Workspace) -> Iterator[NotStarting]:
     if not any(permissions.value_at(known, "projects", each, "trust_level") == "trusted" for each in places):
         message = "Codex was not told to trust this folder: it skips all that is set up for it"
         yield NotStarting(name, message, "run `codex exec --trust` here, or start `codex` and say so", note=True)
-    missing = [key for key, seal in keys if permissions.value_at(known, "hooks", "state", key, "trusted_hash") != seal]
+    missing = [key for key in keys if not permissions.value_at(known, "hooks", "state", key, "trusted_hash")]
     if missing:
-        message = f"Codex was not told to trust {len(missing)} of the {len(keys)} hooks as they are now: it skips them"
+        message = f"Codex was not told to trust {len(missing)} of the {len(keys)} hooks: it skips them"
         yield NotStarting(name, message, "type `/hooks` in Codex, and trust them", note=True)
 
 
-def _keys(path: str, event: str, groups: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Yield under which key Codex (0.171) notes the trust in each hook of ours, and the hash that it notes."""
+def _keys(path: str, event: str, groups: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield under which key Codex (0.171) notes the trust in each of our hooks; the hash beside it is its own."""
     label = _CAPITAL.sub("_", event).lower()
     for number, group in enumerate(groups):
-        matcher = {"matcher": group["matcher"]} if "matcher" in group else {}
         for index, handler in enumerate(group["hooks"]):
-            sealed = {"event_name": label, **matcher, "hooks": [{"async": False, "timeout": 600, **handler}]}
-            text = json.dumps(sealed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
             if "taskstate hook " in handler["command"]:
-                yield f"{path}:{label}:{number}:{index}", f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
+                yield f"{path}:{label}:{number}:{index}"

@@ -29,10 +29,7 @@ class Hook(NamedTuple):
 
 
 class Leave(NamedTuple):
-    """Where a client keeps what runs without a person: a file, the list in it, how it writes a command and our server.
-
-    In TOML the server is a line of the table at `path`.
-    """
+    """Where a client keeps what runs without a person: a file, a list in it, how it writes a command and our server."""
 
     file: str
     path: tuple[str, ...]
@@ -45,7 +42,8 @@ class Client(NamedTuple):
 
     In a `flat` list of hooks the matcher stands beside the command; else a group with a matcher holds a list of
     handlers. `timeout` is in the unit of the client. `page` is what its model reads, and `names` the setting with the
-    names of such pages, where it has one. `agents` is the folder in which a repository describes sub-agents.
+    names of such pages, where it has one. Without `leave` nothing has to be allowed. `agents` is the folder in which
+    a repository describes sub-agents.
     """
 
     name: str
@@ -53,7 +51,7 @@ class Client(NamedTuple):
     hook_file: str
     mcp_file: str
     page: str
-    leave: Leave
+    leave: Leave | None = None
     names: tuple[str, ...] = ()
     timeout: int = _SECONDS
     flat: bool = False
@@ -107,7 +105,6 @@ CLIENTS: Mapping[str, Client] = {
         mcp_file=".codex/config.toml",
         page="AGENTS.md",
         # Its sandbox runs commands without asking; a rule would run them outside of it.
-        leave=Leave(".codex/config.toml", ("mcp_servers", "taskstate"), "", 'default_tools_approval_mode = "approve"'),
     ),
     "cursor": Client(
         "cursor",

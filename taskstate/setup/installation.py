@@ -24,11 +24,11 @@ from taskstate.workspace.workspace import SET_UP_FILES
 from taskstate.writing.writer import unified_diff
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from taskstate.setup.adding import Refused
-    from taskstate.setup.clients import Client
+    from taskstate.setup.clients import Client, Leave
     from taskstate.workspace.workspace import Workspace
 
 WORKFLOW = ".github/workflows/taskstate.yml"
@@ -176,8 +176,8 @@ def _steps(
     for client in (CLIENTS[name] for name in wanted.agents if name in CLIENTS):
         steps.setdefault(client.hook_file, []).extend(_hook_steps(client))
         steps.setdefault(client.mcp_file, []).extend(_server_steps(client, wanted_servers))
-        if wanted.allow:
-            steps.setdefault(client.leave.file, []).append(_allow_step(client))
+        if wanted.allow and client.leave:
+            steps.setdefault(client.leave.file, []).append(_allow_step(client.leave, permissions.rules(client.name)))
     if wanted.ci:
         steps[WORKFLOW] = [lambda text: _workflow(text, wanted.ci)]
     return {name: functions for name, functions in steps.items() if functions}
@@ -208,11 +208,8 @@ def _server_steps(client: Client, wanted: Mapping[str, Mapping[str, Any]]) -> It
         yield lambda text, server=server, entry=entry: add(text, server, entry, name)  # type: ignore[misc]
 
 
-def _allow_step(client: Client) -> Callable[[str], str]:
-    name, path, _, server = client.leave
-    if name.endswith(".toml"):
-        return lambda text: merging.with_toml_line(text, path, server)
-    return lambda text: merging.with_items(text, path, permissions.rules(client.name), name)
+def _allow_step(leave: Leave, rules: Sequence[str]) -> Callable[[str], str]:
+    return lambda text: merging.with_items(text, leave.path, rules, leave.file)
 
 
 def _note(noted: dict[str, _File], name: str, before: str | None, stages: list[str]) -> None:

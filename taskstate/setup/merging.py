@@ -132,7 +132,7 @@ def with_value(text: str, key: str, value: object, name: str) -> str:
 
 def _without_entries(text: str, name: str, pieces: Sequence[Piece]) -> str:
     """Return a client's JSON without our hooks, servers and items of lists, and without what is empty then."""
-    paths = [each.leave.path for each in CLIENTS.values() if each.leave.file == name]
+    paths = [each.leave.path for each in CLIENTS.values() if each.leave and each.leave.file == name]
     paths += [each.names for each in CLIENTS.values() if each.names and each.hook_file == name]
     while (span := _own_span(_root(text, name)) or _listed_span(_root(text, name), paths, pieces)) is not None:
         start, end = span
@@ -275,18 +275,6 @@ def with_toml_server(text: str, server: str, entry: Mapping[str, Any], name: str
     if parsed(after) != expected:
         raise _refused(name, "its mcp_servers are written in a form that cannot be added to")
     return after
-
-
-def with_toml_line(text: str, table: tuple[str, ...], line: str) -> str:
-    """Return a client's TOML with a line at the head of a table, unless that is not there or has the key."""
-    at = f"\n{text}".find(f"\n[{'.'.join(table)}]")
-    values = read_toml(text) if at >= 0 else {}
-    for each in table:
-        values = values.get(each, {})
-    if at < 0 or line.partition(" = ")[0] in values:
-        return text
-    end = text.find("\n", at) + 1
-    return text[:end] + line + newline_of(text) + text[end:] if end else text
 
 
 def with_block(text: str, body: str) -> str:

@@ -47,7 +47,7 @@ _SERVER = re.compile(r"mcp__?(?:plugin_taskstate_)?taskstate(?:__?(?:\*|finish))
 def rules(client: str) -> tuple[str, ...]:
     """Return what a client's list holds when our commands and our server may run without a person."""
     leave = CLIENTS[client].leave
-    return (*(leave.command.format(each) for each in COMMANDS if leave.command), leave.server)
+    return (*map(leave.command.format, COMMANDS), leave.server) if leave else ()
 
 
 def allows(root: Path, client: str, mode: str = "") -> bool:
