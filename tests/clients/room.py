@@ -1,0 +1,176 @@
+"""A room for one client: a repository with task 101, a HOME of its own, and sessions in a network of loopback alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tests.clients.table import Client, filled
+from tests.support.git_place import GitPlace
+from tests.support.place import TASK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from tests.clients.model import JSON, Call, Step
+
+ROOT = Path(__file__).parents[2]
+STATE = f".taskstate/tasks/task-{TASK}-state.md"
+LIMIT = 90  # seconds of a session, which takes five
+NAMESPACES = ("unshare", *(() if os.geteuid() == 0 else ("--map-root-user",)), "--net", "--pid", "--fork", "--mount-proc")
+# First on the client's path: keeps what each hook is given and answers, in the order of the calls.
+_RECORDER = """\
+#!/bin/sh
+[ "$1" = hook ] || exec "{python}" -m taskstate "$@"
+call={records}/$(date +%s%N)-$$
+pwd >$call.folder
+echo "$2" >$call.event
+cat >$call.input
+"{python}" -m taskstate "$@" <$call.input >$call.answer
+status=$?
+cat $call.answer
+exit $status
+"""
+
+
+class HookCall(NamedTuple):
+    """A call of a hook: our event, the folder in which it ran, what the client gave, and what it was answered."""
+
+    event: str
+    folder: str
+    given: JSON
+    answer: JSON
+
+
+class Session(NamedTuple):
+    """A session that is over: its client, its exit status, what it printed, asked of the model, and called as hooks."""
+
+    client: Client
+    status: int
+    said: str
+    requests: Mapping[str, Sequence[JSON]]  # by script
+    hooks: Sequence[HookCall]
+
+    def new(self, number: int, script: str = "main") -> str:
+        """Return what the model read first in a request of a script: all of the first, and what came with a later one."""
+        asked = self.requests.get(script, ())
+        assert number < len(asked), f"{self.client}: only {len(asked)} requests of {script!r}: {self.said[-2000:]}"
+        before = set(_texts(asked[number - 1])) if number else set()
+        return "\n".join(text for text in _texts(asked[number]) if text not in before)
+
+    def holds(self, number: int, *expected: str, script: str = "main") -> None:
+        """Assert that the model read these texts in a request of a script."""
+        text = self.new(number, script)
+        missing = [each for each in expected if each not in text]
+        assert not missing, f"{self.client}: request {number} of {script!r} is without {missing}:\n{text[-3000:]}"
+
+
+class Room:
+    """A client, its HOME, and a repository on branch 101-jwt that `init --agent` has set up for it."""
+
+    def __init__(self, client: Client, folder: Path, *arguments: str) -> None:
+        self.client, self.folder, self.home = client, folder, folder / "home"
+        self.place = GitPlace(folder / "repository")
+        self.place.git("checkout", "--quiet", "-b", f"{TASK}-jwt")
+        for name in ("bin", "records", "tmp"):
+            (folder / name).mkdir()
+        for name, text in client.files.items():
+            path = self.home / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(filled(text, {"root": self.place.root}), encoding="utf-8")
+        recorder = folder / "bin" / "taskstate"
+        recorder.write_text(filled(_RECORDER, {"python": sys.executable, "records": folder / "records"}), encoding="utf-8")
+        recorder.chmod(0o755)
+        if arguments:
+            self.taskstate("init", "--agent", client.name, *arguments)
+            self.place.commit("set up")
+
+    def taskstate(self, *arguments: str) -> str:
+        """Run a command of taskstate that succeeds, and return what it printed."""
+        command = [sys.executable, "-m", "taskstate", *arguments]
+        done = subprocess.run(
+            command, cwd=self.place.root, env=os.environ | self.env(), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def env(self) -> dict[str, str]:
+        """Return the whole environment of the client."""
+        node = Path(shutil.which("node") or "/usr/bin/node").parent
+        return {
+            "HOME": str(self.home),
+            "PATH": f"{self.folder}/bin:{node}:/usr/local/bin:/usr/bin:/bin",
+            "TMPDIR": f"{self.folder}/tmp",
+            "CLAUDE_CODE_TMPDIR": f"{self.folder}/tmp",
+            "LANG": "C.UTF-8",
+            "TERM": "xterm",
+            **self.client.env,
+        }
+
+    def call(self, what: str, **given: Any) -> Call:  # noqa: ANN401 - any JSON
+        """Return the call of a tool of this client; `path` is relative to the repository."""
+        return self.client.call(what, **{"root": self.place.root, "path": STATE, **given})
+
+    def play(
+        self,
+        *steps: Step,
+        mode: str = "",
+        more: Sequence[str] = (),
+        env: Mapping[str, str] = MappingProxyType({}),
+        **parts: Sequence[Step],
+    ) -> Session:
+        """Run one session of the client in which the model takes these steps, and sub-agents those of `parts`."""
+        begun = {path.name for path in (self.folder / "records").iterdir()}
+        arguments = self.client.modes[mode or next(iter(self.client.modes))]
+        session = {
+            "command": [str(self.client.installed()), *self.client.command, *more, *arguments],
+            "folder": str(self.place.root),
+            "env": {**self.env(), **env},
+            "limit": LIMIT,
+            "scripts": {"main": steps, **parts},
+        }
+        done = self.inside("-m", "tests.clients.inside", stdin=json.dumps(session))
+        assert done.returncode == 0, done.stderr
+        result = json.loads(done.stdout)
+        asked: dict[str, list[JSON]] = {}
+        for each in result["requests"]:
+            asked.setdefault(each["script"], []).append(each["body"])
+        return Session(self.client, result["status"], result["said"], asked, [*self._hooks(begun)])
+
+    @staticmethod
+    def inside(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        """Run Python in namespaces of its own: no network but loopback, and no process that outlives it."""
+        return subprocess.run(
+            [*NAMESPACES, "--kill-child", sys.executable, *arguments],
+            cwd=ROOT,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LIMIT + 30,
+        )
+
+    def _hooks(self, begun: set[str]) -> Iterator[HookCall]:
+        for path in sorted((self.folder / "records").glob("*.answer")):
+            if path.name not in begun:
+                folder, event, given = (
+                    path.with_suffix(suffix).read_text(encoding="utf-8") for suffix in (".folder", ".event", ".input")
+                )
+                answer = json.loads(path.read_text(encoding="utf-8") or "{}")
+                yield HookCall(event.strip(), folder.strip(), json.loads(given), answer)
+
+
+def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
+    if isinstance(value, dict):
+        value = [*value.values()]
+    if isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+    elif isinstance(value, str):
+        yield value
