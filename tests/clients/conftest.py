@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +13,7 @@ from tests.clients.room import NAMESPACES, Room
 from tests.clients.table import CLIENTS
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from tests.clients.table import Client
 
@@ -32,11 +32,35 @@ def namespaces() -> None:
         pytest.skip(f"namespaces cannot be had: {done.stderr.strip()}")
 
 
+@pytest.fixture(autouse=True)
+def nothing_left(tmp_path: Path) -> Iterator[None]:
+    """Hold of each scenario that no process of it is left, and that nothing is new in the HOME of who runs it."""
+    before = _own()
+    yield
+    assert _own() == before
+    assert [name for name in _running() if str(tmp_path) in name] == []
+
+
+def _own() -> dict[str, float]:
+    """Return when each folder that a client would write into, had it another HOME, was changed."""
+    names = (".claude", ".claude.json", ".codex", ".gemini")
+    paths = (each for name in names if (each := Path.home() / name).exists())
+    return {str(path): path.stat().st_mtime for path in paths}
+
+
+def _running() -> Iterator[str]:
+    """Yield the command and the environment of each process that may be seen."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            yield (folder / "cmdline").read_text(errors="replace") + (folder / "environ").read_text(errors="replace")
+        except OSError:
+            continue  # it is over, or somebody else's
+
+
 @pytest.fixture(params=CLIENTS, ids=str)
 def client(request: pytest.FixtureRequest) -> Client:
     """Return each client in turn; a test that is only about some parametrizes it itself."""
     chosen: Client = request.param
-    chosen.installed()
     return chosen
 
 

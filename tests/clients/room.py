@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.clients.table import Client, filled
+from tests.clients.table import PROMPT, Client, filled
 from tests.support.git_place import GitPlace
 from tests.support.place import TASK
 
@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[2]
 STATE = f".taskstate/tasks/task-{TASK}-state.md"
 LIMIT = 90  # seconds of a session, which takes five
 NAMESPACES = ("unshare", *(() if os.geteuid() == 0 else ("--map-root-user",)), "--net", "--pid", "--fork", "--mount-proc")
+_SAID = {"system", "messages", "instructions", "input", "systemInstruction", "contents"}
 # First on the client's path: keeps what each hook is given and answers, in the order of the calls.
 _RECORDER = """\
 #!/bin/sh
@@ -61,8 +62,12 @@ class Session(NamedTuple):
         """Return what the model read first in a request of a script: all of the first, and what came with a later one."""
         asked = self.requests.get(script, ())
         assert number < len(asked), f"{self.client}: only {len(asked)} requests of {script!r}: {self.said[-2000:]}"
-        before = set(_texts(asked[number - 1])) if number else set()
-        return "\n".join(text for text in _texts(asked[number]) if text not in before)
+        before = set(_read(asked[number - 1])) if number else set()
+        return "\n".join(text for text in _read(asked[number]) if text not in before)
+
+    def all(self, number: int, script: str = "main") -> str:
+        """Return all that the model read in a request of a script."""
+        return "\n".join(_read(self.requests[script][number]))
 
     def holds(self, number: int, *expected: str, script: str = "main") -> None:
         """Assert that the model read these texts in a request of a script."""
@@ -76,20 +81,27 @@ class Room:
 
     def __init__(self, client: Client, folder: Path, *arguments: str) -> None:
         self.client, self.folder, self.home = client, folder, folder / "home"
+        folder.mkdir(exist_ok=True)
         self.place = GitPlace(folder / "repository")
         self.place.git("checkout", "--quiet", "-b", f"{TASK}-jwt")
         for name in ("bin", "records", "tmp"):
             (folder / name).mkdir()
-        for name, text in client.files.items():
-            path = self.home / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(filled(text, {"root": self.place.root}), encoding="utf-8")
+        self.configure()
         recorder = folder / "bin" / "taskstate"
         recorder.write_text(filled(_RECORDER, {"python": sys.executable, "records": folder / "records"}), encoding="utf-8")
         recorder.chmod(0o755)
+        self.home.mkdir(exist_ok=True)
+        (self.home / ".profile").write_text(f'PATH="{folder}/bin:$PATH"\n', encoding="utf-8")  # a login shell begins anew
         if arguments:
             self.taskstate("init", "--agent", client.name, *arguments)
             self.place.commit("set up")
+
+    def configure(self, model: str = "gpt-5.5") -> None:
+        """Write the client's own configuration; the tools that Codex has depend on the model."""
+        for name, text in self.client.files.items():
+            path = self.home / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(filled(text, {"root": self.place.root, "model": model}), encoding="utf-8")
 
     def taskstate(self, *arguments: str) -> str:
         """Run a command of taskstate that succeeds, and return what it printed."""
@@ -121,6 +133,7 @@ class Room:
         self,
         *steps: Step,
         mode: str = "",
+        prompt: str = PROMPT,
         more: Sequence[str] = (),
         env: Mapping[str, str] = MappingProxyType({}),
         **parts: Sequence[Step],
@@ -129,7 +142,9 @@ class Room:
         begun = {path.name for path in (self.folder / "records").iterdir()}
         arguments = self.client.modes[mode or next(iter(self.client.modes))]
         session = {
-            "command": [str(self.client.installed()), *self.client.command, *more, *arguments],
+            "command": filled(
+                [str(self.client.installed()), *self.client.command, *more, *arguments], {"prompt": prompt}
+            ),
             "folder": str(self.place.root),
             "env": {**self.env(), **env},
             "limit": LIMIT,
@@ -166,9 +181,16 @@ class Room:
                 yield HookCall(event.strip(), folder.strip(), json.loads(given), answer)
 
 
+def _read(body: JSON) -> list[str]:
+    """Return the texts of a request that the model reads as what is said to it: no definitions of tools."""
+    return [*_texts([value for key, value in body.items() if key in _SAID])]
+
+
 def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401 - any JSON
+    """Yield the texts of a request, but for the calls that the model made itself."""
     if isinstance(value, dict):
-        value = [*value.values()]
+        own = value.get("type") in {"tool_use", "function_call", "custom_tool_call"} or "functionCall" in value
+        value = [] if own else [*value.values()]
     if isinstance(value, list):
         for each in value:
             yield from _texts(each)

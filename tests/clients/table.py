@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from tests.clients.model import ADDRESS, Call
+from tests.clients.model import ADDRESS, Call, Step
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 CACHE = Path(__file__).parents[2] / ".cache" / "clients"
 PROMPT = "go"
@@ -25,7 +25,7 @@ PROMPT = "go"
 class Client(NamedTuple):
     """A client: `name` is that of `init --agent`.
 
-    `modes` has, by its own name of a permission mode, the arguments for it; the first of them lets everything through.
+    `edited` is what its tool says of an edit, `reports` how a sub-agent ends. `modes` has, by its own name of a permission mode, the arguments for it; the first of them lets everything through.
     `files` are written into its HOME, `env` is its environment, and `tools` are by our names of what they do.
     """
 
@@ -39,6 +39,8 @@ class Client(NamedTuple):
     tools: Mapping[str, Call]
     files: Mapping[str, str]
     env: Mapping[str, str]
+    edited: str
+    reports: Sequence[Step] = (Step("Looked."),)
 
     def __str__(self) -> str:
         return f"{self.title} {self.version}"
@@ -87,13 +89,13 @@ def filled(shape: Any, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
 
 
 _PATH = "{root}/{path}"
-_CLAUDE = Client(
+CLAUDE = Client(
     name="claude",
     title="Claude Code",
     version="2.1.332",
     package="@anthropic-ai/claude-code",
     program="@anthropic-ai/claude-code-*/claude",
-    command=("-p", PROMPT, "--output-format", "stream-json", "--verbose"),
+    command=("-p", "{prompt}", "--output-format", "stream-json", "--verbose"),
     modes={
         mode: ("--permission-mode", mode) for mode in ("bypassPermissions", "default", "acceptEdits", "dontAsk", "plan")
     },
@@ -102,7 +104,7 @@ _CLAUDE = Client(
         "edit": Call("Edit", {"file_path": _PATH, "old_string": "{old}", "new_string": "{new}"}),
         "write": Call("Write", {"file_path": _PATH, "content": "{content}"}),
         "shell": Call("Bash", {"command": "{command}", "description": "run it"}),
-        "agent": Call("Agent", {"description": "a part", "prompt": "SCRIPT:{script}", "subagent_type": "general-purpose"}),
+        "agent": Call("Agent", {"description": "a part", "prompt": "SCRIPT:{script}", "subagent_type": "general-purpose", "run_in_background": False}),
         "mcp": Call("mcp__taskstate__{tool}", {}),
     },
     files={},
@@ -115,8 +117,9 @@ _CLAUDE = Client(
         "ENABLE_TOOL_SEARCH": "false",  # all tools are in the first request
         "IS_SANDBOX": "1",  # root may let everything through
     },
+    edited="has been updated successfully",
 )
-_CODEX = Client(
+CODEX = Client(
     name="codex",
     title="Codex",
     version="0.171.0",
@@ -124,21 +127,21 @@ _CODEX = Client(
     program=".bin/codex",
     command=("exec", "--json", "--dangerously-bypass-hook-trust"),
     modes={
-        "danger-full-access": ("--dangerously-bypass-approvals-and-sandbox", PROMPT),
-        "workspace-write": ("--sandbox", "workspace-write", PROMPT),
-        "read-only": ("--sandbox", "read-only", PROMPT),
+        "danger-full-access": ("--dangerously-bypass-approvals-and-sandbox", "{prompt}"),
+        "workspace-write": ("--sandbox", "workspace-write", "{prompt}"),
+        "read-only": ("--sandbox", "read-only", "{prompt}"),
     },
     tools={
         "read": Call("exec_command", {"cmd": "cat {path}"}),
         "edit": Call("apply_patch", "*** Begin Patch\n*** Update File: {path}\n@@\n-{old}\n+{new}\n*** End Patch\n"),
         "write": Call("apply_patch", "*** Begin Patch\n*** Add File: {path}\n+{content}\n*** End Patch\n"),
-        "shell": Call("exec_command", {"cmd": "{command}"}),
+        "shell": Call("exec_command", {"cmd": "{command}", "yield_time_ms": 30_000}),
         "agent": Call("spawn_agent", {"message": "SCRIPT:{script}"}, "multi_agent_v1"),
         "mcp": Call("{tool}", {}, "mcp__taskstate"),
     },
     files={
         ".codex/config.toml": f"""\
-model = "gpt-5.5"  # {{model}}
+model = "{{model}}"
 model_provider = "invented"
 check_for_update_on_startup = false
 [model_providers.invented]
@@ -155,6 +158,7 @@ trust_level = "trusted"
 """
     },
     env={"INVENTED_KEY": "sk-invented"},
+    edited="Success. Updated the following files",
 )
 _GEMINI_SETTINGS = {
     "security": {"auth": {"selectedType": "gemini-api-key"}},
@@ -162,13 +166,13 @@ _GEMINI_SETTINGS = {
     "telemetry": {"enabled": False},
     "general": {"enableAutoUpdate": False, "enableAutoUpdateNotification": False},
 }
-_GEMINI = Client(
+GEMINI = Client(
     name="gemini",
     title="Gemini CLI",
     version="0.61.0",
     package="@google/gemini-cli",
     program=".bin/gemini",
-    command=("-m", "gemini-2.5-pro", "--output-format", "stream-json", "-p", PROMPT),
+    command=("-m", "gemini-2.5-pro", "--output-format", "stream-json", "-p", "{prompt}"),
     modes={mode: ("--approval-mode", mode) for mode in ("yolo", "default", "auto_edit", "plan")},
     tools={
         "read": Call("read_file", {"file_path": _PATH}),
@@ -183,5 +187,8 @@ _GEMINI = Client(
         ".gemini/trustedFolders.json": '{"{root}": "TRUST_FOLDER"}',
     },
     env={"GEMINI_API_KEY": "invented", "GOOGLE_GEMINI_BASE_URL": ADDRESS},
+    edited="Successfully modified file",
+    reports=(Step(calls=[Call("complete_task", {"result": "Looked.", "response": "Looked."})]),),
 )
-CLIENTS = (_CLAUDE, _CLAUDE._replace(version="2.1.197"), _CODEX, _GEMINI)
+OLDER_CLAUDE = CLAUDE._replace(version="2.1.197")
+CLIENTS = (CLAUDE, OLDER_CLAUDE, CODEX, GEMINI)
