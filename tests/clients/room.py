@@ -59,9 +59,13 @@ class Session(NamedTuple):
     hooks: Sequence[HookCall]
 
     def new(self, number: int, script: str = "main") -> str:
-        """Return what the model read first in a request of a script: all of the first, and what came with a later one."""
+        """Return what the model read first in a request of a script: all of the first, and what came with a later one.
+
+        A negative number counts from the last request.
+        """
         asked = self.requests.get(script, ())
-        assert number < len(asked), f"{self.client}: only {len(asked)} requests of {script!r}: {self.said[-2000:]}"
+        number = number if number >= 0 else len(asked) + number
+        assert 0 <= number < len(asked), f"{self.client}: only {len(asked)} requests of {script!r}: {self.said[-2000:]}"
         before = set(_read(asked[number - 1])) if number else set()
         return "\n".join(text for text in _read(asked[number]) if text not in before)
 

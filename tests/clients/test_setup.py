@@ -44,6 +44,7 @@ def test_after_a_removal_the_client_runs_without_hooks(client: Client, tmp_path:
     """What `init --agent` put in is out again, byte for byte, and no hook is called."""
     room, never = (Room(client, tmp_path / name) for name in ("room", "never"))
     room.taskstate("init", "--agent", client.name)
+    never.taskstate("init")
     for each in (room, never):
         each.taskstate("init", "--remove")
     assert tree(room.place.root) == tree(never.place.root)
