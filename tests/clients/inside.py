@@ -31,7 +31,7 @@ def switch_loopback_on() -> None:
 def run(session: dict[str, Any]) -> dict[str, Any]:
     """Serve the model while the client runs; return its status, what it printed, and what the model was asked."""
     scripts = {
-        name: [Step(text, [Call(*call) for call in calls], usage) for text, calls, usage in steps]
+        name: [Step(text, [Call(*call) for call in calls], *rest) for text, calls, *rest in steps]
         for name, steps in session["scripts"].items()
     }
     model = Model(scripts)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import time
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock
@@ -24,7 +25,7 @@ _IDS = itertools.count(1)
 
 
 class Call(NamedTuple):
-    """A call of a tool: its name, its arguments (a text for a tool of free form), and the namespace that Codex wants."""
+    """A call of a tool: its name, its arguments (a text for one of free form), and the namespace that Codex wants."""
 
     tool: str
     given: Any
@@ -32,11 +33,12 @@ class Call(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What the model answers to one request, and how many tokens it says that the request had."""
+    """What the model answers to a request, how many tokens it says that there were, and after how many seconds."""
 
     text: str = ""
     calls: Sequence[Call] = ()
     usage: int = 1_000
+    delay: float = 0
 
 
 class Reply(NamedTuple):
@@ -56,9 +58,11 @@ def _anthropic(step: Step, body: JSON) -> Reply:
     events: list[JSON] = [{"type": "message_start", "message": begun}]
     for index, block in enumerate(blocks):
         if block["type"] == "text":
-            empty, delta = {"text": ""}, {"type": "text_delta", "text": block["text"]}
+            empty: JSON = {"text": ""}
+            delta = {"type": "text_delta", "text": block["text"]}
         else:
-            empty, delta = {"input": {}}, {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+            empty = {"input": {}}
+            delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
         events += [
             {"type": "content_block_start", "index": index, "content_block": block | empty},
             {"type": "content_block_delta", "index": index, "delta": delta},
@@ -94,7 +98,9 @@ def _responses(step: Step, body: JSON) -> Reply:
 
 def _gemini(step: Step, body: JSON) -> Reply:
     text = step.text
-    if body.get("generationConfig", {}).get("responseMimeType") == "application/json":  # who speaks next, how hard it is
+    if (
+        body.get("generationConfig", {}).get("responseMimeType") == "application/json"
+    ):  # who speaks next, how hard it is
         text = json.dumps({"next_speaker": "user", "model_choice": "flash", "reasoning": "", "complexity_score": 10})
     parts: list[JSON] = [{"text": text}] if text else []
     parts += [{"functionCall": {"name": call.tool, "args": call.given}} for call in step.calls]
@@ -140,6 +146,7 @@ class Model(ThreadingHTTPServer):
         with self._lock:
             script, step = self._next(found, body)
             self.requests.append({"path": path, "script": script, "body": body})
+        time.sleep(step.delay)
         return found.reply(step, body)
 
     def _next(self, interface: _Interface, body: JSON) -> tuple[str, Step]:
@@ -170,10 +177,12 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing: what was asked is kept."""
 
     def do_GET(self) -> None:
-        """Answer what asks for models, or whether anybody is there."""
+        """Answer what asks for models."""
         self._send("application/json", json.dumps(self.server.answer(self.path, {}).whole))
 
-    do_HEAD = do_GET
+    def do_HEAD(self) -> None:
+        """Answer what asks whether anybody is there."""
+        self._send("application/json", "")
 
     def do_POST(self) -> None:
         """Answer a request to the model."""
@@ -199,5 +208,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(data)
+        self.wfile.write(data)

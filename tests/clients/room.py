@@ -23,7 +23,14 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 STATE = f".taskstate/tasks/task-{TASK}-state.md"
 LIMIT = 90  # seconds of a session, which takes five
-NAMESPACES = ("unshare", *(() if os.geteuid() == 0 else ("--map-root-user",)), "--net", "--pid", "--fork", "--mount-proc")
+NAMESPACES = (
+    "unshare",
+    *(() if os.geteuid() == 0 else ("--map-root-user",)),
+    "--net",
+    "--pid",
+    "--fork",
+    "--mount-proc",
+)
 _SAID = {"system", "messages", "instructions", "input", "systemInstruction", "contents"}
 # First on the client's path: keeps what each hook is given and answers, in the order of the calls.
 _RECORDER = """\
@@ -88,14 +95,18 @@ class Room:
         folder.mkdir(exist_ok=True)
         self.place = GitPlace(folder / "repository")
         self.place.git("checkout", "--quiet", "-b", f"{TASK}-jwt")
-        for name in ("bin", "records", "tmp"):
+        for name in ("bin", "records", "scratch"):
             (folder / name).mkdir()
         self.configure()
         recorder = folder / "bin" / "taskstate"
-        recorder.write_text(filled(_RECORDER, {"python": sys.executable, "records": folder / "records"}), encoding="utf-8")
+        recorder.write_text(
+            filled(_RECORDER, {"python": sys.executable, "records": folder / "records"}), encoding="utf-8"
+        )
         recorder.chmod(0o755)
         self.home.mkdir(exist_ok=True)
-        (self.home / ".profile").write_text(f'PATH="{folder}/bin:$PATH"\n', encoding="utf-8")  # a login shell begins anew
+        (self.home / ".profile").write_text(
+            f'PATH="{folder}/bin:$PATH"\n', encoding="utf-8"
+        )  # a login shell begins anew
         if arguments:
             self.taskstate("init", "--agent", client.name, *arguments)
             self.place.commit("set up")
@@ -122,8 +133,8 @@ class Room:
         return {
             "HOME": str(self.home),
             "PATH": f"{self.folder}/bin:{node}:/usr/local/bin:/usr/bin:/bin",
-            "TMPDIR": f"{self.folder}/tmp",
-            "CLAUDE_CODE_TMPDIR": f"{self.folder}/tmp",
+            "TMPDIR": str(self.folder / "scratch"),
+            "CLAUDE_CODE_TMPDIR": str(self.folder / "scratch"),
             "LANG": "C.UTF-8",
             "TERM": "xterm",
             **self.client.env,

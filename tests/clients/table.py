@@ -1,4 +1,4 @@
-"""The clients that are driven, each in one pinned version: how it is installed, set up, started, and how its tools are called.
+"""The clients that are driven, each in one pinned version: its installation, its set-up, its command and its tools.
 
 In the arguments of a tool `{path}` and the like stand for what a scenario fills in.
 """
@@ -23,24 +23,20 @@ PROMPT = "go"
 
 
 class Client(NamedTuple):
-    """A client: `name` is that of `init --agent`.
+    """A client, and what is peculiar to it."""
 
-    `edited` is what its tool says of an edit, `reports` how a sub-agent ends. `modes` has, by its own name of a permission mode, the arguments for it; the first of them lets everything through.
-    `files` are written into its HOME, `env` is its environment, and `tools` are by our names of what they do.
-    """
-
-    name: str
+    name: str  # as `init --agent` has it
     title: str
     version: str
     package: str
     program: str  # a glob below the folder of the installation
     command: tuple[str, ...]
-    modes: Mapping[str, tuple[str, ...]]
-    tools: Mapping[str, Call]
-    files: Mapping[str, str]
+    modes: Mapping[str, tuple[str, ...]]  # arguments by the client's name of a mode; the first lets everything through
+    tools: Mapping[str, Call]  # by our names of what they do
+    files: Mapping[str, str]  # of its HOME
     env: Mapping[str, str]
-    edited: str
-    reports: Sequence[Step] = (Step("Looked."),)
+    edited: str  # what its tool says of an edit
+    reports: Sequence[Step] = (Step("Looked."),)  # how a sub-agent ends
 
     def __str__(self) -> str:
         return f"{self.title} {self.version}"
@@ -104,7 +100,15 @@ CLAUDE = Client(
         "edit": Call("Edit", {"file_path": _PATH, "old_string": "{old}", "new_string": "{new}"}),
         "write": Call("Write", {"file_path": _PATH, "content": "{content}"}),
         "shell": Call("Bash", {"command": "{command}", "description": "run it"}),
-        "agent": Call("Agent", {"description": "a part", "prompt": "SCRIPT:{script}", "subagent_type": "general-purpose", "run_in_background": False}),
+        "agent": Call(
+            "Agent",
+            {
+                "description": "a part",
+                "prompt": "SCRIPT:{script}",
+                "subagent_type": "general-purpose",
+                "run_in_background": False,
+            },
+        ),
         "mcp": Call("mcp__taskstate__{tool}", {}),
     },
     files={},

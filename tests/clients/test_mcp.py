@@ -23,9 +23,9 @@ WRITING = [
 ]
 
 
-def begun(room: Room) -> list[Step]:
-    """Return the steps before the first call of the server: Codex does not wait until it is there."""
-    return [Step(calls=[room.call("shell", command="sleep 3")])] if room.client is CODEX else []
+def begun(room: Room) -> Step:
+    """Return the step before the first call of the server: a client does not always wait until it is there."""
+    return Step(calls=[room.call("read")], delay=3)
 
 
 def finish(client: Client) -> Step:
@@ -39,7 +39,7 @@ def test_tools_run_headless_in_each_mode(client: Client, mode: str, tmp_path: Pa
     """After `init --allow` nobody has to be asked: a turn is begun and finished by the server's tools."""
     room = Room(client, tmp_path, "--allow")
     start = Step(calls=[client.mcp("start", id=TASK, agent="ann")])
-    session = room.play(*begun(room), start, finish(client), Step("Done."), Step("Held up."), mode=mode)
+    session = room.play(begun(room), start, finish(client), Step("Done."), Step("Held up."), mode=mode)
     session.holds(-2, "makes a JWT")
     assert room.place.numbers() == [(1, False)], session.new(-1)
     assert "Held up." not in session.said
@@ -72,6 +72,6 @@ def test_a_stop_does_not_demand_what_is_not_allowed(client: Client, mode: str, t
 def test_a_number_is_taken_where_a_text_of_digits_is(client: Client, tmp_path: Path) -> None:
     """A model writes 101 as often as "101"; the page arrives as lines, and not as JSON in JSON."""
     room = Room(client, tmp_path, "--quiet")
-    session = room.play(*begun(room), Step(calls=[client.mcp("brief", id=int(TASK))]), Step("Done."))
+    session = room.play(begun(room), Step(calls=[client.mcp("brief", id=int(TASK))]), Step("Done."))
     session.holds(-1, f"# Task {TASK}: JWT Service", "makes a JWT")
     assert "\\n" not in session.new(-1), session.new(-1)

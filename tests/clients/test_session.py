@@ -98,7 +98,9 @@ def test_a_sub_agent_is_told_and_held_to_the_same(room: Room) -> None:
     room.taskstate("start", TASK, "--agent", "ann")
     room.configure(model="invented")  # with it Codex has sub-agents of the first kind
     head = room.place.git("rev-parse", "HEAD")
-    wait = "for i in $(seq 100); do [ -e ../over ] && break; sleep 0.2; done"  # where a sub-agent runs beside its caller
+    wait = (
+        "for i in $(seq 100); do [ -e ../over ] && break; sleep 0.2; done"  # where a sub-agent runs beside its caller
+    )
     commands = (f"sed -i 's/^status: .*/status: nearly/' {STATE}", "git commit -qam 'TASK-101 work'", "touch ../over")
     session = room.play(
         Step(calls=[room.call("agent", script="part")]),
