@@ -5,9 +5,11 @@ In the arguments of a tool `{path}` and the like stand for what a scenario fills
 
 from __future__ import annotations
 
+import fcntl
 import json
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -54,23 +56,33 @@ class Client(NamedTuple):
     def installed(self) -> Path:
         """Return the client's program, which is installed first where it is not; skips where it cannot be had."""
         folder = CACHE / f"{self.name}-{self.version}"
-        if not folder.exists():
-            npm = shutil.which("npm")
-            if npm is None or shutil.which("node") is None:
-                pytest.skip(f"{self}: node and npm are not installed")
-            new = folder.with_suffix(".new")
-            shutil.rmtree(new, ignore_errors=True)
-            new.mkdir(parents=True)
-            (new / "package.json").write_text("{}", encoding="utf-8")
-            command = [npm, "install", "--ignore-scripts", "--no-audit", "--no-fund", f"{self.package}@{self.version}"]
-            done = subprocess.run(command, cwd=new, capture_output=True, text=True, check=False, timeout=600)
-            if done.returncode:
-                pytest.skip(f"{self} cannot be had: {done.stderr.strip()[-300:]}")
-            new.rename(folder)
+        fault = _install(folder, f"{self.package}@{self.version}")
         found = next(folder.glob(f"node_modules/{self.program}"), None)
         if found is None:
-            pytest.skip(f"{self} has no program for this machine")
+            pytest.skip(f"{self} cannot be had: {fault or 'there is no program for this machine'}")
         return found
+
+
+@cache
+def _install(folder: Path, package: str) -> str:
+    """Install a package into a folder of its own, once, and return why that failed; empty where it is there."""
+    npm = shutil.which("npm")
+    if npm is None or shutil.which("node") is None:
+        return "node and npm are not installed"
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / "lock").open("w") as lock:  # tests run in several processes
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if folder.exists():
+            return ""
+        new = folder.with_suffix(".new")
+        shutil.rmtree(new, ignore_errors=True)
+        new.mkdir()
+        (new / "package.json").write_text("{}", encoding="utf-8")
+        command = [npm, "install", "--ignore-scripts", "--no-audit", "--no-fund", package]
+        done = subprocess.run(command, cwd=new, capture_output=True, text=True, check=False, timeout=600)
+        if done.returncode == 0:
+            new.rename(folder)
+        return done.stderr.strip()[-300:]
 
 
 def filled(shape: Any, given: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON
@@ -111,7 +123,7 @@ CLAUDE = Client(
         ),
         "mcp": Call("mcp__taskstate__{tool}", {}),
     },
-    files={},
+    files={".claude.json": '{"projects": {"{root}": {"hasTrustDialogAccepted": true}}}'},
     env={
         "ANTHROPIC_API_KEY": "sk-invented",
         "ANTHROPIC_BASE_URL": ADDRESS,

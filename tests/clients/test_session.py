@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.clients.model import Call, Step
+from tests.clients.recording import compacting
 from tests.clients.room import STATE
 from tests.clients.table import CLAUDE, CODEX, OLDER_CLAUDE
 from tests.support.place import TASK
@@ -58,24 +59,11 @@ def test_a_damaged_file_does_not_silence_the_reminder(room: Room) -> None:
     assert len(session.requests["main"]) == 3
 
 
-@pytest.mark.parametrize(
-    ("client", "full"), [(CLAUDE, 196_000), (OLDER_CLAUDE, 196_000), (CODEX, 270_000)], ids=str, indirect=["client"]
-)
-def test_what_is_not_recorded_is_told_after_a_compaction(room: Room, full: int) -> None:
+@pytest.mark.parametrize("client", [CLAUDE, OLDER_CLAUDE, CODEX], ids=str, indirect=True)
+def test_what_is_not_recorded_is_told_after_a_compaction(room: Room) -> None:
     """A context that was full and compacted by itself begins again with the task, and with what no session tells of."""
     room.taskstate("start", TASK, "--agent", "ann")
-    small = {
-        "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "10",
-        "CLAUDE_CODE_AUTO_COMPACT_WINDOW": "200000",
-        "ANTHROPIC_MODEL": "claude-sonnet-4-5",
-    }
-    steps = [
-        Step(calls=[room.call("write", path="src/new.py", content="x = 1")]),
-        Step(calls=[room.call("shell", command="echo one")], usage=full),
-        Step("<summary>SUMMARY</summary>"),
-        Step(calls=[room.call("shell", command="echo two")]),
-    ]
-    session = room.play(*steps, Step("Done."), Step("Done."), env=small)
+    session = compacting(room)
     assert "compaction" in [each.event for each in session.hooks], session.said[-2000:]
     texts = [session.new(number) for number in range(len(session.requests["main"]))]
     assert [each for each in texts if "Your context was compacted" in each and "src/new.py" in each], texts
