@@ -98,7 +98,7 @@ torture: $(READY)
 # Not part of continuous integration: the clients are installed from the npm registry into .cache/clients, a gigabyte.
 # Where namespaces, node or a package cannot be had, the scenarios are skipped and say so.
 clients: $(READY)
-	CLIENTS=1 $(if $(RECORD),RECORD=1) $(BIN)/pytest -n 2 -rs tests/clients $(if $(RECORD),-k recorded)
+	CLIENTS=1 $(if $(RECORD),RECORD=1) $(BIN)/pytest -n 2 -rs tests/clients$(if $(RECORD),/test_recording.py)
 
 # Not part of continuous integration: it takes about half an hour.
 mutants: $(READY)

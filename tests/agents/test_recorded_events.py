@@ -37,6 +37,12 @@ def cases() -> Iterator[Any]:
                 yield pytest.param(recorded, kind, case, id=f"{version}-{number}-{case['event']}")
 
 
+def form_of(recorded: dict[str, Any], event: str) -> Any:  # noqa: ANN401 - any JSON
+    """Return the form in which a client is told something at an event."""
+    kinds = recorded["events"].items()
+    return next(each["answer"] for kind, each in kinds if kind.partition(" ")[0] == event and each["answer"])
+
+
 def text_of(form: Any, answer: Any) -> str:  # noqa: ANN401 - any JSON
     """Return the text in an answer that has this form and nothing else."""
     if isinstance(form, dict):
@@ -59,7 +65,7 @@ def test_client_is_answered(client: Client, recorded: dict[str, Any], kind: str,
     answer = client.hook(case["event"], "--agent", recorded["client"], *case.get("arguments", ()), given=given)
     assert client.log == ""
     assert (client.place.text if client.place.path.exists() else "") == before
-    text = text_of(event["answer"] if case["texts"] else {}, answer)
+    text = text_of(form_of(recorded, case["event"]) if case["texts"] else {}, answer)
     assert [each for each in case["texts"] if each not in text] == []
 
 

@@ -59,16 +59,15 @@ def events_of(room: Room) -> dict[str, JSON]:
     """
     turn, feature = (next(each for each in room.place.text.splitlines() if part in each) for part in _PARTS)
     wrote = {
-        **_patch_through_shell(room),
         "edit": {"old": turn, "new": turn.replace("session: 0", "session: 7"), "path": STATE},
         "feature": {"old": feature, "new": feature.replace("false", "true"), "path": STATE},
         "over": {"content": "Nothing.", "path": STATE},
         "write": {"content": "x = 1", "path": "src/new.py"},
         "shell": {"command": _COMMAND},
+        "look": {"command": "git status --short"},
     }
-    tools = {"feature": "edit", "over": "write", "patch": "shell"}
-    order = ("edit", "feature", "over", "write", "patch", "shell")
-    steps = [Step(calls=[room.call(tools.get(each, each), **wrote[each])]) for each in order if each in wrote]
+    tools = {"feature": "edit", "over": "write", "look": "shell"}
+    steps = [Step(calls=[room.call(tools.get(name, name), **given)]) for name, given in wrote.items()]
     sessions = [room.play(Step(calls=[room.call("read")]), *steps, Step("Done."), Step("Done again."))]
     if room.client.name in FULL:
         room.place.git("checkout", "--quiet", "--", STATE)
@@ -82,11 +81,6 @@ def events_of(room: Room) -> dict[str, JSON]:
         if kind not in events or (event["answer"] and not events[kind]["answer"]):
             events[kind] = event
     return dict(sorted(events.items()))
-
-
-def _patch_through_shell(room: Room) -> dict[str, dict[str, str]]:
-    patch = room.call("edit", old="- [ ] Tokens verify", new="- [x] Tokens verify").given
-    return {"patch": {"command": f"apply_patch <<'EOF'\n{patch}EOF\n"}} if isinstance(patch, str) else {}
 
 
 def _event(room: Room, call: HookCall, wrote: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, JSON]]:
