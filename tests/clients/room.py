@@ -23,14 +23,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 STATE = f".taskstate/tasks/task-{TASK}-state.md"
 LIMIT = 90  # seconds of a session, which takes five
-NAMESPACES = (
-    "unshare",
-    *(() if os.geteuid() == 0 else ("--map-root-user",)),
-    "--net",
-    "--pid",
-    "--fork",
-    "--mount-proc",
-)
+_ROOT = () if os.geteuid() == 0 else ("--map-root-user",)
+NAMESPACES = ("unshare", *_ROOT, "--net", "--pid", "--fork", "--kill-child", "--mount-proc")
 _SAID = {"system", "messages", "instructions", "input", "systemInstruction", "contents"}
 # First on the client's path: keeps what each hook is given and answers, in the order of the calls.
 _RECORDER = """\
@@ -98,15 +92,9 @@ class Room:
         for name in ("bin", "records", "scratch"):
             (folder / name).mkdir()
         self.configure()
-        recorder = folder / "bin" / "taskstate"
-        recorder.write_text(
-            filled(_RECORDER, {"python": sys.executable, "records": folder / "records"}), encoding="utf-8"
-        )
-        recorder.chmod(0o755)
-        self.home.mkdir(exist_ok=True)
-        (self.home / ".profile").write_text(
-            f'PATH="{folder}/bin:$PATH"\n', encoding="utf-8"
-        )  # a login shell begins anew
+        recorder = filled(_RECORDER, {"python": sys.executable, "records": folder / "records"})
+        _write(folder / "bin" / "taskstate", recorder).chmod(0o755)
+        _write(self.home / ".profile", f'PATH="{folder}/bin:$PATH"\n')  # a login shell forgets the client's own
         if arguments:
             self.taskstate("init", "--agent", client.name, *arguments)
             self.place.commit("set up")
@@ -114,9 +102,7 @@ class Room:
     def configure(self, model: str = "gpt-5.5") -> None:
         """Write the client's own configuration; the tools that Codex has depend on the model."""
         for name, text in self.client.files.items():
-            path = self.home / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(filled(text, {"root": self.place.root, "model": model}), encoding="utf-8")
+            _write(self.home / name, filled(text, {"root": self.place.root, "model": model}))
 
     def taskstate(self, *arguments: str) -> str:
         """Run a command of taskstate that succeeds, and return what it printed."""
@@ -156,10 +142,9 @@ class Room:
         """Run one session of the client in which the model takes these steps, and sub-agents those of `parts`."""
         begun = {path.name for path in (self.folder / "records").iterdir()}
         arguments = self.client.modes[mode or next(iter(self.client.modes))]
+        words = [str(self.client.installed()), *self.client.command, *more, *arguments]
         session = {
-            "command": filled(
-                [str(self.client.installed()), *self.client.command, *more, *arguments], {"prompt": prompt}
-            ),
+            "command": filled(words, {"prompt": prompt}),
             "folder": str(self.place.root),
             "env": {**self.env(), **env},
             "limit": LIMIT,
@@ -177,7 +162,7 @@ class Room:
     def inside(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         """Run Python in namespaces of its own: no network but loopback, and no process that outlives it."""
         return subprocess.run(
-            [*NAMESPACES, "--kill-child", sys.executable, *arguments],
+            [*NAMESPACES, sys.executable, *arguments],
             cwd=ROOT,
             input=stdin,
             capture_output=True,
@@ -194,6 +179,12 @@ class Room:
                 )
                 answer = json.loads(path.read_text(encoding="utf-8") or "{}")
                 yield HookCall(event.strip(), folder.strip(), json.loads(given), answer)
+
+
+def _write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
 
 
 def _read(body: JSON) -> list[str]:

@@ -11,15 +11,10 @@ from tests.clients.table import CLAUDE, CODEX, OLDER_CLAUDE
 from tests.support.place import TASK
 
 if TYPE_CHECKING:
-    from tests.clients.room import Room, Session
+    from tests.clients.room import Room
 
 PROTOCOL = "Work here is kept in one state file per task"
 REMINDER = f"The turn on task {TASK} is open and its work in no session"
-
-
-def reminders(session: Session) -> int:
-    """Return how often the last request shows the reminder of a stop: all that the model read is in it."""
-    return session.all(len(session.requests["main"]) - 1).count(REMINDER)
 
 
 def test_the_first_request_has_the_brief_and_the_protocol(room: Room) -> None:
@@ -61,12 +56,15 @@ def test_a_damaged_file_does_not_silence_the_reminder(room: Room) -> None:
 
 @pytest.mark.parametrize("client", [CLAUDE, OLDER_CLAUDE, CODEX], ids=str, indirect=True)
 def test_what_is_not_recorded_is_told_after_a_compaction(room: Room) -> None:
-    """A context that was full and compacted by itself begins again with the task, and with what no session tells of."""
+    """A context that was full and compacted by itself begins again with its recovery, and what is in no session."""
+    room.taskstate("new", "P1", "--kind", "permanent", "--title", "Shared")
     room.taskstate("start", TASK, "--agent", "ann")
     session = compacting(room)
     assert "compaction" in [each.event for each in session.hooks], session.said[-2000:]
     texts = [session.new(number) for number in range(len(session.requests["main"]))]
-    assert [each for each in texts if "Your context was compacted" in each and "src/new.py" in each], texts
+    told = [each for each in texts if "Your context was compacted" in each]
+    assert len(told) == 1, texts
+    assert [each for each in ("`taskstate permanent recover", "src/new.py") if each not in told[0]] == [], told
 
 
 @pytest.mark.parametrize("client", [CLAUDE, OLDER_CLAUDE], ids=str, indirect=True)
@@ -83,12 +81,11 @@ def test_a_compaction_by_hand_is_the_same(room: Room) -> None:
 
 def test_a_sub_agent_is_told_and_held_to_the_same(room: Room) -> None:
     """It reads the task at hand where its client has an event for that, and is refused what its caller is refused."""
+    room.taskstate("new", "P1", "--kind", "permanent", "--title", "Shared")
     room.taskstate("start", TASK, "--agent", "ann")
     room.configure(model="invented")  # with it Codex has sub-agents of the first kind
     head = room.place.git("rev-parse", "HEAD")
-    wait = (
-        "for i in $(seq 100); do [ -e ../over ] && break; sleep 0.2; done"  # where a sub-agent runs beside its caller
-    )
+    wait = "for i in $(seq 100); do [ -e ../over ] && break; sleep 0.2; done"  # Codex runs it beside its caller
     commands = (f"sed -i 's/^status: .*/status: nearly/' {STATE}", "git commit -qam 'TASK-101 work'", "touch ../over")
     session = room.play(
         Step(calls=[room.call("agent", script="part")]),
@@ -98,7 +95,7 @@ def test_a_sub_agent_is_told_and_held_to_the_same(room: Room) -> None:
         part=[*(Step(calls=[room.call("shell", command=each)]) for each in commands), *room.client.reports],
     )
     if room.client.name != "gemini":  # it has no such event
-        session.holds(0, f"Task at hand: {TASK}", script="part")
+        session.holds(0, "Permanent task P1", f"Task at hand: {TASK}", script="part")
     session.holds(2, "Not committed", "TS101", script="part")
     assert room.place.git("rev-parse", "HEAD") == head
 
@@ -109,12 +106,12 @@ def test_a_sub_agent_in_a_worktree_works_on_the_same_task(room: Room) -> None:
     room.taskstate("start", TASK, "--agent", "ann")
     room.place.commit("Begin the turn")
     agent = room.call("agent", script="part")
-    agent = Call(agent.tool, agent.given | {"isolation": "worktree", "run_in_background": False})
+    agent = Call(agent.tool, agent.given | {"isolation": "worktree"})
     look = room.call("shell", command="pwd; taskstate next; taskstate lint; echo x >src/new.py")
     session = room.play(
         Step(calls=[agent]), Step("Done."), Step("Done."), part=[Step(calls=[look]), Step("Looked."), Step("Looked.")]
     )
     session.holds(1, ".claude/worktrees/", f"task {TASK}: ann works on it in the worktree main", script="part")
     assert {".claude/worktrees/" in each.folder for each in session.hooks if "agent_id" in each.given} == {True}
-    assert reminders(session) == 0
+    assert REMINDER not in session.all(-1)
     assert not (room.place.root / "src/new.py").exists()
