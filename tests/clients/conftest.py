@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,17 @@ if TYPE_CHECKING:
 
 if "CLIENTS" not in os.environ:
     collect_ignore_glob = ["test_*.py"]
+
+
+# The sandbox of Codex keeps a lock for all of a user's sessions, whatever TMPDIR says.
+_LOCK = Path("/", "tmp", f"codex-bwrap-synthetic-mount-targets-{os.getuid()}")
+_HAD_LOCK = _LOCK.exists()
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Remove the lock of Codex where there was none before."""
+    if not _HAD_LOCK and not hasattr(session.config, "workerinput"):
+        shutil.rmtree(_LOCK, ignore_errors=True)
 
 
 @pytest.fixture(scope="session", autouse=True)
