@@ -7,6 +7,8 @@
 #   make torture            many writers and editors at once, then git and editors in any order, then commands
 #                           killed at every change of the disk; checks that nothing was lost; then every cure that
 #                           a test meets is run as printed, and those that none meets are listed
+#   make clients            real clients of agents in pinned versions, each with a scripted model in a network of its own
+#   make clients RECORD=1   the same, and what they gave to the hooks is recorded anew for the tests that always run
 #   make mutants SEED=1     mutation testing: change the code in 300 places, one at a time, and show what no test notices
 #   make audit              look the installed dependencies up in a public database of known holes (needs the network)
 #   make bench              measure the figures that the documentation and the targets quote, in some ten minutes
@@ -20,13 +22,14 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := check
 .NOTPARALLEL:
-.PHONY: audit bench check clean coverage demo docs fuzz format gen lint mutants test torture
+.PHONY: audit bench check clean clients coverage demo docs fuzz format gen lint mutants test torture
 
 BIN := .venv/bin
 READY := .venv/ready
 SECONDS := 60
 SEED := 1
 ALL :=
+RECORD :=
 PYTHON :=
 PYTEST := $(BIN)/pytest -n auto --dist worksteal
 
@@ -91,6 +94,11 @@ torture: $(READY)
 	rm -f .cache/cures-met
 	CURES=all $(PYTEST) -q --ignore=tests/turn/test_crashes.py tests/turn tests/cli tests/operations tests/acceptance
 	$(BIN)/python -m tests.support.cures
+
+# Not part of continuous integration: the clients are installed from the npm registry into .cache/clients, a gigabyte.
+# Where namespaces, node or a package cannot be had, the scenarios are skipped and say so.
+clients: $(READY)
+	CLIENTS=1 $(if $(RECORD),RECORD=1) $(BIN)/pytest -n 2 -rs tests/clients$(if $(RECORD),/test_recording.py)
 
 # Not part of continuous integration: it takes about half an hour.
 mutants: $(READY)
