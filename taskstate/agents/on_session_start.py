@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from taskstate.agents.task_at_hand import task_at_hand
+from taskstate.model.names import is_id
 from taskstate.model.permanent import shown_version
 from taskstate.permanent.readers import standing
 from taskstate.setup.clients import CLIENTS
@@ -76,6 +77,9 @@ def subagent_start(event: Event) -> str:
         task_id, flag = found.loaded.state.id, f" --role {role}" if role in workspace.config.roles else ""
         read = found.loaded.relative if runs_none else f"`taskstate brief {task_id}{flag}`"
         lines.append(f"Task at hand: {task_id}; read {read}")
+    elif len(turns := open_turns.elsewhere(workspace)) == 1 and is_id(turns[0].task):
+        # As of whoever has sent the sub-agent into a worktree of its own.
+        lines.append(f"Task at hand: {turns[0].task}, {turns[0].words}; read `taskstate brief {turns[0].task}`")
     return "\n".join(lines)
 
 

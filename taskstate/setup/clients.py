@@ -98,7 +98,7 @@ CLIENTS: Mapping[str, Client] = {
             SUBAGENT_START: Hook("SubagentStart", "", _context("SubagentStart")),
             BEFORE_EDIT: Hook("PreToolUse", "apply_patch|Edit|Write", _denied("PreToolUse")),
             BEFORE_COMMIT: Hook("PreToolUse", "Bash", _denied("PreToolUse")),
-            AFTER_EDIT: Hook("PostToolUse", "apply_patch|Edit|Write|Bash", _context("PostToolUse")),
+            AFTER_EDIT: Hook("PostToolUse", "apply_patch|Edit|Write", _context("PostToolUse")),
             STOP: Hook("Stop", "", _BLOCK),
         },
         hook_file=".codex/hooks.json",

@@ -334,6 +334,21 @@ def test_confirmations_belong_to_a_sub_agent_by_its_id(client: Client) -> None:
     assert "permanent ack --agent reviewer --version 1" in said["none"]
 
 
+def test_a_sub_agent_in_a_worktree_of_its_own_is_told_the_turn_of_its_caller(client: Client) -> None:
+    """As long as only one is open elsewhere: of two nobody can say which is meant."""
+    client.run("new", "102", "--title", "Other")
+    client.place.commit("tasks")
+    client.place.git("worktree", "add", "--quiet", "../apart", "-b", "apart")
+    apart = {"cwd": str(client.place.root.parent / "apart"), "agent_type": "worker"}
+    assert client.hook("subagent-start", given=apart) == {}
+    client.run("start", "101", "--agent", "ann")
+    said = told(client.hook("subagent-start", given=apart))
+    assert said.startswith("Task at hand: 101, ann works on it in the worktree main since ")
+    assert said.endswith("; read `taskstate brief 101`")
+    client.run("start", "102", "--agent", "ann")
+    assert client.hook("subagent-start", given=apart) == {}
+
+
 @pytest.mark.parametrize(
     "given",
     [

@@ -111,6 +111,7 @@ def test_a_sub_agent_in_a_worktree_works_on_the_same_task(room: Room) -> None:
     session = room.play(
         Step(calls=[agent]), Step("Done."), Step("Done."), part=[Step(calls=[look]), Step("Looked."), Step("Looked.")]
     )
+    session.holds(0, f"Task at hand: {TASK}, ann works on it in the worktree main", script="part")
     session.holds(1, ".claude/worktrees/", f"task {TASK}: ann works on it in the worktree main", script="part")
     assert {".claude/worktrees/" in each.folder for each in session.hooks if "agent_id" in each.given} == {True}
     assert REMINDER not in session.all(-1)
