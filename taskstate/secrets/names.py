@@ -32,13 +32,14 @@ if TYPE_CHECKING:
 ASSIGNED, IN_HEADER = "a password or a key", "a credential in a header"
 _OF_NAMES = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-"
 # Behind such a word: the rest of the name, the end of quotes around it, a type or `value`, signs, the value. Whether
-# these signs join anything is seen later: a pattern that knows them takes three times as long to compile.
+# these signs join anything is seen later: a pattern that knows them takes three times as long to compile. A bare value
+# is short, since many may overlap.
 _BEHIND = (
     r"(?P<name>[A-Za-z0-9_.-]{0,32}+)(?P<close>[\\\"'`\])*]{0,8})"
     r"(?:[, \t:]{1,4}[\\\"']{0,2}(?:[Vv]alue|[Ss]tring|str|is|or)[\\\"']{0,2}(?=[ \t:=]))?"
     r"(?P<joint>[ \t:?+|!~.=>,(*-]{1,24}+)"
     r"(?:[bfru@]?(?P<quote>\\{0,3}[\"'`]) ?(?P<quoted>[^\s\"'`\\]{6,2048}) ?(?P=quote)"
-    r"|(?P<bare>[^\s\"'`<>{}()\[\],;\\|]{6,2048}+)(?![({\[]))"
+    r"|(?P<bare>[^\s\"'`<>{}()\[\],;\\|]{6,400}+)(?![({\[]))"
 )
 _MAX_BEFORE = 48  # characters of a name before its word
 _HEX = "[0-9a-f]{32,64}"
