@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from taskstate.writing.change import Request
 
 _FINDINGS = 8  # that are handed back
+_NOT_COMMITTED = (
+    "Not committed: mend these first (`taskstate lint --fix`), in a command of its own: this one has not run at all."
+)
 _DERIVED = frozenset({"TS105", "TS304"})  # rules about counts and percentages
 _CHECKED: tuple[OwnType, ...] = ("state", "handoff")
 
@@ -54,7 +57,7 @@ def _refused_commit(event: Event) -> str:
     changed = (workspace.root / name for name in worktree.dirty_files(workspace.root, lambda _: False))
     found = [each for each in _findings(event, _checked(event, changed)) if each.diagnostic.severity == "error"]
     lines = _lines(found)
-    return "\n".join(["Not committed: mend these first, or see `taskstate lint --fix`.", *lines]) if lines else ""
+    return "\n".join([_NOT_COMMITTED, *lines]) if lines else ""
 
 
 def _is_in(top: Path, folder: str) -> bool:
