@@ -125,7 +125,7 @@ def _edits(values: Mapping[str, Any], folder: str) -> Iterator[Edit]:
 
 def _edits_by_shell(command: str, folder: str) -> Iterator[Edit]:
     """Yield the edits of the patches in a shell command; their paths go out from where it has gone by then."""
-    from taskstate.agents.shell_commits import patches  # most calls have none
+    from taskstate.agents.shell_commands import patches  # most calls have none
 
     for patch in patches(command, folder):
         yield from (each._replace(path=os.path.join(patch.folder, each.path)) for each in edits_in_patch(patch.text))

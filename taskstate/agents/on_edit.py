@@ -48,7 +48,7 @@ def before_commit(event: Event) -> str:
 
 def _refused_commit(event: Event) -> str:
     """Return the errors in the state files and handoffs that a commit of this repository would take along."""
-    from taskstate.agents.shell_commits import commit_folders
+    from taskstate.agents.shell_commands import commit_folders
 
     workspace, committed = event.workspace, [*commit_folders(event.call.command, event.call.command_folder)]
     top = git.toplevel(workspace.root) if committed else None

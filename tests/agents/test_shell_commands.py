@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from taskstate.agents.shell_commits import commit_folders, patches
+from taskstate.agents.shell_commands import commit_folders, patches
 
 MESSAGE = """git add -A && git commit -m "$(cat <<'EOF'
 It's "done": see git commit
