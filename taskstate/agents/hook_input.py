@@ -27,7 +27,7 @@ class HookCall(NamedTuple):
 
     Of a sub-agent `role` is its type and `agent_id` its id; `reads_only` says that its client lets it write nothing.
     `repeats` says that the agent goes on already because of a block at its last stop. `mode` is the client's word for
-    what it lets the agent do without asking. A command runs in `command_folder`.
+    what it lets the agent do without asking. A command runs in `command_folder`. `session` is its id.
     """
 
     folder: str
@@ -40,6 +40,7 @@ class HookCall(NamedTuple):
     repeats: bool = False
     mode: str = ""
     command_folder: str = ""
+    session: str = ""
 
 
 def read_call(data: bytes) -> HookCall:
@@ -71,6 +72,7 @@ def read_call(data: bytes) -> HookCall:
         repeats=bool(values.get("stop_hook_active")) or bool(values.get("loop_count")),
         mode=_text(values, "permission_mode"),
         command_folder=where,
+        session=_text(values, "session_id", "conversation_id"),
     )
 
 

@@ -7,8 +7,10 @@ from contextlib import closing
 from pathlib import Path
 
 from taskstate.errors import TaskstateError
+from taskstate.messages import counted
 from taskstate.model.names import own_type
-from taskstate.storage import folders
+from taskstate.storage import files, folders
+from taskstate.storage.cache import Cache
 from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
 from taskstate.typed import TYPE_CHECKING
@@ -76,8 +78,24 @@ def after_edit(event: Event) -> str:
         states = [each for each in own if own_type(each.name) == "state" and event.workspace.relative(each) in names]
         refused = tuple(_fix(event, event.request, states))
         found = _of_the_agent(_findings(event, own, fresh=True))
-    lines = [*refused, *_lines(found)]
+    new = _new(event, found) if own else found
+    lines = [*refused, *_lines(new)]
+    if old := len(found) - len(new):
+        lines.append(f"- {counted(old, 'finding')} as told before: `taskstate lint`")
     return "\n".join(["taskstate finds in what you edited:", *lines]) if lines else ""
+
+
+def _new(event: Event, findings: list[Finding]) -> list[Finding]:
+    """Return the findings that this agent was not told after its last edit, wherever their lines are now."""
+    said: Cache[list[str]] = Cache(event.workspace.private.cache("findings.json"), list)
+    who = f"{event.call.session} {event.call.agent_id}"
+    told = (event.call.session and said.get(who)) or ()
+    keys = [files.digest(f"{each.path} {each.diagnostic.code} {each.diagnostic.message}".encode()) for each in findings]
+    if keys or told:
+        said.put(who, keys)
+        said.keep({who})
+        said.save()
+    return [each for each, key in zip(findings, keys, strict=True) if key not in told]
 
 
 def _of_the_agent(findings: Iterable[Finding]) -> list[Finding]:

@@ -313,6 +313,24 @@ def test_safe_fixes_are_applied_on_request(client: Client) -> None:
     assert "## 4. Progress Log" in client.place.text
 
 
+def test_a_finding_is_told_once_in_a_session(client: Client) -> None:
+    """After another edit there stands what is new, and how many others are left; another agent reads them all."""
+    edit = {"tool_input": {"file_path": str(client.place.path), "old_string": "a", "new_string": "b"}}
+    text = client.place.text
+    client.place.text = text.replace("status: created", "status: nearly")
+    for who in ({"session_id": "s1"}, {"session_id": "s1", "agent_id": "a1"}, {}, {}, {"session_id": "s1"}):
+        assert "TS101" in told(client.hook("after-edit", given=edit | who))
+    client.place.text = client.place.text.replace("## 4. Progress Log", "\n## 4. progress log")
+    again = told(client.hook("after-edit", given=edit | {"session_id": "s1"}))
+    assert "TS205" in again
+    assert "TS101" not in again
+    assert "- 1 finding as told before: `taskstate lint`" in again
+    client.place.text = text
+    assert client.hook("after-edit", given=edit | {"session_id": "s1"}) == {}
+    client.place.text = text.replace("status: created", "status: nearly")
+    assert "TS101" in told(client.hook("after-edit", given=edit | {"session_id": "s1"}))
+
+
 def test_a_session_by_hand_needs_no_counting(client: Client) -> None:
     """The counts are the tool's own: no word to the agent, no change under its hands; the next command mends them."""
     entry = "**What I did:** a\n\n**Issues encountered:** None\n\n**Current state:** b\n\n**Next steps:** c\n"
