@@ -39,7 +39,7 @@ def hook(call: Call, asked: Hook) -> Result:
         now=datetime.now(UTC),
         root=call.conditions.root,
         task=os.environ.get("TASKSTATE_TASK", ""),
-        actor=os.environ.get("TASKSTATE_ACTOR") or asked.agent,
+        actor=os.environ.get("TASKSTATE_ACTOR", ""),
         fixes=asked.fix,
     )
     answer = respond(hooked, _input())

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 
 class Event(NamedTuple):
-    """An event: the repository, the client's call, the task that the environment names, and how a fix is written.
+    """An event: the repository, the client's call, the task and the actor that the environment names.
 
-    Without `request` nothing is fixed.
+    `request` says how a fix is written; without it nothing is fixed.
     """
 
     workspace: Workspace
@@ -30,6 +30,7 @@ class Event(NamedTuple):
     client: str
     now: str
     named_task: str = ""
+    actor: str = ""
     request: Request | None = None
 
 

@@ -35,7 +35,7 @@ _LONGEST_LINE = 400
 class Hooked(NamedTuple):
     """How a hook is called: the event, the client, and what the environment says.
 
-    `fixes` says that safe fixes are applied after an edit, in the name of `actor`.
+    `fixes` says that safe fixes are applied after an edit, in the name of `actor`, else of the client.
     """
 
     event: str
@@ -92,9 +92,9 @@ def _said(workspace: Workspace, call: HookCall, hooked: Hooked) -> str:
         from taskstate.model.write_metadata import WriteMetadata
         from taskstate.writing.change import Request
 
-        request = Request(WriteMetadata(actor=hooked.actor, now=hooked.now))
+        request = Request(WriteMetadata(actor=hooked.actor or hooked.client, now=hooked.now))
     now = _timestamp(hooked.now)
-    return text_of(hooked.event, Event(workspace, call, hooked.client, now, hooked.task, request))
+    return text_of(hooked.event, Event(workspace, call, hooked.client, now, hooked.task, hooked.actor, request))
 
 
 def _timestamp(moment: datetime) -> str:

@@ -27,7 +27,7 @@ class HookCall(NamedTuple):
 
     Of a sub-agent `role` is its type and `agent_id` its id; `reads_only` says that its client lets it write nothing.
     `repeats` says that the agent goes on already because of a block at its last stop. `mode` is the client's word for
-    what it lets the agent do without asking. A command runs in `command_folder`.
+    what it lets the agent do without asking. A command runs in `command_folder`. `session` is its id.
     """
 
     folder: str
@@ -40,6 +40,7 @@ class HookCall(NamedTuple):
     repeats: bool = False
     mode: str = ""
     command_folder: str = ""
+    session: str = ""
 
 
 def read_call(data: bytes) -> HookCall:
@@ -71,6 +72,7 @@ def read_call(data: bytes) -> HookCall:
         repeats=bool(values.get("stop_hook_active")) or bool(values.get("loop_count")),
         mode=_text(values, "permission_mode"),
         command_folder=where,
+        session=_text(values, "session_id", "conversation_id"),
     )
 
 
@@ -125,7 +127,7 @@ def _edits(values: Mapping[str, Any], folder: str) -> Iterator[Edit]:
 
 def _edits_by_shell(command: str, folder: str) -> Iterator[Edit]:
     """Yield the edits of the patches in a shell command; their paths go out from where it has gone by then."""
-    from taskstate.agents.shell_commits import patches  # most calls have none
+    from taskstate.agents.shell_commands import patches  # most calls have none
 
     for patch in patches(command, folder):
         yield from (each._replace(path=os.path.join(patch.folder, each.path)) for each in edits_in_patch(patch.text))

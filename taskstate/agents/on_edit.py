@@ -7,8 +7,10 @@ from contextlib import closing
 from pathlib import Path
 
 from taskstate.errors import TaskstateError
+from taskstate.messages import counted
 from taskstate.model.names import own_type
-from taskstate.storage import folders
+from taskstate.storage import files, folders
+from taskstate.storage.cache import Cache
 from taskstate.storage.git import client as git
 from taskstate.storage.git import worktree
 from taskstate.typed import TYPE_CHECKING
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from taskstate.writing.change import Request
 
 _FINDINGS = 8  # that are handed back
+_NOT_COMMITTED = (
+    "Not committed: mend these first (`taskstate lint --fix`), in a command of its own: this one has not run at all."
+)
 _DERIVED = frozenset({"TS105", "TS304"})  # rules about counts and percentages
 _CHECKED: tuple[OwnType, ...] = ("state", "handoff")
 
@@ -45,7 +50,7 @@ def before_commit(event: Event) -> str:
 
 def _refused_commit(event: Event) -> str:
     """Return the errors in the state files and handoffs that a commit of this repository would take along."""
-    from taskstate.agents.shell_commits import commit_folders
+    from taskstate.agents.shell_commands import commit_folders
 
     workspace, committed = event.workspace, [*commit_folders(event.call.command, event.call.command_folder)]
     top = git.toplevel(workspace.root) if committed else None
@@ -54,7 +59,7 @@ def _refused_commit(event: Event) -> str:
     changed = (workspace.root / name for name in worktree.dirty_files(workspace.root, lambda _: False))
     found = [each for each in _findings(event, _checked(event, changed)) if each.diagnostic.severity == "error"]
     lines = _lines(found)
-    return "\n".join(["Not committed: mend these first, or see `taskstate lint --fix`.", *lines]) if lines else ""
+    return "\n".join([_NOT_COMMITTED, *lines]) if lines else ""
 
 
 def _is_in(top: Path, folder: str) -> bool:
@@ -73,8 +78,24 @@ def after_edit(event: Event) -> str:
         states = [each for each in own if own_type(each.name) == "state" and event.workspace.relative(each) in names]
         refused = tuple(_fix(event, event.request, states))
         found = _of_the_agent(_findings(event, own, fresh=True))
-    lines = [*refused, *_lines(found)]
+    new = _new(event, found) if own else found
+    lines = [*refused, *_lines(new)]
+    if old := len(found) - len(new):
+        lines.append(f"- {counted(old, 'finding')} as told before: `taskstate lint`")
     return "\n".join(["taskstate finds in what you edited:", *lines]) if lines else ""
+
+
+def _new(event: Event, findings: list[Finding]) -> list[Finding]:
+    """Return the findings that this agent was not told after its last edit, wherever their lines are now."""
+    said: Cache[list[str]] = Cache(event.workspace.private.cache("findings.json"), list)
+    who = f"{event.call.session} {event.call.agent_id}"
+    told = (event.call.session and said.get(who)) or ()
+    keys = [files.digest(f"{each.path} {each.diagnostic.code} {each.diagnostic.message}".encode()) for each in findings]
+    if keys or told:
+        said.put(who, keys)
+        said.keep({who})
+        said.save()
+    return [each for each, key in zip(findings, keys, strict=True) if key not in told]
 
 
 def _of_the_agent(findings: Iterable[Finding]) -> list[Finding]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from taskstate.agents.task_at_hand import task_at_hand
+from taskstate.agents.task_at_hand import TURN_IS_OPEN, task_at_hand
+from taskstate.errors import TaskstateError
 from taskstate.model.names import is_id
 from taskstate.model.permanent import shown_version
 from taskstate.permanent.readers import standing
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 BUDGET = 800  # tokens of the brief: with the other hooks of a turn it stays below 1,200
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
 _READERS, _RUN_NONE = frozenset(("Explore", "Plan")), frozenset(("statusline-setup",))  # sub-agents of Claude Code
-_TOOLS = re.compile(rb"(?ms)\A---\r?\n(?:(?!---).*?^)?tools:(.*?)^(?:\w|---)")
+_AT_HAND = "Task {} is at hand"
+_CALLERS = "; its turn is your caller's: neither start nor finish it"
+_FRONT_MATTER = re.compile(rb"(?ms)\A---\r?\n(.*?^)---")
+_TOOLS = re.compile(rb"(?ms)^tools:(.*?)(?:^\w|\Z)")
 _CONFIRMING = re.compile(rb"\bBash\b|\*|mcp__taskstate")
 
 
@@ -30,22 +34,47 @@ def session_start(event: Event) -> str:
     """Return what `start` would print for the task at hand, and the command that begins or resumes its turn."""
     if event.call.source == "compact":
         return compaction(event)
-    return _first_page(event, task_at_hand(event.workspace, event.named_task))
+    found, wrong = _at_hand(event)
+    return wrong or _first_page(event, found)
 
 
 def compaction(event: Event) -> str:
     """Return the same for an agent whose context was compacted, with what it has not recorded yet."""
     from taskstate.agents.on_stop import how_to_finish, unrecorded
 
-    found = task_at_hand(event.workspace, event.named_task)
+    found, wrong = _at_hand(event)
     turn = _turn(found.loaded) if found else None
-    text = _recovery(event, turn) + _first_page(event, found)
+    text = _recovery(event, turn) + (wrong or _first_page(event, found))
     if not found or not turn:
         return text
     missing = "" if found.loaded.state.last_session > turn.session else unrecorded(event.workspace, turn)
     task_id = found.loaded.state.id
     recorded = f"Not recorded yet: {missing}. {how_to_finish(task_id)}\n\n" if missing else ""
     return f"Your context was compacted; what follows is exact, your memory is not.\n{recorded}{text}"
+
+
+def _at_hand(event: Event) -> tuple[AtHand | None, str]:
+    """Return the task at hand, and instead of its brief what is wrong with its state file, and what mends it."""
+    from taskstate.agents.on_stop import standing_turn
+    from taskstate.writing.notices import require_undamaged
+
+    workspace, found, named = event.workspace, None, event.named_task.casefold()
+    noted = (each for each in open_turns.here(workspace) if named in {"", each.task.casefold()})
+    standing_turns = ((each, standing_turn(workspace, each)[1]) for each in noted if each.is_of(event.actor))
+    lines = [
+        f"{_AT_HAND.format(turn.task)}: {turn.words}.{lost} Then {_going_on(turn)}."
+        for turn, lost in standing_turns
+        if lost
+    ]
+    try:
+        found = task_at_hand(workspace, event.named_task)
+        if found:
+            require_undamaged(workspace, found.loaded)
+    except TaskstateError as error:
+        if error.code not in {"damaged", "not-utf8"}:
+            raise
+        lines.append(str(error))
+    return found, "\n".join(lines)
 
 
 def _recovery(event: Event, turn: OpenTurn | None) -> str:
@@ -76,10 +105,13 @@ def subagent_start(event: Event) -> str:
     if found:
         task_id, flag = found.loaded.state.id, f" --role {role}" if role in workspace.config.roles else ""
         read = found.loaded.relative if runs_none else f"`taskstate brief {task_id}{flag}`"
-        lines.append(f"Task at hand: {task_id}; read {read}")
+        is_open = _turn(found.loaded) or open_turns.in_another_worktree(workspace, task_id)
+        lines.append(f"Task at hand: {task_id}; read {read}{_CALLERS if is_open else ''}")
     elif len(turns := open_turns.elsewhere(workspace)) == 1 and is_id(turns[0].task):
         # As of whoever has sent the sub-agent into a worktree of its own.
-        lines.append(f"Task at hand: {turns[0].task}, {turns[0].words}; read `taskstate brief {turns[0].task}`")
+        lines.append(
+            f"Task at hand: {turns[0].task}, {turns[0].words}; read `taskstate brief {turns[0].task}`{_CALLERS}"
+        )
     return "\n".join(lines)
 
 
@@ -89,8 +121,9 @@ def _lacks_tools(event: Event, role: str) -> bool:
     path = event.workspace.root / folder / f"{role}.md"
     if not folder or not role or not folders.is_file(path):
         return False
-    tools = _TOOLS.search(files.read(path))
-    return tools is not None and _CONFIRMING.search(tools[1]) is None
+    front = _FRONT_MATTER.match(files.read(path))
+    tools = front and _TOOLS.search(front[1])
+    return bool(tools and _CONFIRMING.search(tools[1]) is None)
 
 
 def _first_page(event: Event, found: AtHand | None) -> str:
@@ -103,34 +136,46 @@ def _first_page(event: Event, found: AtHand | None) -> str:
 
     loaded, why = found
     turn = _turn(loaded)
-    role = (turn and turn.role) or ""
+    words, role = _turn_words(event, loaded, turn), (turn and turn.role) or ""
     page = first_page(workspace, loaded, role, min(BUDGET, workspace.config.brief.budget))
     told = "".join(f"\n- {each}" for each in suggestion(workspace, loaded.state))
-    return f"Task {loaded.state.id} is at hand: {why}. {_turn_words(loaded, turn)}{told}\n\n{page}"
+    begins = "" if words.startswith(why) else f"{why}{'; ' if words[0].islower() else '. '}"
+    return f"{_AT_HAND.format(loaded.state.id)}: {begins}{words}{told}\n\n{page}"
 
 
 def _no_task(workspace: Workspace) -> str:
     """Return where to find a task; no command is named that would find none."""
     from taskstate.tasks.next_task import is_open
     from taskstate.workspace import task_index
+    from taskstate.writing.notices import tell
 
     where = "`taskstate new ID --title T` makes one"
     if any(each.problem or is_open(each) for each in task_index.all_tasks(workspace)):
         where = "`taskstate next` names one, `taskstate start ID` begins it"
-    return f"taskstate keeps tasks here, none is at hand: {where}"
+    lost = "".join(f"{each.message}\n" for each in tell(workspace))
+    return f"{lost}taskstate keeps tasks here, none is at hand: {where}"
 
 
 def _turn(loaded: Loaded) -> OpenTurn | None:
     return open_turns.of_document(loaded.document, loaded.state.id)
 
 
-def _turn_words(loaded: Loaded, turn: OpenTurn | None) -> str:
+def _turn_words(event: Event, loaded: Loaded, turn: OpenTurn | None) -> str:
+    """Return how the turn of a task begins or goes on here; whose it is where that is refused."""
     task_id = loaded.state.id
+    theirs = open_turns.in_another_worktree(event.workspace, task_id) or turn
+    if theirs and (theirs.worktree or not theirs.is_of(event.actor)):
+        from taskstate.turn.situation import turn_elsewhere
+
+        return f"{theirs.words}: {turn_elsewhere(theirs).help}."
     if turn is None:
         return f"No turn is open: `taskstate start {task_id}` begins one."
+    return f"{TURN_IS_OPEN} since {turn.started_at}: {_going_on(turn)}."
+
+
+def _going_on(turn: OpenTurn) -> str:
     role = f" --role {turn.role}" if turn.role else ""
-    command = f"`taskstate start {task_id}{role}{_agent_flag(turn)}`"
-    return f"Its turn is open since {turn.started_at}: {command} goes on with it."
+    return f"`taskstate start {turn.task}{role}{_agent_flag(turn)}` goes on with it"
 
 
 def _agent_flag(turn: OpenTurn | None) -> str:

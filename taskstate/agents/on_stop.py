@@ -5,8 +5,6 @@ That rests on git and on the note of the open turn: a state file that is damaged
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from taskstate.agents.event import Notice
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
@@ -32,8 +30,8 @@ def stop(event: Event) -> str:
     if event.call.repeats or event.call.reads_only:
         return ""
     said: Cache[str] = Cache(workspace.private.cache("stops.json"), str)
-    for noted in open_turns.here(workspace):
-        turn, lost = _standing(workspace, noted)
+    for noted in (each for each in open_turns.here(workspace) if each.is_of(event.actor)):
+        turn, lost = standing_turn(workspace, noted)
         which = f"{turn.started_at} {turn.session}" if turn else ""
         missing = unrecorded(workspace, turn) if turn and said.get(noted.task) != which else ""
         if missing:
@@ -44,19 +42,22 @@ def stop(event: Event) -> str:
     return ""
 
 
-def _standing(workspace: Workspace, noted: OpenTurn) -> tuple[OpenTurn | None, str]:
+def standing_turn(workspace: Workspace, noted: OpenTurn) -> tuple[OpenTurn | None, str]:
     """Return an open turn, and what to do first where its state file does not tell of it; None for one with a session.
 
-    A file that is gone, or tells of no turn, may also be that of another branch.
+    A file that is gone, or is readable and tells of no turn, may also be that of another branch.
     """
-    turn, is_over = None, False
-    with suppress(TaskstateError):
+    turn, is_over, is_read = None, False, True
+    try:
         loaded = workspace.load(workspace.locate(noted.task))
         turn = open_turns.of_document(loaded.document, noted.task)
         is_over = loaded.state.last_session > (turn or noted).session or loaded.state.status in CLOSED
+        is_read = bool(loaded.document.front_matter)
+    except TaskstateError as error:
+        is_read = error.code == "not-found"
     if is_over or turn:
         return None if is_over else turn, ""
-    is_here = noted.tree and noted.branch == (git.branch(workspace.root) or "")
+    is_here = noted.tree and not (is_read and noted.branch != (git.branch(workspace.root) or ""))
     return (noted, _LOST) if is_here else (None, "")
 
 

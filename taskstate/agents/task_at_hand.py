@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from taskstate.workspace.workspace import Loaded, Workspace
 
+TURN_IS_OPEN = "its turn is open"
 _WORD = re.compile(r"[A-Za-z0-9]+")
 _SESSION = re.compile(rb"^### Session \d+ - (\d{4}-\d\d-\d\d \d\d:\d\d)", re.MULTILINE)
 
@@ -51,11 +52,12 @@ def _candidates(workspace: Workspace, named: str) -> Iterator[tuple[str, str]]:
     by_branch = [*_named_by(workspace, branch)]
     turns = sorted(open_turns.here(workspace), key=lambda each: each.started_at, reverse=True)
     turns.sort(key=lambda each: each.task.casefold() not in {name.casefold() for name in by_branch})
-    yield from ((each.task, "its turn is open") for each in turns if is_id(each.task))
+    yield from ((each.task, TURN_IS_OPEN) for each in turns if is_id(each.task))
     yield from ((each, f"the branch is {branch}") for each in by_branch)
     newest = _newest(workspace)
     if newest:
         yield newest, "it has the newest session"
+    yield from ((each.id, "its file is damaged") for each in task_index.all_tasks(workspace) if each.problem)
 
 
 def _branch(workspace: Workspace) -> str:

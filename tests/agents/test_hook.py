@@ -163,6 +163,86 @@ def test_damage_of_the_file_does_not_silence_the_stop(client: Client, damage: Ca
     assert "\ndelta:\n" in client.place.text
 
 
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_session_begins_with_what_is_wrong(client: Client, damage: Callable[[Client], object]) -> None:
+    """Instead of a brief of a damaged file stand whose turn is open, and what mends it and goes on, as printed."""
+    client.place.commit("Task: 101")
+    client.arrange("turn")
+    damage(client)
+    for given in ({}, {"source": "compact"}):
+        said = told(client.hook("session-start", given=given))
+        assert said.startswith("Task 101 is at hand: ann works on it since ")
+        assert "does not tell of it any more: `taskstate doctor --fix` first. Then `taskstate start 101 --agent" in said
+        assert [each for each in ("No turn is open", "# Task 101", "none is at hand") if each in said] == []
+    client.run("doctor", "--fix")
+    assert "resumed" in client.run("start", "101", "--agent", "ann")
+
+
+@pytest.mark.parametrize(
+    ("damage", "branch", "words"),
+    [
+        ("empty", "101-jwt", "is damaged: it is empty: "),
+        ("empty", "main", "is damaged: it is empty: "),
+        ("bytes", "101-jwt", "is not UTF-8"),
+        ("gone", "101-jwt", "the file itself, session 1, session 2 are gone"),
+        ("a conflict", "main", "is damaged: line 2: "),
+    ],
+)
+def test_a_damaged_file_is_told_instead_of_its_brief(client: Client, damage: str, branch: str, words: str) -> None:
+    """Also without an open turn, and where nothing but the file names the task."""
+    client.arrange("recorded")
+    client.run("finish", "101", "--did", "D", "--state", "S", "--next", "N")
+    client.place.git("checkout", "--quiet", "-B", branch)
+    DAMAGE[damage](client)
+    said = told(client.hook("session-start"))
+    assert words in said
+    assert "`taskstate doctor --fix`" in said
+    assert "# Task 101" not in said
+    client.run("doctor", "--fix")
+    assert "# Task 101" in told(client.hook("session-start"))
+
+
+@pytest.mark.parametrize("damage", ["empty", "bytes", "a conflict"])
+def test_a_file_that_cannot_be_read_is_no_other_branch(client: Client, damage: str) -> None:
+    """After a switch it may tell of no turn; that it tells of nothing is damage, and the work is asked for."""
+    client.place.commit("Task: 101")
+    client.arrange("changed")
+    client.place.git("checkout", "--quiet", "-b", "feature")
+    DAMAGE[damage](client)
+    assert "`taskstate doctor --fix` first" in client.hook("stop")["reason"]
+
+
+def test_who_works_on_it_is_told_instead_of_a_start_that_is_refused(client: Client) -> None:
+    """In another worktree, and to another actor, whose stops the turn does not hold up either."""
+    client.arrange("changed")
+    client.place.git("worktree", "add", "--quiet", "../apart", "-b", "101-apart")
+    client.monkeypatch.setenv("TASKSTATE_ACTOR", "bob")
+    for folder, where in ((client.place.root, ""), (client.place.root.parent / "apart", " in the worktree main")):
+        client.monkeypatch.chdir(folder)
+        client.place.write(f"{folder}/c.txt", "new\n")
+        said = told(client.hook("session-start"))
+        assert f"; ann works on it{where} since " in said
+        assert ": begin and end no turn here, and hand back to ann what you did" in said
+        assert "goes on with it" not in said
+        assert client.hook("stop") == {}
+    client.monkeypatch.chdir(client.place.root)
+    client.monkeypatch.setenv("TASKSTATE_ACTOR", "ann")
+    assert "goes on with it" in told(client.hook("session-start"))
+    assert client.hook("stop")["decision"] == "block"
+
+
+def test_a_sub_agent_leaves_the_turn_to_its_caller(client: Client) -> None:
+    """Where one is open, here or elsewhere, it is told so; where none is, it may begin one."""
+    client.place.commit("Task: 101")
+    client.place.git("worktree", "add", "--quiet", "../apart", "-b", "101-apart")
+    apart = {"cwd": str(client.place.root.parent / "apart")}
+    words = "its turn is your caller's: neither start nor finish it"
+    assert words not in told(client.hook("subagent-start"))
+    client.arrange("turn")
+    assert told(client.hook("subagent-start")).endswith(words)
+    assert told(client.hook("subagent-start", given=apart)).endswith(words)
+
+
 def test_a_file_of_another_branch_is_not_damaged(client: Client) -> None:
     """Where another branch is checked out that tells of no turn, its work is not asked for."""
     client.place.commit("Task: 101")
@@ -231,6 +311,24 @@ def test_safe_fixes_are_applied_on_request(client: Client) -> None:
     assert client.place.text == before
     assert client.hook("after-edit", "--fix", given=edit) == {}
     assert "## 4. Progress Log" in client.place.text
+
+
+def test_a_finding_is_told_once_in_a_session(client: Client) -> None:
+    """After another edit there stands what is new, and how many others are left; another agent reads them all."""
+    edit = {"tool_input": {"file_path": str(client.place.path), "old_string": "a", "new_string": "b"}}
+    text = client.place.text
+    client.place.text = text.replace("status: created", "status: nearly")
+    for who in ({"session_id": "s1"}, {"session_id": "s1", "agent_id": "a1"}, {}, {}, {"session_id": "s1"}):
+        assert "TS101" in told(client.hook("after-edit", given=edit | who))
+    client.place.text = client.place.text.replace("## 4. Progress Log", "\n## 4. progress log")
+    again = told(client.hook("after-edit", given=edit | {"session_id": "s1"}))
+    assert "TS205" in again
+    assert "TS101" not in again
+    assert "- 1 finding as told before: `taskstate lint`" in again
+    client.place.text = text
+    assert client.hook("after-edit", given=edit | {"session_id": "s1"}) == {}
+    client.place.text = text.replace("status: created", "status: nearly")
+    assert "TS101" in told(client.hook("after-edit", given=edit | {"session_id": "s1"}))
 
 
 def test_a_session_by_hand_needs_no_counting(client: Client) -> None:
@@ -344,7 +442,7 @@ def test_a_sub_agent_in_a_worktree_of_its_own_is_told_the_turn_of_its_caller(cli
     client.run("start", "101", "--agent", "ann")
     said = told(client.hook("subagent-start", given=apart))
     assert said.startswith("Task at hand: 101, ann works on it in the worktree main since ")
-    assert said.endswith("; read `taskstate brief 101`")
+    assert "; read `taskstate brief 101`; its turn is your caller's" in said
     client.run("start", "102", "--agent", "ann")
     assert client.hook("subagent-start", given=apart) == {}
 
@@ -372,6 +470,7 @@ def test_who_only_reads_is_asked_to_read_only(client: Client, given: dict[str, s
         ("tools: Read, Bash\n", True),
         ("tools: Read, mcp__taskstate__permanent\n", True),
         ("description: no tools: at all\n", True),
+        ("model: haiku\n---\ntools: as you like\n", True),
     ],
 )
 def test_who_runs_no_command_is_told_of_files(client: Client, tools: str, *, asked: bool) -> None:

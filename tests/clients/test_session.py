@@ -54,6 +54,16 @@ def test_a_damaged_file_does_not_silence_the_reminder(room: Room) -> None:
     assert len(session.requests["main"]) == 3
 
 
+def test_a_session_on_a_damaged_file_begins_with_its_mending(room: Room) -> None:
+    """The model reads whose turn is open and what mends the file, in place of an empty brief, and that works."""
+    room.taskstate("start", TASK, "--agent", "ann")
+    room.place.text = room.place.text.replace("title: ", "title: a: ")
+    session = room.play(Step(calls=[room.call("shell", command="taskstate doctor --fix")]), Step("Done."))
+    session.holds(0, f"Task {TASK} is at hand: ann works on it since ", "`taskstate doctor --fix` first", PROTOCOL)
+    assert f"# Task {TASK}" not in session.all(0)
+    session.holds(1, "the open turn", "back")
+
+
 @pytest.mark.parametrize("client", [CLAUDE, OLDER_CLAUDE, CODEX], ids=str, indirect=True)
 def test_what_is_not_recorded_is_told_after_a_compaction(room: Room) -> None:
     """A context that was full and compacted by itself begins again with its recovery, and what is in no session."""

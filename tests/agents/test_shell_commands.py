@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from taskstate.agents.shell_commits import commit_folders, patches
+from taskstate.agents.shell_commands import commit_folders, patches
 
 MESSAGE = """git add -A && git commit -m "$(cat <<'EOF'
 It's "done": see git commit
@@ -41,6 +41,17 @@ sh run.sh
         ("git commit -m '\0009\000'", ["/r"]),
         (MESSAGE, ["/r"]),
         ("git commit -m 'never closed", ["/r"]),
+        ("ls # don't\ngit commit -m x", ["/r"]),
+        ("(make) # it's `so`\ngit commit -m x", ["/r"]),
+        ("cat <<E # don't\nx\nE\ngit commit", ["/r"]),
+        ("echo a#'b # c'; git commit", ["/r"]),
+        ("(cd sub && ls); git commit", ["/r"]),
+        ("(cd a; (cd b; git commit); git commit); git commit", ["/r/a/b", "/r/a", "/r"]),
+        ("x=`cd a; pwd`; y=$(cd b; pwd); git commit", ["/r"]),
+        ("case x in a) cd b;; esac; git commit", ["/r/b"]),
+        ("cd - && git commit", ["/r"]),
+        ("cd a; cd b; cd - && git commit", ["/r/a"]),
+        ("pushd a; git commit; popd; git commit", ["/r/a", "/r"]),
         ('grep -rn "git commit" docs', []),
         ('git log --grep "git commit"', []),
         ("git log --grep=commit; git show commit", []),
@@ -78,6 +89,8 @@ def patch(name: str) -> str:
         (f"apply_patch \"$(cat <<'EOF'\n{patch('a')}\nEOF\n)\"", ["/r a"]),
         (f"cat <<'EOF' | apply_patch\n{patch('a')}\nEOF", ["/r a"]),
         (f"cat > p <<'EOF'\n{patch('a')}\nEOF\napply_patch < p", ["/r a"]),
+        (f"cat > p <<'EOF'\n{patch('a')}\nEOF\nls; apply_patch < p", ["/r a"]),
+        (f"(cd sub && ls); apply_patch <<'EOF'\n{patch('a')}\nEOF", ["/r a"]),
         (f"apply_patch <<-EOF\n\t{patch('a')}\n\tEOF", ["/r a"]),
         (shlex.join(["bash", "-lc", f"cd s && apply_patch <<'EOF'\n{patch('a')}\nEOF"]), ["/r/s a"]),
         (f"bash -lc \"apply_patch <<'EOF'\n{patch('a')}\nEOF\"", ["/r a"]),
@@ -100,3 +113,13 @@ def test_only_what_a_patcher_is_given_is_a_patch(command: str, found: list[str])
         if deleted in line
     ]
     assert seen == found
+
+
+@pytest.mark.parametrize("deep", [3, 900])
+def test_shells_in_shells_are_read_or_taken_for_a_commit(deep: int) -> None:
+    """However deep they stand in each other, none of it breaks the reading, and nothing slips through."""
+    command = f"git commit; apply_patch '{patch('a')}'"
+    for number in range(deep):
+        command = f"bash <<'E{number}'\n{command}\nE{number}"
+    assert [*commit_folders(command, "/r")] == ["/r"]
+    assert ["Delete File: a" in each.text for each in patches(command, "/r")] == [True]

@@ -23,7 +23,9 @@ _HERE_DOCUMENT = re.compile(
     r"""(?<!<)<<(?P<tabs>-?)[ \t]*['"\\]?(?P<end>\w+)['"]?(?P<line>[^\n]*(?:\n|\Z))"""
     r"""(?P<body>.*?)(?:^[ \t]*(?P=end)[ \t]*$|\Z)"""
 )
+_COMMENT = re.compile(r"""(?s)'[^']*'|"(?:\\.|[^"\\])*"|\\.|(?<![^\s();&|`])#[^\n]*""")  # or what is none
 _BODY = re.compile(r"\0(\d+)\0")  # stands in the place of a here document
+_DEEPEST = 20  # shells in shells
 _ENDS = "();&|\n`{}"  # of a simple command
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _BEFORE = frozenset(
@@ -45,6 +47,7 @@ _BEFORE = frozenset(
         "nice",
     )
 )
+_GOING = frozenset(("cd", "pushd", "popd"))
 _SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh"))
 _WITH_VALUE = frozenset(("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env"))
 _FOLDERS = ("--work-tree", "--git-dir")
@@ -69,7 +72,7 @@ def commit_folders(command: str, folder: str) -> Iterator[str]:
 def patches(command: str, folder: str) -> Iterator[Patch]:
     """Yield what each `apply_patch` is given in a command that begins in `folder`.
 
-    It is a word or a here document of its own, or of the command before: behind a pipe, or from a file just written.
+    It is a word or a here document of its own, or of a command before: behind a pipe, or from a file just written.
     """
     bodies: list[str] = []
     before: list[str] = []
@@ -77,11 +80,17 @@ def patches(command: str, folder: str) -> Iterator[Patch]:
         given = [each for each in (*words, *_inserted(words, bodies)) if BEGIN in each]
         if program in _PATCHERS:
             yield from (Patch(each, where) for each in given or before)
-        before = given
+        before = given or before
 
 
-def _programs(command: str, folder: str, bodies: list[str]) -> Iterator[tuple[str, list[str], str]]:
-    """Yield each program that is called, with its words and its folder; bodies of here documents go to `bodies`."""
+def _programs(command: str, folder: str, bodies: list[str], depth: int = 0) -> Iterator[tuple[str, list[str], str]]:
+    """Yield each program that is called, with its words and its folder; bodies of here documents go to `bodies`.
+
+    What stands too deep in shells to be read counts as a commit and as a patch.
+    """
+    if depth > _DEEPEST:
+        yield from (("git", ["commit"], folder), ("apply_patch", [command], folder))
+        return
 
     def put_away(found: re.Match[str]) -> str:
         if found["body"] is None:
@@ -92,36 +101,52 @@ def _programs(command: str, folder: str, bodies: list[str]) -> Iterator[tuple[st
     known = -1
     while known < len(bodies):  # a line may begin several
         known, command = len(bodies), _HERE_DOCUMENT.sub(put_away, command)
-    for words in _simple_commands(command):
+    command = _COMMENT.sub(lambda found: "" if found[0].startswith("#") else found[0], command)
+    previous, left = folder, list[tuple[str, str]]()
+    for words, end in _simple_commands(command):
         while words and (words[0] in _BEFORE or _ASSIGNMENT.match(words[0])):
             del words[0]
         program = os.path.basename(words[0]) if words else ""
-        if program in {"cd", "pushd"}:
-            folder = _joined(folder, next((each for each in words[1:] if not each.startswith("-")), "~"))
+        if program in _GOING:
+            folder, previous = _gone(words, folder, previous), folder
         elif program in _SHELLS or program == "eval":
-            yield from _programs(_script(words, bodies), folder, bodies)
+            yield from _programs(_script(words, bodies), folder, bodies, depth + 1)
         elif words:
             yield program, words[1:], folder
+        folder = _after(end, folder, left)
 
 
-def _simple_commands(command: str) -> Iterator[list[str]]:
-    """Yield the words of each simple command, as far as the quotes are closed."""
+def _gone(words: list[str], folder: str, previous: str) -> str:
+    if words[0] == "popd" or "-" in words:
+        return previous
+    return _joined(folder, next((each for each in words[1:] if not each.startswith("-")), "~"))
+
+
+def _after(end: str, folder: str, left: list[tuple[str, str]]) -> str:
+    """Return the folder behind the end of a command: a shell of its own, once over, has moved nothing."""
+    for mark in end:
+        if mark == "(" or (mark == "`" and all(each != "`" for each, _ in left)):
+            left.append((mark, folder))
+        elif mark in ")`" and left:
+            folder = left.pop()[1]
+    return folder
+
+
+def _simple_commands(command: str) -> Iterator[tuple[list[str], str]]:
+    """Yield the words of each simple command with what ends it, as far as the quotes are closed."""
     lexer = shlex.shlex(command, posix=True, punctuation_chars="();<>&|\n`")
     lexer.whitespace, lexer.commenters, lexer.whitespace_split = " \t\r", "", True
     words: list[str] = []
-    in_comment = False
     try:
         for token in lexer:
             if token and not token.strip(_ENDS):
-                in_comment = in_comment and "\n" not in token
-                yield words
+                yield words, token
                 words = []
-            elif not in_comment:
-                in_comment = token.startswith("#")
-                words += [] if in_comment else [token]
+            else:
+                words.append(token)
     except ValueError:  # a quote that is not closed: what stands before it is known
         pass
-    yield words
+    yield words, ""
 
 
 def _of_commit(words: list[str], folder: str) -> str | None:
