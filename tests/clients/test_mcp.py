@@ -75,3 +75,21 @@ def test_a_number_is_taken_where_a_text_of_digits_is(client: Client, tmp_path: P
     session = room.play(begun(room), Step(calls=[client.mcp("brief", id=int(TASK))]), Step("Done."))
     session.holds(-1, f"# Task {TASK}: JWT Service", "makes a JWT")
     assert "\\n" not in session.new(-1), session.new(-1)
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=str)
+def test_name_of_the_agent_reaches_the_server(client: Client, tmp_path: Path) -> None:
+    """Who begins a turn in the shell ends it by a tool: `TASKSTATE_ACTOR` comes to both."""
+    room = Room(client, tmp_path, "--quiet")
+    start = Step(calls=[room.call("shell", command=f"taskstate start {TASK}")], delay=3)
+    session = room.play(start, finish(client), Step("Done."), Step("Done."), env={"TASKSTATE_ACTOR": "cod"})
+    assert room.place.numbers() == [(1, False)], session.new(2)
+
+
+@pytest.mark.parametrize("client", [CLAUDE, GEMINI], ids=str)
+def test_leave_takes_no_other_command_away(client: Client, tmp_path: Path) -> None:
+    """After `init --allow` the mode that lets everything through still does, also for commands that are not ours."""
+    room = Room(client, tmp_path, "--allow")
+    shell = room.call("shell", command="wc -l src/*.py")
+    session = room.play(Step(calls=[shell]), Step("Done."), Step("Done."))
+    session.holds(1, "2 total")
