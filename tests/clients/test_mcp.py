@@ -93,3 +93,29 @@ def test_leave_takes_no_other_command_away(client: Client, tmp_path: Path) -> No
     shell = room.call("shell", command="wc -l src/*.py")
     session = room.play(Step(calls=[shell]), Step("Done."), Step("Done."))
     session.holds(1, "2 total")
+
+
+@pytest.mark.parametrize("client", [CLAUDE, OLDER_CLAUDE], ids=str)
+def test_cures_may_be_run_and_their_neighbours_not(client: Client, tmp_path: Path) -> None:
+    """What our texts tell an agent to run is allowed with these words; the same command with a file to write is not."""
+    room = Room(client, tmp_path, "--allow")
+    commands = ("lint --fix", "doctor --fix", "lint --output-file x")
+    calls = [Step(calls=[room.call("shell", command=f"taskstate {each}")]) for each in commands]
+    session = room.play(*calls, Step("Done."), Step("Done."), mode="default")
+    refused = ["requires approval" in session.new(number) for number in range(1, len(commands) + 1)]
+    assert refused == [False, False, True], session.new(-1)
+    assert not (room.place.root / "x").exists()
+
+
+@pytest.mark.parametrize("client", [CLAUDE, OLDER_CLAUDE], ids=str)
+def test_leave_of_the_command_line_is_seen(client: Client, tmp_path: Path) -> None:
+    """An agent that `--allowedTools` lets record its work, as is usual in CI, is asked to; it does."""
+    room = Room(client, tmp_path, "--quiet")
+    room.taskstate("start", TASK, "--agent", "ann")
+    write = room.call("write", path="src/new.py", content="x = 1")
+    record = room.call("shell", command=f"taskstate finish {TASK} --did a --state s --next n --pause --agent ann")
+    steps = (Step(calls=[write]), Step("Done."), Step(calls=[record]), Step("Done."))
+    more = ("--allowedTools", "Bash(taskstate:*)")
+    session = room.play(*steps, mode="acceptEdits", more=more)
+    session.holds(2, f"taskstate finish {TASK}")
+    assert room.place.numbers() == [(1, False)], session.new(-1)
