@@ -26,34 +26,49 @@ if TYPE_CHECKING:
 
     from taskstate.workspace.workspace import Workspace
 
-_NAMES = {"claude": "Claude Code", "gemini": "Gemini CLI"}
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 def not_reaching(workspace: Workspace) -> Iterator[NotStarting]:
     """Yield what is lacking for a client that is set up, and what it was not told to trust or to allow."""
     clients = hooked(workspace)
-    if not clients:
-        return
     with suppress(TaskstateError):  # what cannot be read is told by other checks
         done = install(workspace, Wanted(), dry_run=True)
         places = {place for each in CLIENTS.values() for place in (each.page, each.hook_file, each.mcp_file)}
+        for each in done.refused:
+            yield NotStarting(
+                each.name, f"its client does not get what `taskstate init` puts there: {each.why}", each.help
+            )
         for name in (*done.created, *done.changed):
             if name in places:
                 message = "it lacks something that `taskstate init` puts there for the clients"
                 yield NotStarting(name, message, "run `taskstate init`", note=True)
-    for name in _NAMES.keys() & clients:
+    if "claude" in clients:
+        yield from _switched_off(workspace)
+    for name in {"claude", "gemini"} & clients.keys():
         if not permissions.is_allowed(workspace.root, name):
             yield from _not_allowed(workspace, name)
     if "codex" in clients:
         yield from _untrusted_by_codex(workspace)
 
 
+def _switched_off(workspace: Workspace) -> Iterator[NotStarting]:
+    """Yield which settings of Claude Code have it call no hooks, or not start our server."""
+    for values in permissions.claude_settings(workspace.root):
+        servers = permissions.value_at(values, "disabledMcpjsonServers")
+        off = {
+            "disableAllHooks": permissions.value_at(values, "disableAllHooks") is True,
+            "disabledMcpjsonServers": isinstance(servers, list) and "taskstate" in servers,
+        }
+        for key in (each for each, is_off in off.items() if is_off):
+            message = f"a setting of Claude Code, `{key}`, switches it off"
+            yield NotStarting(CLIENTS["claude"].hook_file, message, "take it out, if it is to run", note=True)
+
+
 def _not_allowed(workspace: Workspace, name: str) -> Iterator[NotStarting]:
-    leave = CLIENTS[name].leave
-    path = leave.file if leave else ""
+    path = CLIENTS[name].hook_file
     if name == "gemini" or not permissions.is_given(workspace.root):
-        message = f"an agent of {_NAMES[name]} that runs without a person is not allowed to record its work"
+        message = f"an agent of {CLIENTS[name].title} that runs without a person is not allowed to record its work"
         yield NotStarting(path, message, f"if it is to, run `taskstate init --agent {name} --allow`", note=True)
     elif permissions.is_trusted(workspace.root) is False:
         what, _, how = permissions.UNTRUSTED.partition(": ")
@@ -68,7 +83,7 @@ def _untrusted_by_codex(workspace: Workspace) -> Iterator[NotStarting]:
         known = read_toml(files.read(os.path.join(folder, "config.toml")).decode("utf-8", "replace"))
         hooks = json.loads(files.read(workspace.root / name))["hooks"]
         keys = [key for event, groups in hooks.items() for key in _keys(f"{places[-1]}/{name}", event, groups)]
-    except (TaskstateError, ValueError, KeyError, TypeError, AttributeError):
+    except (TaskstateError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return
     if not any(permissions.value_at(known, "projects", each, "trust_level") == "trusted" for each in places):
         message = "Codex was not told to trust this folder: it skips all that is set up for it"

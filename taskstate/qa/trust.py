@@ -58,7 +58,7 @@ def require_trusted(workspace: Workspace, loaded: Loaded, *, instead: str) -> tu
     why = f" ({granted.problem})" if granted.problem else ""
     named = first_of([f"`{shown(each, _MAX_SHOWN)}`" for each in untrusted], _MAX_LISTED, separator=", ", last=" and ")
     message = f"task {loaded.state.id}: nobody has allowed {named} to run in this repository{why}, so nothing was run"
-    help_ = f"`taskstate trust {loaded.state.id}` shows the exact list and allows it; or {instead}"
+    help_ = f"a person runs `taskstate trust {loaded.state.id}`, which shows the exact list and allows it; or {instead}"
     raise TaskstateError(message, help=help_, code="untrusted")
 
 

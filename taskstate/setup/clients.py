@@ -29,12 +29,16 @@ class Hook(NamedTuple):
 
 
 class Leave(NamedTuple):
-    """Where a client keeps what runs without a person: a file, a list in it, how it writes a command and our server."""
+    """Where a client keeps what runs without a person: a file, a list in it, how it writes a command and our server.
+
+    `more` stands behind a command that may have further arguments. Without `command` the server alone is allowed.
+    """
 
     file: str
     path: tuple[str, ...]
     command: str
     server: str
+    more: str = ""
 
 
 class Client(NamedTuple):
@@ -43,10 +47,12 @@ class Client(NamedTuple):
     In a `flat` list of hooks the matcher stands beside the command; else a group with a matcher holds a list of
     handlers. `timeout` is in the unit of the client. `page` is what its model reads, and `names` the setting with the
     names of such pages, where it has one. Without `leave` nothing has to be allowed. `agents` is the folder in which
-    a repository describes sub-agents.
+    a repository describes sub-agents, `title` its name for people, and `server` what it alone has in the entry of our
+    server. `asks` says what a person does before it reads any of this.
     """
 
     name: str
+    title: str
     hooks: Mapping[str, Hook]
     hook_file: str
     mcp_file: str
@@ -56,6 +62,8 @@ class Client(NamedTuple):
     timeout: int = _SECONDS
     flat: bool = False
     agents: str = ""
+    server: Mapping[str, Any] = {}
+    asks: str = ""
 
 
 def _context(name: str) -> Mapping[str, Any]:
@@ -75,6 +83,7 @@ _REFUSED = {"permission": "deny", "user_message": _TEXT, "agent_message": _TEXT}
 CLIENTS: Mapping[str, Client] = {
     "claude": Client(
         "claude",
+        "Claude Code",
         {
             SESSION_START: Hook("SessionStart", "startup|resume|clear|fork", _context("SessionStart")),
             COMPACTION: Hook("SessionStart", "compact", _context("SessionStart")),
@@ -87,11 +96,12 @@ CLIENTS: Mapping[str, Client] = {
         hook_file=".claude/settings.json",
         mcp_file=".mcp.json",
         page="CLAUDE.md",
-        leave=Leave(".claude/settings.json", ("permissions", "allow"), "Bash(taskstate {0}:*)", "mcp__taskstate"),
+        leave=Leave(".claude/settings.json", ("permissions", "allow"), "Bash(taskstate {0})", "mcp__taskstate", ":*"),
         agents=".claude/agents",
     ),
     "codex": Client(
         "codex",
+        "Codex",
         {
             SESSION_START: Hook("SessionStart", "startup|resume|clear", _context("SessionStart")),
             COMPACTION: Hook("SessionStart", "compact", _context("SessionStart")),
@@ -105,9 +115,12 @@ CLIENTS: Mapping[str, Client] = {
         mcp_file=".codex/config.toml",
         page="AGENTS.md",
         # Its sandbox runs commands without asking; a rule would run them outside of it.
+        server={"env_vars": ["TASKSTATE_ACTOR", "TASKSTATE_TASK"]},  # it passes on nothing else of the kind
+        asks="Codex skips all of this until it trusts the folder (`codex exec --trust`) and the hooks (`/hooks` in it)",
     ),
     "cursor": Client(
         "cursor",
+        "Cursor",
         {
             SESSION_START: Hook("sessionStart", "", {"additional_context": _TEXT}),
             BEFORE_EDIT: Hook("preToolUse", "Write|Edit|StrReplace", _REFUSED),
@@ -118,11 +131,12 @@ CLIENTS: Mapping[str, Client] = {
         hook_file=".cursor/hooks.json",
         mcp_file=".cursor/mcp.json",
         page="AGENTS.md",
-        leave=Leave(".cursor/cli.json", ("permissions", "allow"), "Shell(taskstate:{0}*)", "Mcp(taskstate:*)"),
+        leave=Leave(".cursor/cli.json", ("permissions", "allow"), "Shell(taskstate:{0})", "Mcp(taskstate:*)", "*"),
         flat=True,
     ),
     "gemini": Client(
         "gemini",
+        "Gemini CLI",
         {
             SESSION_START: Hook("SessionStart", "", _context("SessionStart")),
             BEFORE_EDIT: Hook("BeforeTool", "write_file|replace", _DENY),
@@ -133,10 +147,10 @@ CLIENTS: Mapping[str, Client] = {
         hook_file=".gemini/settings.json",
         mcp_file=".gemini/settings.json",
         page="GEMINI.md",
-        leave=Leave(
-            ".gemini/settings.json", ("tools", "allowed"), "run_shell_command(taskstate {0})", "mcp_taskstate_*"
-        ),
+        # A rule for one command of its shell has it refuse every other one, also with `--yolo`.
+        leave=Leave(".gemini/settings.json", ("tools", "allowed"), "", "mcp_taskstate_*"),
         names=("context", "fileName"),
+        asks="Gemini CLI reads none of this until it trusts the folder: start `gemini` here once",
         timeout=_SECONDS * 1000,
     ),
 }

@@ -13,9 +13,10 @@ from pathlib import Path
 
 from taskstate import resources
 from taskstate.errors import TaskstateError
-from taskstate.setup import adding, merging, pages, permissions, repository, servers
+from taskstate.setup import adding, merging, pages, permissions, repository, rules, servers
 from taskstate.setup.clients import CLIENTS, hooks_of
 from taskstate.setup.merging import Piece
+from taskstate.setup.pre_commit import PRE_COMMIT, how_to_uninstall
 from taskstate.setup.repository import RECORD
 from taskstate.storage import files, folders, journal
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -111,9 +112,18 @@ def install(workspace: Workspace, wanted: Wanted, *, dry_run: bool = False) -> I
     repository.configure_git(workspace, dry_run=dry_run)
     created, changed, kept = (tuple(each for each in names if each != own) for names in done)
     lacking = lacking if any(each in CLIENTS for each in agents) else ()
-    if wanted.allow and "claude" in agents and not permissions.is_trusted(workspace.root):
-        lacking = (*lacking, permissions.UNTRUSTED)
+    lacking += _told(workspace, wanted, agents)
     return Installed((*created, *driver), changed, kept, diff, refused=refused, lacking=lacking)
+
+
+def _told(workspace: Workspace, wanted: Wanted, agents: Sequence[str]) -> tuple[str, ...]:
+    """Return what a person is to know of the clients that are set up."""
+    lines = [CLIENTS[each].asks for each in wanted.agents if each in CLIENTS and CLIENTS[each].asks]
+    if wanted.allow and "codex" in agents:
+        lines.append("Codex needs no leave: nothing is written for it, its sandbox runs commands without asking")
+    if wanted.allow and "claude" in agents and not permissions.is_trusted(workspace.root):
+        lines.append(permissions.UNTRUSTED)
+    return tuple(lines)
 
 
 def remove(workspace: Workspace, *, dry_run: bool = False) -> Installed:
@@ -137,6 +147,7 @@ def remove(workspace: Workspace, *, dry_run: bool = False) -> Installed:
         texts[place] = None if file.created and _is_empty(left) else left
     texts = dict(reversed([*texts.items()]))
     diff = "".join(_diffs(workspace, {name: text or "" for name, text in texts.items()}))
+    cure = how_to_uninstall(workspace.root) if PRE_COMMIT in texts and texts[PRE_COMMIT] is None else ""
     if not dry_run:
         _write_back(workspace, texts)
         if not stays:
@@ -144,7 +155,8 @@ def remove(workspace: Workspace, *, dry_run: bool = False) -> Installed:
         if record.driver:
             repository.unconfigure_git(workspace)
     removed = tuple(name for name, text in texts.items() if text is None)
-    return Installed((), tuple(name for name in texts if name not in removed), (), diff, removed)
+    lacking = (f"git still calls what is gone, and refuses each commit: run `{cure}`",) if cure else ()
+    return Installed((), tuple(each for each in texts if each not in removed), (), diff, removed, lacking=lacking)
 
 
 def _stays(workspace: Workspace, record: _Record) -> bool:
@@ -177,7 +189,7 @@ def _steps(
         steps.setdefault(client.hook_file, []).extend(_hook_steps(client))
         steps.setdefault(client.mcp_file, []).extend(_server_steps(client, wanted_servers))
         if wanted.allow and client.leave:
-            steps.setdefault(client.leave.file, []).append(_allow_step(client.leave, permissions.rules(client.name)))
+            steps.setdefault(client.leave.file, []).append(_allow_step(client.leave, rules.rules(client.name)))
     if wanted.ci:
         steps[WORKFLOW] = [lambda text: _workflow(text, wanted.ci)]
     return {name: functions for name, functions in steps.items() if functions}
@@ -205,11 +217,12 @@ def _server_steps(client: Client, wanted: Mapping[str, Mapping[str, Any]]) -> It
     name = client.mcp_file
     add = merging.with_toml_server if name.endswith(".toml") else merging.with_server
     for server, entry in wanted.items():
-        yield lambda text, server=server, entry=entry: add(text, server, entry, name)  # type: ignore[misc]
+        own = {**entry, **(client.server if server in servers.OWN else {})}
+        yield lambda text, server=server, entry=own: add(text, server, entry, name)  # type: ignore[misc]
 
 
-def _allow_step(leave: Leave, rules: Sequence[str]) -> Callable[[str], str]:
-    return lambda text: merging.with_items(text, leave.path, rules, leave.file)
+def _allow_step(leave: Leave, allowed: Sequence[str]) -> Callable[[str], str]:
+    return lambda text: merging.with_items(text, leave.path, allowed, leave.file)
 
 
 def _note(noted: dict[str, _File], name: str, before: str | None, stages: list[str]) -> None:

@@ -6,17 +6,17 @@ follows its imports, `@AGENTS.md`. Gemini CLI reads the pages that its settings 
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from contextlib import suppress
 
 from taskstate import resources
 from taskstate.errors import TaskstateError
-from taskstate.setup import adding, merging
+from taskstate.setup import adding, merging, permissions
 from taskstate.setup.clients import CLIENTS
 from taskstate.storage import folders
-from taskstate.syntax.json_comments import without_comments
+from taskstate.syntax.json_comments import loose_values
+from taskstate.syntax.markdown_blocks import prose
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 SHARED, OF_CLAUDE, OF_GEMINI = "AGENTS.md", "CLAUDE.md", "GEMINI.md"
 _GEMINI = CLIENTS["gemini"]
 _IMPORT = re.compile(r"(?:^|[\s(])@([^\s`()]+)")
-_CODE = re.compile(r"`[^`]*`")
 _DEEPEST = 5  # as Claude Code
 
 
@@ -61,40 +60,37 @@ def steps(
     return found
 
 
-def imports_shared(workspace: Workspace, name: str, text: str, depth: int = _DEEPEST) -> bool:
+def imports_shared(workspace: Workspace, name: str, text: str) -> bool:
     """Return whether a page imports AGENTS.md, itself or through others."""
-    for line in _prose(text):
-        for target in _IMPORT.findall(line):
-            path = os.path.normpath(os.path.join(os.path.dirname(name), target.rstrip(".,;:!?")))
-            if path == SHARED:
-                return True
+    found, pages = {name}, {name: text}
+    for depth in range(_DEEPEST + 1):
+        named = {each for page, below in pages.items() for each in _imports(page, below)} - found
+        if SHARED in named:
+            return True
+        found |= named
+        pages = {}
+        for path in named if depth < _DEEPEST else ():
             with suppress(TaskstateError):  # it leads out, or is no text
-                below = adding.text_before(workspace, path) if depth else None
-                if below and imports_shared(workspace, path, below, depth - 1):
-                    return True
+                pages[path] = adding.text_before(workspace, path) or ""
     return False
 
 
-def _prose(text: str) -> Iterator[str]:
-    """Yield the lines of a page without its comments and code, in which an import is only words."""
-    first, *others = text.split("<!--")
-    is_code = False
-    for line in "".join((first, *(each.partition("-->")[2] for each in others))).splitlines():
-        if line.lstrip().startswith(("```", "~~~")):
-            is_code = not is_code
-        elif not is_code:
-            yield _CODE.sub("", line)
+def _imports(name: str, text: str) -> Iterator[str]:
+    """Yield the pages that a page imports, by their paths."""
+    for line in prose(text):
+        for target in _IMPORT.findall(line):
+            yield os.path.normpath(os.path.join(os.path.dirname(name), target.rstrip(".,;:!?")))
 
 
 def _is_named(workspace: Workspace, agents: Sequence[str]) -> bool:
     """Return whether Gemini's settings name AGENTS.md, or are to: no page that they name is there."""
-    with suppress(TaskstateError, ValueError, AttributeError):
+    text: str | None = None
+    with suppress(TaskstateError):  # told of where it is added to, as other values
         text = adding.text_before(workspace, adding.place_of(workspace, _GEMINI.hook_file))
-        named = json.loads(without_comments(text or "{}")).get("context", {}).get("fileName") or [OF_GEMINI]
-        named = [named] if isinstance(named, str) else named
-        is_there = OF_GEMINI in named and folders.exists(workspace.root / OF_GEMINI)
-        return SHARED in named or ("gemini" in agents and not is_there)
-    return "gemini" in agents  # settings that cannot be read are told of where they are added to
+    named = permissions.value_at(loose_values(text or "{}"), *_GEMINI.names) or [OF_GEMINI]
+    named = named if isinstance(named, list) else [named]
+    is_there = OF_GEMINI in named and folders.exists(workspace.root / OF_GEMINI)
+    return SHARED in named or ("gemini" in agents and not is_there)
 
 
 def _is_own(workspace: Workspace, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Says which of our commands an agent may be given leave for, and whether a client lets it run `taskstate finish`.
+"""Says whether a client lets an agent run `taskstate finish`, from its files and from how it was started.
 
 Clients that run without a person refuse what nobody allowed, and a reminder to record the work is in vain then. Files
 are only read here, and one that cannot be read allows nothing.
@@ -6,36 +6,16 @@ are only read here, and one that cannot be read allows nothing.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
 
 from taskstate.errors import TaskstateError
-from taskstate.setup.clients import CLIENTS
+from taskstate.setup.attended import allowed_words, is_claude_attended, is_gemini_open
 from taskstate.storage import files
-from taskstate.storage.callers import callers
 from taskstate.storage.git import client as git
-from taskstate.syntax.json_comments import without_comments
+from taskstate.syntax.json_comments import loose_values
 
-# What a turn takes. Left out is what gives leave to run commands or says what is called (`trust`, `init`), takes such a
-# command itself (`feature pass --run`, `archive --summarizer`, `new --validation`), writes to any file (`lint`,
-# `phase export`, `context export`), and what takes work away or puts other work in its place (`purge`, `snapshot`,
-# `doctor`, `drop`). `start` and `finish` run the checks that a person has trusted, and no others.
-COMMANDS = (
-    *("start", "finish", "brief", "next", "list", "show", "status", "search", "protocol", "session", "complete"),
-    *(
-        "feature add",
-        "feature fail",
-        "criterion",
-        "phase add",
-        "phase set",
-        "phase extend",
-        "phase tried",
-        "phase show",
-    ),
-    *("handoff", "role", "chain", "evidence", "context show", "context check", "permanent", "impact"),
-)
 UNTRUSTED = (
     "Claude Code ignores what a repository allows until it is told to trust the folder: start `claude` here once"
 )
@@ -44,31 +24,22 @@ _COMMAND = re.compile(r"(?:Bash|run_shell_command|ShellTool)(?:\((.*)\))?")
 _SERVER = re.compile(r"mcp__?(?:plugin_taskstate_)?taskstate(?:__?(?:\*|finish))?")
 
 
-def rules(client: str) -> tuple[str, ...]:
-    """Return what a client's list holds when our commands and our server may run without a person."""
-    leave = CLIENTS[client].leave
-    return (*map(leave.command.format, COMMANDS), leave.server) if leave else ()
-
-
 def allows(root: Path, client: str, mode: str = "") -> bool:
     """Return whether an agent can run `taskstate finish`: it is allowed, or a person is there who is asked.
 
     `mode` is the permission mode of the call, as the client names it, if it does. What is not known counts as yes.
     """
     if client == "claude":
-        return mode in {"bypassPermissions", "auto"} or _is_claude_attended(mode) or is_allowed(root, client)
-    if client == "gemini":
-        return _is_gemini_open() or is_allowed(root, client)
-    return True
+        is_open = mode in {"bypassPermissions", "auto"} or is_claude_attended(mode)
+    else:
+        is_open = client != "gemini" or is_gemini_open()
+    return is_open or _covers(allowed_words(client)) or is_allowed(root, client)
 
 
 def is_allowed(root: Path, client: str) -> bool:
     """Return whether the client's files, of the project and of the user, allow it without a person."""
     if client == "claude":
-        own = Path(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude"))
-        places = [own / "settings.json", root / ".claude/settings.local.json"]
-        places += [root / ".claude/settings.json"] if is_trusted(root) else []
-        found = [_values(each) for each in places]
+        found = claude_settings(root)[: None if is_trusted(root) else 2]
         denied = [rule for each in found for rule in _list(each, "permissions", "deny")]
         allowed = [rule for each in found for rule in _list(each, "permissions", "allow")]
         return _covers(allowed) and not any(_is_command(each) for each in denied)
@@ -78,6 +49,13 @@ def is_allowed(root: Path, client: str) -> bool:
         is_server = any(value_at(each, "mcpServers", "taskstate", "trust") is True for each in found)
         return is_server or _covers(lists[0] or lists[1])
     return True
+
+
+def claude_settings(root: Path) -> list[object]:
+    """Return what Claude Code's settings hold: of the user, of this clone, and of the project."""
+    own = Path(os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~/.claude"))
+    places = (own / "settings.json", root / ".claude/settings.local.json", root / ".claude/settings.json")
+    return [_values(each) for each in places]
 
 
 def is_trusted(root: Path) -> bool | None:
@@ -100,20 +78,6 @@ def places(root: Path) -> tuple[str, ...]:
 def is_given(root: Path) -> bool:
     """Return whether the repository's settings for Claude Code allow it, whether or not they count."""
     return _covers(_list(_values(root / ".claude/settings.json"), "permissions", "allow"))
-
-
-def _is_claude_attended(mode: str) -> bool:
-    entry = os.environ.get("CLAUDE_CODE_ENTRYPOINT", "")
-    return not entry.startswith("sdk") if entry else mode not in {"acceptEdits", "dontAsk"}
-
-
-def _is_gemini_open() -> bool:
-    """Return whether Gemini CLI asks a person, or nobody: how it was started is all that tells."""
-    for words, at_terminal in callers():
-        if any(os.path.basename(word) in {"gemini", "gemini.js"} or "/gemini-cli/" in word for word in words[:4]):
-            is_asking = at_terminal and not {"-p", "--prompt"} & {*words}
-            return is_asking or bool({"-y", "--yolo", "yolo", "--approval-mode=yolo"} & {*words})
-    return True
 
 
 def _covers(allowed: list[str]) -> bool:
@@ -141,6 +105,6 @@ def value_at(values: object, *keys: str) -> object:
 
 def _values(path: Path) -> object:
     try:
-        return json.loads(without_comments(files.read(path).decode("utf-8-sig", "replace")))
-    except (TaskstateError, ValueError):
+        return loose_values(files.read(path).decode("utf-8-sig", "replace"))
+    except TaskstateError:
         return None

@@ -69,6 +69,12 @@ def hook_manager() -> str:
     return f"{adding_manager()} && {'pre-commit' if is_on_the_path else shlex.quote(own)} install"
 
 
+def of_manager(name: str) -> str:
+    """Return how a manager of commit hooks is called: by its path where only this environment has it."""
+    own = _beside(name)
+    return shlex.quote(own) if program(own) and not program(name) else name
+
+
 def elsewhere() -> str:
     """Return the command that installs the same taskstate on another machine; empty where this one cannot tell."""
     source = _source()

@@ -6,6 +6,7 @@ then moved out of the way of the comments. A comment behind a value on its line 
 
 from __future__ import annotations
 
+import json
 import re
 
 from taskstate.syntax.edits import Edit
@@ -81,3 +82,11 @@ def _behind(text: str, comment: Span, new: str, newline: str) -> Edit:
     """Return the edit that adds text behind a comment; one that ends with its line takes nothing up."""
     ends_line = text.startswith("//", comment.start) and not new.startswith(("\r", "\n"))
     return Edit(comment.end, comment.end, f"{newline}{new.lstrip(' ')}" if ends_line else new)
+
+
+def loose_values(text: str) -> object:
+    """Return the value of a JSON text that may have comments, or None where it cannot be read."""
+    try:
+        return json.loads(without_comments(text))
+    except (ValueError, RecursionError):
+        return None

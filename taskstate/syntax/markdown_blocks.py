@@ -14,6 +14,7 @@ from taskstate.syntax.spans import Span, line_starts
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Literal
 
     from markdown_it import MarkdownIt
@@ -112,6 +113,17 @@ def hidden_headings(text: str, start: int) -> list[tuple[Span, str]]:
         (Span(*match.span(1)), re.sub(_CLOSING_HASHES, "", match[2].rstrip(" \t")).rstrip(" \t"))
         for match in re.compile(_HEADING_ANYWHERE).finditer(text, start)
     ]
+
+
+def prose(text: str) -> Iterator[str]:
+    """Yield the words of a Markdown text, without its code, its comments and its markup."""
+    for token in _tokens(text):
+        if token.type == "inline":
+            parts: list[Token] = []
+            _parser().inline.parse(token.content, _parser(), {}, parts)
+            yield from (each.content for each in parts if each.type == "text")
+        elif token.type == "html_block" and token.content.lstrip().startswith("<!--"):
+            yield re.sub(r"(?s)<!--.*?(?:-->|\Z)", "", token.content)
 
 
 class _Lines:

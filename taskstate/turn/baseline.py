@@ -31,6 +31,10 @@ def take_baseline(call: TurnRequest, loaded: Loaded, seen: Look, log: bytes | No
     if log is None and where.tree != base:
         command = f'`taskstate qa baseline {loaded.state.id} --note "WHY"`'
         cure = f"one that is taken now is late, and needs a reason: {command}"
+        try:
+            trust.require_trusted(workspace, loaded, instead="give it a log with `--qa-log LOG`")
+        except TaskstateError as error:
+            cure = f"{cure}; before it, {error.help}"
         said = f"no baseline: the working tree is not the base any more, so each failing check will count; {cure}"
         return loaded, (said,)
     why = BaselineReason(begun="" if log is None and where.tree else None)

@@ -75,3 +75,47 @@ def test_a_number_is_taken_where_a_text_of_digits_is(client: Client, tmp_path: P
     session = room.play(begun(room), Step(calls=[client.mcp("brief", id=int(TASK))]), Step("Done."))
     session.holds(-1, f"# Task {TASK}: JWT Service", "makes a JWT")
     assert "\\n" not in session.new(-1), session.new(-1)
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=str)
+def test_name_of_the_agent_reaches_the_server(client: Client, tmp_path: Path) -> None:
+    """Who begins a turn in the shell ends it by a tool: `TASKSTATE_ACTOR` comes to both."""
+    room = Room(client, tmp_path, "--quiet")
+    start = Step(calls=[room.call("shell", command=f"taskstate start {TASK}")], delay=3)
+    session = room.play(start, finish(client), Step("Done."), Step("Done."), env={"TASKSTATE_ACTOR": "cod"})
+    assert room.place.numbers() == [(1, False)], session.new(2)
+
+
+@pytest.mark.parametrize("client", [CLAUDE, GEMINI], ids=str)
+def test_leave_takes_no_other_command_away(client: Client, tmp_path: Path) -> None:
+    """After `init --allow` the mode that lets everything through still does, also for commands that are not ours."""
+    room = Room(client, tmp_path, "--allow")
+    shell = room.call("shell", command="wc -l src/*.py")
+    session = room.play(Step(calls=[shell]), Step("Done."), Step("Done."))
+    session.holds(1, "2 total")
+
+
+@pytest.mark.parametrize("client", [CLAUDE, OLDER_CLAUDE], ids=str)
+def test_cures_may_be_run_and_their_neighbours_not(client: Client, tmp_path: Path) -> None:
+    """What our texts tell an agent to run is allowed with these words; the same command with a file to write is not."""
+    room = Room(client, tmp_path, "--allow")
+    commands = ("lint --fix", "doctor --fix", "lint --output-file x")
+    calls = [Step(calls=[room.call("shell", command=f"taskstate {each}")]) for each in commands]
+    session = room.play(*calls, Step("Done."), Step("Done."), mode="default")
+    refused = ["requires approval" in session.new(number) for number in range(1, len(commands) + 1)]
+    assert refused == [False, False, True], session.new(-1)
+    assert not (room.place.root / "x").exists()
+
+
+@pytest.mark.parametrize("client", [CLAUDE, OLDER_CLAUDE], ids=str)
+def test_leave_of_the_command_line_is_seen(client: Client, tmp_path: Path) -> None:
+    """An agent that `--allowedTools` lets record its work, as is usual in CI, is asked to; it does."""
+    room = Room(client, tmp_path, "--quiet")
+    room.taskstate("start", TASK, "--agent", "ann")
+    write = room.call("write", path="src/new.py", content="x = 1")
+    record = room.call("shell", command=f"taskstate finish {TASK} --did a --state s --next n --pause --agent ann")
+    steps = (Step(calls=[write]), Step("Done."), Step(calls=[record]), Step("Done."))
+    more = ("--allowedTools", "Bash(taskstate:*)")
+    session = room.play(*steps, mode="acceptEdits", more=more)
+    session.holds(2, f"taskstate finish {TASK}")
+    assert room.place.numbers() == [(1, False)], session.new(-1)

@@ -65,6 +65,34 @@ def test_page_that_is_lacking(place: Place) -> None:
     assert sorted(told(place)) == [f".gemini/settings.json: {lacking}", f"CLAUDE.md: {lacking}"]
 
 
+@pytest.mark.parametrize(
+    ("client", "name", "text"),
+    [
+        ("claude", ".claude/settings.json", "{"),
+        ("gemini", ".gemini/settings.json", "taskstate hook"),
+        ("codex", ".codex/config.toml", "[broken\n"),
+        ("codex", ".codex/hooks.json", "[" * 100_000),
+    ],
+)
+def test_configuration_that_cannot_be_read_is_wrong(place: Place, client: str, name: str, text: str) -> None:
+    """A client that cannot read its file calls nothing of ours: no note, but an error, with the cure."""
+    install(place.workspace, Wanted((client,), allow=True))
+    (place.root / name).write_text(text, encoding="utf-8")
+    assert [(each.path, each.help) for each in not_reaching(place.workspace) if not each.note] == [
+        (name, f"mend {name}, then run this again")
+    ]
+
+
+def test_what_is_switched_off(place: Place) -> None:
+    """Settings of Claude Code that switch off what is set up are told."""
+    install(place.workspace, Wanted(("claude",), allow=True))
+    put(place, ".claude/settings.json", '{"disableAllHooks": true, "disabledMcpjsonServers": ["taskstate"]}')
+    assert [each.partition("Code, ")[2] for each in told(place)] == [
+        "`disableAllHooks`, switches it off",
+        "`disabledMcpjsonServers`, switches it off",
+    ]
+
+
 def test_leave_that_is_lacking(place: Place) -> None:
     """Without a person these clients refuse what nobody allowed, and what a folder allows that is not trusted."""
     install(place.workspace, Wanted(("claude", "gemini")))

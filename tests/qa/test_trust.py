@@ -69,7 +69,9 @@ def test_nothing_is_trusted_at_first(place: Place) -> None:
     assert error.code == "untrusted"
     assert r"`make \x1b[31mred`, `b\nb\nb" in error.message
     assert "…`, `c` and 2 more" in error.message
-    assert error.help.endswith("`taskstate trust 101` shows the exact list and allows it; or do it yourself")
+    assert error.help.endswith(
+        "a person runs `taskstate trust 101`, which shows the exact list and allows it; or do it yourself"
+    )
 
 
 def test_trusted_commands_may_run_until_they_change(place: Place) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate.setup import merging, permissions, servers
+from taskstate.setup import merging, rules, servers
 from taskstate.setup.clients import CLIENTS
 from taskstate.setup.installation import Wanted, install, remove
 from taskstate.setup.merging import BEGIN, END
@@ -119,7 +119,7 @@ def test_client_is_set_up(repository: Path, name: str) -> None:
     config = (repository / client.mcp_file).read_text(encoding="utf-8")
     is_toml = client.mcp_file.endswith(".toml")
     servers = tomllib.loads(config)["mcp_servers"] if is_toml else json.loads(config)["mcpServers"]
-    assert servers == {"taskstate": {"command": "taskstate", "args": ["mcp"]}}
+    assert servers == {"taskstate": {"command": "taskstate", "args": ["mcp"], **client.server}}
     assert BEGIN in (repository / "AGENTS.md").read_text(encoding="utf-8")
     assert (repository / "CLAUDE.md").exists() is (name == "claude")
 
@@ -394,7 +394,7 @@ def test_leave_is_given_on_request_alone(repository: Path, name: str) -> None:
     given = json.loads(path.read_text(encoding="utf-8"))
     for key in leave.path:
         given = given[key]
-    assert given == [*permissions.rules(name)]
+    assert given == [*rules.rules(name)]
     assert set_up(repository, Wanted(allow=True)).diff == set_up(repository, Wanted()).diff == ""
     take_out(repository)
     assert not tree(repository)

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.setup import pages
 from taskstate.setup.installation import Wanted, install, remove
 from taskstate.setup.merging import BEGIN
+from taskstate.syntax.markdown_blocks import prose
 from taskstate.workspace.workspace import find_workspace
 from tests.support.place import tree
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -37,6 +40,9 @@ def read(root: Path, name: str) -> str:
         ("Write `@AGENTS.md` into it.\n", False),
         ("```\n@AGENTS.md\n```\n", False),
         ("<!-- @AGENTS.md -->\nme@AGENTS.md\n", False),
+        ("<!-- Mine -->\n@AGENTS.md\n", True),
+        ("Write `this\n@AGENTS.md` or ``a ` @AGENTS.md``.\n", False),
+        ("````\n```\n@AGENTS.md\n```\n````\n", False),
         ("@docs/AGENTS.md @../AGENTS.md @/AGENTS.md\n", False),
     ],
 )
@@ -48,6 +54,32 @@ def test_block_is_not_put_beside_an_import(repository: Path, page: str, *, is_im
     (repository / "CLAUDE.md").write_text(page, encoding="utf-8")
     set_up(repository, "claude")
     assert (BEGIN in read(repository, "CLAUDE.md")) is not is_imported
+    assert BEGIN in read(repository, "AGENTS.md")
+
+
+def test_pages_that_import_each_other_are_read_once(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often pages import one another, each is read once."""
+    for name in ("CLAUDE.md", "a.md", "b.md"):
+        (repository / name).write_text("@a.md\n@b.md\n" * 12, encoding="utf-8")
+    seen: list[str] = []
+
+    def counted(text: str) -> Iterator[str]:
+        seen.append(text)
+        return prose(text)
+
+    monkeypatch.setattr(pages, "prose", counted)
+    set_up(repository, "claude")
+    assert len(seen) == 3
+    assert BEGIN in read(repository, "CLAUDE.md")
+
+
+@pytest.mark.parametrize("settings", ['{"context": {"fileName": 3}}', '{"context": {"fileName": true}}', "[" * 100_000])
+def test_settings_of_a_strange_form_are_refused(repository: Path, settings: str) -> None:
+    """What Gemini CLI could not read either is named, left as it is, and keeps nothing else from being set up."""
+    (repository / ".gemini").mkdir()
+    (repository / ".gemini/settings.json").write_text(settings, encoding="utf-8")
+    done = install(find_workspace(repository, root=str(repository)), Wanted(("gemini",)))
+    assert [each.name for each in done.refused] == [".gemini/settings.json"]
     assert BEGIN in read(repository, "AGENTS.md")
 
 

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from taskstate.operations import index
+from taskstate.setup import attended
 from taskstate.setup.clients import CLIENTS
-from taskstate.setup.permissions import COMMANDS, allows, rules
+from taskstate.setup.permissions import allows
+from taskstate.setup.rules import COMMANDS, rules
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,6 +44,8 @@ def test_no_command_that_is_allowed_starts_another_or_writes_elsewhere() -> None
     allowed = {name: [each for each in operations if f"{each.name} ".startswith(f"{name} ")] for name in COMMANDS}
     assert [name for name, found in allowed.items() if not found] == []
     assert not {"trust", "init", "lint", "purge", "feature pass"} & {*COMMANDS}
+    kept = {"permanent close", "permanent import", "impact remove", "session restore", "complete", "phase export"}
+    assert kept <= {each.name for each in operations} - {each.name for found in allowed.values() for each in found}
     risky = [
         (each.name, field.name)
         for found in allowed.values()
@@ -55,7 +59,13 @@ def test_no_command_that_is_allowed_starts_another_or_writes_elsewhere() -> None
 @pytest.mark.parametrize("client", CLIENTS)
 def test_trust_is_in_no_rule(client: str) -> None:
     """The rules name our server and single commands, never the program as such: what is not named is asked for."""
-    assert not any("trust" in each or "taskstate:*)" in each.replace("Mcp(", "") for each in rules(client)[:-1])
+    if client == "gemini":
+        # A rule for a command of its shell has it refuse all others, also with `--yolo`.
+        assert rules(client) == ("mcp_taskstate_*",)
+    assert not any(
+        "trust" in each or "lint --fix:" in each or "taskstate:*)" in each.replace("Mcp(", "")
+        for each in rules(client)[:-1]
+    )
 
 
 @pytest.mark.parametrize(
@@ -110,44 +120,79 @@ def test_trust_in_a_repository_holds_in_its_worktrees(
     assert allows(linked, "claude", "acceptEdits")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only there a program can see how its callers were started")
-@pytest.mark.parametrize(
-    ("words", "settings", "expected"),
-    [
-        (["-p", "go"], {}, False),
-        (["--approval-mode", "auto_edit", "-p", "go"], {}, False),
-        (["--approval-mode", "yolo", "-p", "go"], {}, True),
-        (["-y", "-p", "go"], {}, True),
-        (["-p", "go"], {"tools": {"allowed": ["run_shell_command(taskstate finish)"]}}, True),
-        (["-p", "go"], {"tools": {"allowed": ["run_shell_command(git)"]}}, False),
-        (["-p", "go"], {"mcpServers": {"taskstate": {"trust": True}}}, True),
-        (["-p", "go"], {"tools": []}, False),
-    ],
-)
-def test_what_gemini_lets_an_agent_do(tmp_path: Path, words: list[str], settings: object, *, expected: bool) -> None:
-    """How it was started tells whether it asks a person, or nobody; else its settings do."""
-    put(tmp_path / ".gemini/settings.json", settings)
-    client = tmp_path / "gemini"
-    shutil.copy("/bin/sh", client)
-    ask = tmp_path / "ask.py"
+_SEEN = pytest.mark.skipif(sys.platform != "linux", reason="only there a program sees how its callers were started")
+
+
+def asked(folder: Path, client: str, *words: str) -> str:
+    """Return whether a client that was started with words lets an agent record its work, as a hook of it sees it."""
+    program = folder / client
+    shutil.copy("/bin/sh", program)
+    ask = folder / "ask.py"
     ask.write_text(
-        "from pathlib import Path\nfrom taskstate.setup.permissions import allows\nprint(allows(Path(), 'gemini'))\n",
+        "import sys\nfrom pathlib import Path\nfrom taskstate.setup.permissions import allows\n"
+        "print(allows(Path(), sys.argv[1], 'default'))\n",
         encoding="utf-8",
     )
-    hook = f"{sys.executable} {ask} || exit 0; : hook stop --agent gemini"  # a client has a shell call it
-    script = f"/bin/sh -c '{hook}'; exit $?"
+    # a client has a shell call its hook
+    script = f"/bin/sh -c '{sys.executable} {ask} {client} || exit 0; : hook stop --agent {client}'; exit $?"
     done = subprocess.run(
-        [client, "-c", script, "gemini", *words],
-        cwd=tmp_path,
+        [program, "-c", script, client, *words],
+        cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         check=True,
         text=True,
     )
-    assert done.stdout.strip() == str(expected)
+    return done.stdout.strip()
 
 
-@pytest.mark.parametrize("client", ["codex", "cursor", "gemini"])
-def test_what_is_not_known_is_no_refusal(tmp_path: Path, client: str) -> None:
-    """Codex's sandbox asks nobody; of Cursor, and of Gemini CLI that is not seen above us, nothing is known."""
-    assert allows(tmp_path, client)
+@_SEEN
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["-p", "go"], False),
+        (["-p", "go", "--allowedTools", "Bash(taskstate:*)"], True),
+        (["-p", "go", "--allowed-tools", "Edit,Bash(ls:*) mcp__taskstate__finish", "--verbose"], True),
+        (["-p", "go", "--allowedTools=Bash(taskstate finish:*)"], True),
+        (["-p", "go", "--allowedTools", "Bash(git:*)", "Edit", "--model", "mcp__taskstate"], False),
+        (["-p", "go", "--settings", "ci.json"], True),
+        (["--permission-prompt-tool", "stdio"], True),
+    ],
+)
+def test_what_claude_code_was_started_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], *, expected: bool
+) -> None:
+    """Its command line allows it, as usual in CI, or names who is asked."""
+    monkeypatch.setenv("CLAUDE_CODE_ENTRYPOINT", "sdk-cli")
+    assert asked(tmp_path, "claude", *words) == str(expected)
+
+
+@_SEEN
+@pytest.mark.parametrize(
+    ("words", "settings", "expected"),
+    [
+        (["-p", "go"], {}, False),
+        (["--prompt=go"], {}, False),
+        (["--approval-mode", "auto_edit", "-p", "go"], {}, False),
+        (["--approval-mode", "yolo", "-p", "go"], {}, True),
+        (["-y", "-p", "go"], {}, True),
+        (["--allowed-tools", "mcp_taskstate_*", "-p", "go"], {}, True),
+        (["-p", "go"], {"tools": {"allowed": ["run_shell_command(taskstate finish)"]}}, True),
+        (["-p", "go"], {"tools": {"allowed": ["run_shell_command(git)"]}}, False),
+        (["-p", "go"], {"mcpServers": {"taskstate": {"trust": True}}}, True),
+        (["-p", "go"], {"tools": []}, False),
+        (["-p", "go"], "[" * 100_000, False),
+    ],
+)
+def test_what_gemini_lets_an_agent_do(tmp_path: Path, words: list[str], settings: object, *, expected: bool) -> None:
+    """How it was started tells whether it asks a person, or nobody; else its settings do."""
+    put(tmp_path / ".gemini/settings.json", settings)
+    assert asked(tmp_path, "gemini", *words) == str(expected)
+
+
+def test_gemini_that_is_not_seen_is_no_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no Gemini CLI is seen above us, nothing is known of it."""
+    monkeypatch.setattr(attended, "callers", lambda: iter([(("sh", "-c", "x"), False)]))
+    assert allows(tmp_path, "gemini")
+    monkeypatch.setattr(attended, "callers", lambda: iter([(("gemini", "-p"), False)]))
+    assert not allows(tmp_path, "gemini")

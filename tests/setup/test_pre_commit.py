@@ -3,7 +3,8 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-from typing import TYPE_CHECKING
+import sys
+from pathlib import Path
 
 import pytest
 import yaml
@@ -12,9 +13,6 @@ from taskstate.setup.installation import Wanted, install, remove
 from taskstate.setup.pre_commit import PRE_COMMIT, with_hooks
 from taskstate.workspace.workspace import find_workspace
 from tests.support.place import tree
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OLD = """repos:
   - repo: local
@@ -105,3 +103,18 @@ def test_hooks_of_earlier_versions_look_for_the_program_now(repository: Path, ne
     assert PRE_COMMIT in install(workspace, Wanted(pre_commit=True, require=True)).kept
     remove(workspace)
     assert tree(repository) == before
+
+
+@pytest.mark.parametrize("manager", ["pre-commit", "prek"])
+def test_hooks_that_git_would_still_call_are_named(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, manager: str
+) -> None:
+    """With its configuration gone a manager refuses each commit: what takes its hooks out is said, and does it."""
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    workspace = find_workspace(repository, root=str(repository))
+    install(workspace, Wanted(pre_commit=True))
+    assert remove(workspace, dry_run=True).lacking == ()
+    subprocess.run([manager, "install"], cwd=repository, check=True, capture_output=True)
+    (line,) = remove(workspace).lacking
+    subprocess.run(shlex.split(line.split("`")[1]), cwd=repository, check=True, capture_output=True)
+    subprocess.run(["git", "commit", "--allow-empty", "-qm", "Work"], cwd=repository, check=True)

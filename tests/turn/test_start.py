@@ -335,8 +335,17 @@ def test_no_baseline_of_a_tree_that_is_not_the_base(turns: Turns) -> None:
     assert "no baseline: the working tree is not the base any more" in said
     assert "baseline" not in turns.place.values
     assert "one that is taken now is late, and needs a reason: `taskstate qa baseline 101 --note" in said
+    assert "taskstate trust" not in said
     turns.cli.ok("qa", "baseline", "101", "--note", "WHY")
     assert turns.place.values["baseline"]["late"] is True
+
+
+def test_late_baseline_of_commands_that_nobody_trusts(turns: Turns) -> None:
+    """The command that is named would be refused, so what a person does before it is named, too."""
+    turns.check("exit 0\n")
+    turns.cli.ok("trust", "--revoke")
+    turns.place.write("a.txt", "early\n")
+    assert "; before it, a person runs `taskstate trust 101`" in turns.start("implementer")
 
 
 def test_no_baseline_of_commands_that_nobody_trusts(turns: Turns) -> None:

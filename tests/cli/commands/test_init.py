@@ -87,6 +87,16 @@ def test_what_is_allowed_may_not_count_yet(cli: Cli, empty: Path, monkeypatch: p
 
 
 @pytest.mark.usefixtures("empty")
+def test_what_a_client_asks_first_is_told(cli: Cli) -> None:
+    """Codex and Gemini CLI skip what is set up until they trust the folder; what `--allow` has no need of is said."""
+    said = cli.ok("init", "--agent", "codex", "--agent", "gemini", "--allow")
+    assert "Codex skips all of this until it trusts the folder (`codex exec --trust`)" in said
+    assert "start `gemini` here once" in said
+    assert "Codex needs no leave" in said
+    assert "trust" not in cli.ok("init")
+
+
+@pytest.mark.usefixtures("empty")
 def test_what_was_made_is_to_be_committed(cli: Cli) -> None:
     """In a git repository the last line asks for a commit, but not for git's own configuration, as in a new clone."""
     subprocess.run(["git", "init", "--quiet"], check=True)

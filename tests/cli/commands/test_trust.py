@@ -95,7 +95,9 @@ def test_what_came_by_git_does_not_run(cli: Cli, place: Place) -> None:
     place.configure('[validation]\n"*" = ["touch ran"]\n')
     error = cli.refused("qa", "baseline", "101")
     assert "nobody has allowed `touch ran` to run in this repository, so nothing was run" in error
-    assert "`taskstate trust 101` shows the exact list and allows it; or run them yourself" in error
+    assert (
+        "a person runs `taskstate trust 101`, which shows the exact list and allows it; or run them yourself" in error
+    )
     cli.ok("trust", "101")
     place.configure('[validation]\n"*" = ["touch ran "]\n')
     assert "nobody has allowed `touch ran `" in cli.refused("qa", "baseline", "101")
