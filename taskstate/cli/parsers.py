@@ -205,8 +205,8 @@ def called(words: Sequence[str], operations: Sequence[Operation]) -> Operation |
 def _group_parser(words: Sequence[str], summary: str, operations: Sequence[Operation]) -> Parser:
     """Return the parser of a command, or of an action, that has actions; those are parsed by parsers of their own."""
     below = {each.name.split()[len(words)]: each for each in operations if each.name.split()[: len(words)] == [*words]}
-    epilog = _examples(operations)
-    parser = Parser(prog=f"taskstate {' '.join(words)}", description=_sentence(summary), epilog=epilog)
+    name = " ".join(words)
+    parser = Parser(prog=f"taskstate {name}", description=_sentence(summary), epilog=_examples(name))
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, parser_class=Parser)
     for word, each in below.items():
         is_group = len(each.name.split()) > len(words) + 1
@@ -217,7 +217,7 @@ def _group_parser(words: Sequence[str], summary: str, operations: Sequence[Opera
 def parser_of(operation: Operation, below: Sequence[Operation] = ()) -> Parser:
     """Return the parser of an operation, with its fields and the common flags; its help names those `below` it."""
     also = "; ".join(f"`taskstate {each.name}`: {each.summary}" for each in below)
-    epilog = "\n\n".join(filter(None, (also and f"Also {also}.", _examples((operation, *below)))))
+    epilog = "\n\n".join(filter(None, (also and f"Also {also}.", _examples(operation.name))))
     parser = Parser(prog=f"taskstate {operation.name}", description=operation.about, epilog=epilog)
     for field in operation.fields:
         _add(parser, field)
@@ -227,8 +227,12 @@ def parser_of(operation: Operation, below: Sequence[Operation] = ()) -> Parser:
     return parser
 
 
-def _examples(operations: Sequence[Operation]) -> str:
-    lines = [f"  taskstate {example}" for each in operations for example in each.examples]
+def _examples(words: str) -> str:
+    """Return the examples of a command or an action, each on a line."""
+    from taskstate.resources import text
+
+    begin = f"taskstate {words} "
+    lines = [f"  {line}" for line in text("templates/examples.txt").split("\n") if f"{line} ".startswith(begin)]
     return "\n".join(["examples:", *lines]) if lines else ""
 
 

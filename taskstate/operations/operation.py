@@ -68,7 +68,6 @@ class _Operation(NamedTuple):
     apart: tuple[tuple[str, ...], ...] = ()
     one_of: tuple[str, ...] = ()
     together: tuple[tuple[str, str, str], ...] = ()
-    examples: tuple[str, ...] = ()
 
 
 # A subclass, because a NamedTuple itself has no `__dict__` that could hold the fields.
@@ -79,7 +78,7 @@ class Operation(_Operation):
     a table for each field that is declared by `group`. An operation that `writes` also takes the conditions of a write.
     One that changes roles, results or snapshots says with what it `compares` the working tree before.
     Of each tuple in `apart` at most one flag is given, of `one_of` exactly one; `together` has flags with the one that
-    they need, and why. `examples` are command lines of it, without the program's name; a test runs all of them.
+    they need, and why.
     """
 
     @property
