@@ -28,6 +28,7 @@ _SET_UP, _STARTED = "set up", "started by other programs"
 # knows all doors.
 DOORS: Mapping[str, tuple[str, str, str]] = {
     "init": ("taskstate.cli.commands.init", "set up a repository for taskstate", _SET_UP),
+    "completion": ("taskstate.cli.commands.completion", "print what has a shell complete command lines", _SET_UP),
     "demo": ("taskstate.cli.commands.demo", "run a demonstration in a temporary repository", _SET_UP),
     "hook": ("taskstate.agents.command", "answer a hook of an agent's client; called by the client", _STARTED),
     "merge-driver": (
@@ -93,6 +94,10 @@ def _status() -> int:
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command of the command line, and return its exit status."""
+    if arguments[:1] == ["__complete"]:  # asked by a shell at each press of a key: the rest would take as long again
+        from taskstate.cli.completion import answer
+
+        return answer(arguments[1:], commands())
     from taskstate.cli.main import main as run_command_line
 
     return run_command_line(arguments, commands())

@@ -9,7 +9,7 @@ import sys
 from taskstate.cli.common_flags import SHARED, name_of, shared_by
 from taskstate.messages import closest
 from taskstate.operations.call import usage_error
-from taskstate.operations.index import by_group, operations_of
+from taskstate.operations.index import by_group, called, operations_of
 from taskstate.operations.operation import is_required
 from taskstate.typed import TYPE_CHECKING
 from taskstate.version import VERSION
@@ -194,12 +194,6 @@ def _require_first(arguments: Sequence[str], found: Operation, below: Sequence[O
     late = next((each for each in below if each.name == f"{found.name} {word}"), None)
     if late:
         raise usage_error(f"{word!r} stands behind a flag", help=f"write `taskstate {late.name}` first, then its flags")
-
-
-def called(words: Sequence[str], operations: Sequence[Operation]) -> Operation | None:
-    """Return the operation whose name a command line begins with, the longest if there are several."""
-    fitting = [each for each in operations if [*words[: len(each.name.split())]] == each.name.split()]
-    return max(fitting, key=lambda each: len(each.name), default=None)
 
 
 def _group_parser(words: Sequence[str], summary: str, operations: Sequence[Operation]) -> Parser:

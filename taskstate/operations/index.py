@@ -11,7 +11,7 @@ from importlib import import_module
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from taskstate.operations.operation import Operation
 
@@ -94,6 +94,12 @@ def operations_of(command: str, commands: Mapping[str, Command] = COMMANDS) -> t
     """Return the operations of a command; it has one, or one for each of its actions."""
     found: tuple[Operation, ...] = import_module(commands[command].module).OPERATIONS
     return found
+
+
+def called(words: Sequence[str], operations: Sequence[Operation]) -> Operation | None:
+    """Return the operation whose name a command line begins with, the longest if there are several."""
+    fitting = [each for each in operations if [*words[: len(each.name.split())]] == each.name.split()]
+    return max(fitting, key=lambda each: len(each.name), default=None)
 
 
 def operation(name: str) -> Operation:

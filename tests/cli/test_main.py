@@ -36,6 +36,7 @@ TASKSTATE = [sys.executable, "-m", "taskstate"]
 SESSION = ("session", "add", "101", "--did", "x", "--state", "s", "--next", "n")
 ONCE_EACH: dict[str, tuple[str, ...]] = {
     "init": ("init", "--pre-commit"),
+    "completion": ("completion", "bash"),
     "new": ("new", "7", "--title", "T"),
     "start": ("start", "7"),
     "finish": ("finish", "7", "--did", "x", "--state", "s", "--next", "n"),
@@ -354,7 +355,7 @@ def test_repository_that_is_not_set_up_is_refused(cli: Cli, place: Place, tmp_pa
     """Where nothing is set up, every command reports the one that does it."""
     place.root = tmp_path / "empty"
     place.root.mkdir()
-    for command in sorted(set(ONCE_EACH) - {"init", "lint", "rule", "merge-driver"}):
+    for command in sorted(set(ONCE_EACH) - {"init", "completion", "lint", "rule", "merge-driver"}):
         assert f"run `taskstate init --root {tmp_path / 'empty'}` there" in cli.refused(
             *ONCE_EACH[command], "--root", place.root
         ), command
