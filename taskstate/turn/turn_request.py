@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from taskstate.evidence.process import unfollowed
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from taskstate.evidence.process import Following
     from taskstate.workspace.workspace import Workspace
     from taskstate.writing.change import Request
 
@@ -17,4 +17,4 @@ class TurnRequest(NamedTuple):
     workspace: Workspace
     task_id: str
     request: Request
-    progress: Callable[[str], None]
+    progress: Following = unfollowed
