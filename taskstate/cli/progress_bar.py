@@ -111,7 +111,8 @@ class LastLine:
 
         column = Column(no_wrap=True, overflow="ellipsis")
         text = TextColumn("{task.description}", style="none", markup=False, table_column=column)
-        progress, task = _shown((TimeElapsedColumn(), text), self._line(), None, no_color=self._no_color)
+        elapsed = TimeElapsedColumn(table_column=Column(no_wrap=True, min_width=len("0:00:00")))
+        progress, task = _shown((elapsed, text), self._line(), None, no_color=self._no_color)
         progress.tasks[0].start_time = self._begin
         return progress, task
 

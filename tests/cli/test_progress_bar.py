@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 TOKEN = "ghp_Ab1" + "C2d3E4f5" * 4 + "g"
 CHECK = r"""
-printf 'collected 2 items\n\033[31mred\033[0m \033[2J\033]0;owned\007line %s\nhalf of a line' "$TOKEN"
+printf 'collected 2 items\n\033[31mred\033[0m \033[2J\033]0;owned\007line %s %0100d\nhalf of a line' "$TOKEN" 0
 sleep 1.6
 exit 1
 """
