@@ -68,7 +68,7 @@ def _joined(words: Sequence[str]) -> list[str]:
 
 
 def _is_plain(word: str) -> bool:
-    return all(each.isalnum() or each in _PLAIN for each in word)
+    return (word[:1].isalnum() or word[:2] == "--") and all(each.isalnum() or each in _PLAIN for each in word)
 
 
 def _described(texts: Sequence[str]) -> list[str]:
@@ -77,7 +77,8 @@ def _described(texts: Sequence[str]) -> list[str]:
     from taskstate.secrets.mask import masked
     from taskstate.syntax.spans import one_line as printable
 
-    return masked("\n".join(printable(one_line(text, _LONGEST)) for text in texts)).split("\n")
+    whole = masked("\n".join(" ".join(text.split()) for text in texts))  # half a credential looks like none
+    return [one_line(printable(text), _LONGEST) for text in whole.split("\n")]
 
 
 def _offers(before: list[str], now: str, commands: Mapping[str, Command]) -> Iterable[Offer]:
@@ -161,7 +162,8 @@ class _Line:
 
         workspace = self.workspace
         state = workspace.load(workspace.locate(parse_task_id(self.given.get("id", "")))).state
-        return [(each.id, each.description) for each in (state.checklist.features if state.checklist else ())]
+        found = state.checklist.features if state.checklist else ()
+        return [(each.id, each.description) for each in found if not each.id.startswith("-")]
 
     def roles(self) -> Iterable[Offer]:
         """Return the roles that the configuration names."""

@@ -88,13 +88,20 @@ def test_of_many_new_tasks_only_the_names_are_read(cli: Cli, place: Place, monke
     assert cli.ok("__complete", "show", "") == "101\tJWT Service\n102\tJWT Service\n103\tJWT Service\n"
 
 
-def test_what_a_file_says_is_data(cli: Cli, place: Place) -> None:
-    """An id that a shell would take for more than a word is not offered; a title is one line without controls."""
-    place.text = place.text.replace("jwt-1", "$(touch-pwned)").replace("JWT Service", "A \u202e title\\nwith AKIA")
+@pytest.mark.parametrize(
+    "feature", ["$(touch-pwned)", "`x`", "a;b", "a b", "!x", "~x", "=ls", "--force", "a:b", "a'b", ""]
+)
+def test_an_id_that_a_shell_would_act_on_is_not_offered(cli: Cli, place: Place, feature: str) -> None:
+    """What a file calls a feature may have been written by anybody; what is more than a word stays out."""
+    place.text = place.text.replace('"jwt-1"', f'"{feature}"')
     assert words(cli, "feature", "pass", "101", "") == []
-    about = cli.ok("__complete", "show", "").partition("\t")[2]
-    assert "\u202e" not in about
-    assert about.count("\n") == 1
+
+
+def test_a_title_is_told_in_one_line_without_controls_and_credentials(cli: Cli, place: Place) -> None:
+    """It is shown beside the id, so it can be no second word of the list, and nothing that a terminal obeys."""
+    token = "ghp_" + "Ab1cD2eF3g" * 4
+    place.text = place.text.replace("title: JWT Service", f'title: "A \u202e\\tt\\x1b[2J\\n102\\tB {token}"')
+    assert cli.ok("__complete", "show", "") == f"101\tA \\u202e t\\x1b[2J 102 B {'*' * 35}\u2026\n"
 
 
 def test_every_source_stands_for_values_of_some_field() -> None:
