@@ -36,12 +36,10 @@ def answer(words: Sequence[str], commands: Mapping[str, Command]) -> int:
 
     Where there is nothing to say, or something is wrong, nothing is printed: the shell then offers files.
     """
-    offers: list[Offer] = []
     with suppress(TaskstateError, OSError, RecursionError):
-        offers = complete(words, commands)
-    lines = "".join(f"{word}\t{about}\n" for word, about in offers)
-    sys.stdout.buffer.write(lines.encode("utf-8", "replace"))
-    sys.stdout.buffer.flush()
+        lines = "".join(f"{word}\t{about}\n" for word, about in complete(words, commands))
+        sys.stdout.buffer.write(lines.encode("utf-8", "replace"))
+        sys.stdout.buffer.flush()
     return 0
 
 
