@@ -31,11 +31,10 @@ class _Help(argparse.HelpFormatter):
         super().__init__(prog, width=_columns() - 2)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        """Return a text filled line by line; one that begins with a blank stays as it is, such as an example."""
+        """Return a text filled, with no flag cut at one of its hyphens."""
         from textwrap import fill
 
-        options: dict[str, Any] = {"initial_indent": indent, "subsequent_indent": indent, "break_on_hyphens": False}
-        return "\n".join(line if line[:1] in {"", " "} else fill(line, width, **options) for line in text.split("\n"))
+        return fill(text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _columns() -> int:
@@ -71,6 +70,14 @@ class Parser(argparse.ArgumentParser):
         ):
             help_ = f"if {dashed!r} is a text: write it last, behind `--`"
         raise usage_error(f"{self._place}{message}", help=help_)
+
+    def format_help(self) -> str:
+        """Return the help with the examples of the command or action, which are read only for it."""
+        from taskstate.resources import text
+
+        lines = (f"{line} " for line in text("templates/examples.txt").split("\n"))
+        own = [f"  {line.rstrip()}\n" for line in lines if line.startswith(f"{self.prog} ")]
+        return super().format_help() + "".join(["\nexamples:\n", *own] if own and self._place else [])
 
     @property
     def _place(self) -> str:
@@ -199,8 +206,7 @@ def _require_first(arguments: Sequence[str], found: Operation, below: Sequence[O
 def _group_parser(words: Sequence[str], summary: str, operations: Sequence[Operation]) -> Parser:
     """Return the parser of a command, or of an action, that has actions; those are parsed by parsers of their own."""
     below = {each.name.split()[len(words)]: each for each in operations if each.name.split()[: len(words)] == [*words]}
-    name = " ".join(words)
-    parser = Parser(prog=f"taskstate {name}", description=_sentence(summary), epilog=_examples(name))
+    parser = Parser(prog=f"taskstate {' '.join(words)}", description=_sentence(summary))
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, parser_class=Parser)
     for word, each in below.items():
         is_group = len(each.name.split()) > len(words) + 1
@@ -211,7 +217,7 @@ def _group_parser(words: Sequence[str], summary: str, operations: Sequence[Opera
 def parser_of(operation: Operation, below: Sequence[Operation] = ()) -> Parser:
     """Return the parser of an operation, with its fields and the common flags; its help names those `below` it."""
     also = "; ".join(f"`taskstate {each.name}`: {each.summary}" for each in below)
-    epilog = "\n\n".join(filter(None, (also and f"Also {also}.", _examples(operation.name))))
+    epilog = f"Also {also}." if also else None
     parser = Parser(prog=f"taskstate {operation.name}", description=operation.about, epilog=epilog)
     for field in operation.fields:
         _add(parser, field)
@@ -219,15 +225,6 @@ def parser_of(operation: Operation, below: Sequence[Operation] = ()) -> Parser:
         names = ", ".join(f"{name_of(each)} {_values(each)}".rstrip() for each in fields)
         _add_shared(parser, title, fields, said=f"{names}: see `taskstate --help`")
     return parser
-
-
-def _examples(words: str) -> str:
-    """Return the examples of a command or an action, each on a line."""
-    from taskstate.resources import text
-
-    begin = f"taskstate {words} "
-    lines = [f"  {line}" for line in text("templates/examples.txt").split("\n") if f"{line} ".startswith(begin)]
-    return "\n".join(["examples:", *lines]) if lines else ""
 
 
 def _values(field: Field) -> str:

@@ -1,7 +1,7 @@
 """Lists the operations: each command with the module that holds its operations, and what it is for.
 
-To offer a job at every door, add its module and a row to its group. Nothing is imported until it is asked for: a
-start of the command line loads one module.
+To offer a job at every door, add its module, a row to its group, and two lines to `templates/examples.txt`. Nothing is
+imported until it is asked for: a start of the command line loads one module.
 """
 
 from __future__ import annotations
