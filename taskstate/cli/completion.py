@@ -12,9 +12,9 @@ import sys
 from contextlib import suppress
 from functools import cached_property
 
-from taskstate.cli.common_flags import name_of, shared_by
 from taskstate.errors import TaskstateError
 from taskstate.operations.index import called, operations_of
+from taskstate.operations.operation import name_of, shared_by
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:

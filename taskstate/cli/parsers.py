@@ -6,11 +6,10 @@ import argparse
 import os
 import sys
 
-from taskstate.cli.common_flags import SHARED, name_of, shared_by
 from taskstate.messages import closest
 from taskstate.operations.call import usage_error
 from taskstate.operations.index import by_group, called, operations_of
-from taskstate.operations.operation import is_required
+from taskstate.operations.operation import SHARED, is_required, name_of, shared_by
 from taskstate.typed import TYPE_CHECKING
 from taskstate.version import VERSION
 
