@@ -16,6 +16,7 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
     from typing import Any, TextIO
 
     from taskstate.operations.operation import Field, Operation
@@ -146,12 +147,15 @@ class CommandLineCall(Call):
         if not self.output.is_quiet:
             self.problems(lines)
 
-    def progress(self, line: str) -> None:
-        """Print what is being done, where somebody waits at a terminal."""
+    def progress(self, line: str, /) -> AbstractContextManager[Callable[[bytes], None]]:
+        """Print what is being done, and below it how long it takes, where somebody waits at a terminal."""
+        from taskstate.cli.progress_bar import LastLine
         from taskstate.cli.terminal import is_terminal
 
-        if is_terminal(sys.stderr) and not self.output.as_json:
-            self.notes((line,))
+        if self.output.as_json or self.output.is_quiet or not is_terminal(sys.stderr):
+            return super().progress(line)
+        self.notes((line,))
+        return LastLine(allow=self.allowed, no_color=self.output.no_color)
 
 
 def with_flags(text: str, given: Mapping[str, str]) -> str:

@@ -11,6 +11,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from taskstate.workspace.workspace import Loaded, Workspace
@@ -87,8 +88,11 @@ class Call:
         """Say what is worth knowing, line by line."""
         self.problems(lines)
 
-    def progress(self, line: str) -> None:
-        """Say what is being done, for who waits at a terminal."""
+    def progress(self, line: str, /) -> AbstractContextManager[Callable[[bytes], None]]:
+        """Say what is being done, for who waits at a terminal; what is yielded takes the output of a command."""
+        from taskstate.turn.turn_request import unfollowed
+
+        return unfollowed(line)
 
     @property
     def allowed(self) -> tuple[str, ...]:

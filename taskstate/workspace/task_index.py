@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _SUFFIX = "-state.md"
 _FEW = 2_000  # state files whose change times are looked at by every brief: some milliseconds
+_FEW_NEW = 100  # state files that completing a word may read: some hundredths of a second
 _MOST_TOUCHED = 20  # files that every brief may read because the index has them otherwise, before all are indexed again
 _PERMANENT = rb"(?m)^kind:[ \t]*[\"']?permanent\b"
 
@@ -115,6 +116,19 @@ def all_tasks(workspace: Workspace, listed: StateFiles | None = None) -> tuple[I
     if folders.is_folder(workspace.state_root):
         cache.save()
     return tuple(tasks)
+
+
+def known_titles(workspace: Workspace) -> dict[str, str]:
+    """Return the titles of all tasks by id, as they were when they were indexed; few that are new are indexed now.
+
+    For a shell that asks at each press of a key: of the files only the names are read.
+    """
+    known, folder = _cache(workspace).all(), workspace.relative(workspace.tasks)
+    paths = [f"{folder}/{name}" for name in files.names(workspace.tasks) if _is_state_file(name)]
+    if 0 < len([path for path in paths if path not in known]) <= _FEW_NEW:
+        return {task.id: task.title for task in all_tasks(workspace)}
+    fields = (known.get(path, "\t").split("\t") for path in paths)
+    return {id_in(path): "".join(each[3:4]) for path, each in zip(paths, fields, strict=True)}
 
 
 def left_out(workspace: Workspace) -> tuple[IndexedTask, ...]:
