@@ -54,6 +54,7 @@ COMMANDS: Mapping[str, Command] = {
     "archive": _own("archive", "move older sessions to the archive; verify, restore and search it"),
     "chain": _own("chain", "show the output of a task, and pull the outputs of upstream tasks"),
     "graph": _own("graph", "draw the dependency graph of the tasks"),
+    "report": _own("report", "report what a branch changes in the tasks, for a pull request"),
     "permanent": _own("permanent", "the shared context of all agents: update, decide, notify, confirm, recover"),
     "impact": _own(
         "impact", "keep the Impact Map of the permanent task, and check claims of affected files against it"

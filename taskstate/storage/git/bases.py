@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+
 from taskstate.errors import GitFailed
 from taskstate.storage.git import client as git
 from taskstate.storage.git.client import branch
@@ -9,6 +12,67 @@ from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+# The branch that a pull request goes to, as services name it to a job: GitHub (and Gitea, Forgejo), GitLab, Azure,
+# Bitbucket, Jenkins, Buildkite, Drone and Woodpecker.
+_TARGETS = (
+    *("GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "SYSTEM_PULLREQUEST_TARGETBRANCH"),
+    *("BITBUCKET_PR_DESTINATION_BRANCH", "CHANGE_TARGET", "BUILDKITE_PULL_REQUEST_BASE_BRANCH"),
+    *("DRONE_TARGET_BRANCH", "CI_COMMIT_TARGET_BRANCH"),
+)
+_USUAL = (
+    *("refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master"),
+    *("refs/heads/main", "refs/heads/master"),
+)
+
+
+def target(root: Path) -> str:
+    """Return the commit of the branch that this one goes to: as the service of a job names it, or else git.
+
+    Raises:
+        GitFailed: code "no-base": neither names one that is here.
+    """
+    variable = next((name for name in _TARGETS if os.environ.get(name)), "")
+    name = os.environ.get(variable, "").removeprefix("refs/heads/")
+    places = (f"refs/remotes/origin/{name}", f"refs/heads/{name}") if name else (*_upstream(root), *_USUAL)
+    for place in places:
+        with suppress(GitFailed):
+            return git.resolve_commit(root, place)
+    if name:
+        message = f"the target branch {git.printable(name)}, which {variable} names, is not here"
+        help_ = "fetch it, or name with `--base REV` what to compare with"
+    else:
+        message = "neither git nor a service says which branch this one goes to"
+        help_ = "name with `--base REV` what to compare with, such as a branch"
+    raise GitFailed(message, help=help_, code="no-base")
+
+
+def _upstream(root: Path) -> tuple[str, ...]:
+    """Return the branch that the present one was begun from, as git remembers it, but not its own copy elsewhere."""
+    own = branch(root)
+    try:
+        name = git.run(["rev-parse", "--symbolic-full-name", "@{upstream}"], root) if own else b""
+    except GitFailed:
+        return ()
+    full = os.fsdecode(name).strip()
+    return (full,) if full and not full.endswith(f"/{own}") else ()
+
+
+def merge_base(root: Path, commit: str, tip: str) -> str:
+    """Return the newest commit that two have in common; unlike that of `base_of` it is the same in every clone.
+
+    Raises:
+        GitFailed: code "no-base": there is none here.
+    """
+    base = _commit(root, [tip, commit])
+    if base is None:
+        shallow = git.is_shallow(root)
+        message = (
+            f"HEAD and {commit[: git.SHORT]} have no commit in common{' in this shallow clone' if shallow else ''}"
+        )
+        help_ = "`git fetch --unshallow` brings it" if shallow else "name another commit with `--base REV`"
+        raise GitFailed(message, help=help_, code="no-base")
+    return base
 
 
 def base_of(root: Path, commit: str, tip: str) -> str | None:
