@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 # The branch that a pull request goes to, as services name it to a job: GitHub (and Gitea, Forgejo), GitLab, Azure,
 # Bitbucket, Jenkins, Buildkite, Drone and Woodpecker.
-_TARGETS = (
+TARGETS = (
     *("GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "SYSTEM_PULLREQUEST_TARGETBRANCH"),
     *("BITBUCKET_PR_DESTINATION_BRANCH", "CHANGE_TARGET", "BUILDKITE_PULL_REQUEST_BASE_BRANCH"),
     *("DRONE_TARGET_BRANCH", "CI_COMMIT_TARGET_BRANCH"),
@@ -32,7 +32,7 @@ def target(root: Path) -> str:
     Raises:
         GitFailed: code "no-base": neither names one that is here.
     """
-    variable = next((name for name in _TARGETS if os.environ.get(name)), "")
+    variable = next((name for name in TARGETS if os.environ.get(name)), "")
     name = os.environ.get(variable, "").removeprefix("refs/heads/")
     places = (f"refs/remotes/origin/{name}", f"refs/heads/{name}") if name else (*_upstream(root), *_USUAL)
     for place in places:
