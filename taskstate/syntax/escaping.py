@@ -38,7 +38,7 @@ _WORD = r"(?:`[^`]*`|[^\s`]|`)+"  # with what stands in code marks, blanks too
 # What a service may act on or draw: any mark but those of a sentence, an address, an emoji's name, a commit's id, the
 # key of an issue, a merge request's, a quick action.
 _ACTED_ON = r"(?i)[^\w\s\"'(),./:;=?!+\u0080-\U0010ffff-]|_|://|www\.|:\S*:|[0-9a-f]{7}|[a-z]-\d|!\w|^/"
-_AROUND = r"(\(?[\"']*)(.*?)([\"'.,:;!?]*)"  # the marks of a sentence around a word
+_BEFORE_WORD, _BEHIND_WORD = "(\"'", "\"'.,:;!?"  # marks of a sentence, which need not stand in code marks
 _NONE = r"(?i)[\s*_`(-]*(?:none|nothing|n/?a|not applicable)(?: yet| so far| known)?[\s*_`).!]*"
 
 
@@ -256,9 +256,9 @@ def inert(text: str) -> str:
 
 
 def _inert_word(word: str) -> str:
-    around = compiled(_AROUND).fullmatch(word) if compiled(_ACTED_ON).search(word) else None
-    if around is None:
+    if not compiled(_ACTED_ON).search(word):
         return word
-    before, core, behind = around.groups()
-    core = core.strip("`").replace("`", "'").replace("<!--", "<\\!--").strip()
-    return f"{before}`{core}`{behind}" if core else f"{before}'{behind}"
+    start = len(word) - len(word.lstrip(_BEFORE_WORD))
+    end = max(start, len(word.rstrip(_BEHIND_WORD)))
+    core = word[start:end].strip("`").replace("`", "'").replace("<!--", "<\\!--").strip()
+    return f"{word[:start]}`{core}`{word[end:]}" if core else f"{word[:start]}'{word[end:]}"
