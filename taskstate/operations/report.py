@@ -30,11 +30,11 @@ def report(call: Call, asked: Report) -> Result:
         help_ = "`taskstate report --pull-request` prints what this branch changes in the tasks"
         raise usage_error("say which report: there is the one of a pull request", help=help_)
     from taskstate.model.names import parse_task_id
-    from taskstate.views import change_report, pull_request
+    from taskstate.views import change_report, changes, pull_request
 
     found = pull_request.compare(call.workspace, tuple(map(parse_task_id, asked.ids)), base=asked.base)
     text = "" if call.as_data else change_report.markdown(found, allow=call.allowed)
-    return Result(found.shape, text)
+    return Result(changes.shape_of(found), text)
 
 
 OPERATIONS = (

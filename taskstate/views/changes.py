@@ -7,10 +7,9 @@ or the archive: one that was archived in between is neither new nor gone.
 
 from __future__ import annotations
 
-from taskstate.model.archive_format import content_hash, rolled_items
-from taskstate.model.criteria import read_criteria
+from taskstate.model.archive_format import content_hash
+from taskstate.model.criteria import Criteria, read_criteria
 from taskstate.model.loose_values import json_of
-from taskstate.model.permanent import PERMANENT, shown_version, version_of
 from taskstate.model.roles import pipeline
 from taskstate.model.write_metadata import blocks_of
 from taskstate.qa.results import regressions
@@ -19,12 +18,14 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.units.items import event_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Iterator, Mapping
+    from typing import Any, TypeAlias
 
     from taskstate.model.progress_log import Session
-    from taskstate.model.task_state import Feature, TaskState
+    from taskstate.model.task_state import TaskState
     from taskstate.model.tool_blocks import ToolBlocks
+
+    _Item: TypeAlias = tuple[str, bool | None, str]
 
 NEW, CHANGED, REMOVED = "new", "changed", "removed"
 _WAIVERS = ("waived", "regression-waived")  # events
@@ -47,9 +48,8 @@ class Reached(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far criteria or features are: how many were and are reached, of how many, and which ones changed."""
+    """How far criteria or features are: how many are reached, of how many, and which ones changed."""
 
-    before: int
     reached: int
     all: int
     now: tuple[Reached, ...]
@@ -88,7 +88,6 @@ class TaskChange(NamedTuple):
     status_before: str | None = None
     status: str | None = None
     unread: tuple[str, ...] = ()
-    version: str | None = None
     criteria: Progress | None = None
     features: Progress | None = None
     sessions: tuple[NewSession, ...] = ()
@@ -110,9 +109,7 @@ def shape_of(value: Any) -> Any:  # noqa: ANN401 - a record, or a value of one
 def change_of(before: Side | None, after: Side | None, roles: tuple[str, ...]) -> TaskChange:
     """Return what changed in a task between two revisions, of which one may lack it, with the configured `roles`."""
     sides = [each for each in (after, before) if each]
-    unread = tuple(
-        f"{at}: {side.problem}" for at, side in (("at the base", before), ("at HEAD", after)) if side and side.problem
-    )
+    places = (("at the base", before), ("at HEAD", after))
     change = TaskChange(
         id=sides[0].state.id,
         title=next((each.state.title for each in sides if each.state.title), ""),
@@ -120,54 +117,42 @@ def change_of(before: Side | None, after: Side | None, roles: tuple[str, ...]) -
         former_id=before.state.id if before and after and before.state.id != after.state.id else None,
         status_before=before.state.status if before else None,
         status=after.state.status if after else None,
-        unread=unread,
+        unread=tuple(f"{place}: {side.problem}" for place, side in places if side and side.problem),
     )
-    return change if after is None or unread else _with_parts(change, before, after, roles)
+    return change if after is None or change.unread else _with_parts(change, before, after, roles)
 
 
 def _with_parts(change: TaskChange, before: Side | None, after: Side, roles: tuple[str, ...]) -> TaskChange:
     was = before.state if before else None
     blocks, earlier = blocks_of(after.state.document), blocks_of(was.document) if was else None
-    versions = [shown_version(version_of(each)) for each in (was, after.state) if each and each.kind == PERMANENT]
-    new, lost = _sessions(before, after)
-    numbers = {each.number for each in new}
-    gone = {each.number for each in lost}
+    new, gone = _sessions(before, after)
+    handoff = "open" if blocks.handoffs.open else "accepted" if earlier and earlier.handoffs.open else None
     return change._replace(
-        version=versions[-1] if len(set(versions)) > 1 else None,
-        criteria=_progress(_criteria(was) if was else (), _criteria(after.state)),
-        features=_features(was, after.state),
-        sessions=tuple(NewSession(each.number, "; ".join(each.did)) for each in new if each.number not in gone),
-        sessions_rewritten=tuple(sorted(gone & numbers)),
-        sessions_gone=tuple(sorted(gone - numbers)),
+        criteria=_progress(_criteria(was), _criteria(after.state)),
+        features=_progress(_features(was), _features(after.state)),
+        sessions=tuple(NewSession(number, "; ".join(each.did)) for number, each in new.items() if number not in gone),
+        sessions_rewritten=tuple(number for number in gone if number in new),
+        sessions_gone=tuple(number for number in gone if number not in new),
         findings=tuple(_findings(earlier, blocks, roles)),
         worse=_worse(blocks, roles),
-        handoff=_handoff(earlier, blocks),
+        handoff=handoff,
         waived=_waived(before, after),
     )
 
 
-# Criteria and features: a key each, whether it is reached, and what proves it
+# Criteria and features: a key each, whether it is reached, and what proves it; a feature that was moved counts no more
 
 
-def _criteria(state: TaskState) -> tuple[tuple[str, bool, str], ...]:
+def _criteria(state: TaskState | None) -> list[_Item]:
     """Return the criteria; what stands among them and is none could be open, so it counts as that."""
-    found = read_criteria(state.document)
-    malformed = ((each.span.of(state.document.text), False, "") for each in found.malformed)
-    return (*((each.text, each.checked, "") for each in found.sound), *malformed)
+    found = read_criteria(state.document) if state else Criteria()
+    malformed = [(each.span.of(state.document.text), False, "") for each in found.malformed] if state else []
+    return [*((each.text, each.checked, "") for each in found.sound), *malformed]
 
 
-def _features(before: TaskState | None, after: TaskState) -> Progress | None:
-    was, now = (state.checklist if state else None for state in (before, after))
-    progress = _progress(_counted(was.counted if was else ()), _counted(now.counted if now else ()))
-    moved = {each.id: each.moved_to for each in now.features if each.moved_to} if now else {}
-    if progress is None or not moved:
-        return progress
-    removed = (f"{each} (moved to {moved[each]})" if each in moved else each for each in progress.removed)
-    return progress._replace(removed=tuple(removed))
-
-
-def _counted(features: Iterable[Feature]) -> tuple[tuple[str, bool, str], ...]:
-    return tuple((each.id, each.passes, _proof(each.evidence)) for each in features)
+def _features(state: TaskState | None) -> list[_Item]:
+    features = state.checklist.features if state and state.checklist else ()
+    return [(each.id, None if each.moved_to else each.passes, _proof(each.evidence)) for each in features]
 
 
 def _proof(evidence: object) -> str:
@@ -178,36 +163,35 @@ def _proof(evidence: object) -> str:
     return "by words only" if evidence else "without proof"
 
 
-def _progress(before: Sequence[tuple[str, bool, str]], after: Sequence[tuple[str, bool, str]]) -> Progress | None:
+def _progress(before: list[_Item], after: list[_Item]) -> Progress | None:
     """Return how far it is; None where nothing changed but the order."""
     was, now = ({key: reached for key, reached, _ in each} for each in (before, after))
-    if was == now:
-        return None
-    return Progress(
-        before=sum(reached for _, reached, _ in before),
-        reached=sum(reached for _, reached, _ in after),
-        all=len(after),
-        now=tuple(Reached(key, proof) for key, reached, proof in after if reached and not was.get(key)),
-        no_longer=tuple(key for key, reached, _ in after if not reached and was.get(key)),
-        removed=tuple(key for key, _, _ in before if key not in now),
-        open=tuple(key for key, reached, _ in after if not reached),
+    return (
+        None
+        if was == now
+        else Progress(
+            reached=sum(bool(reached) for _, reached, _ in after),
+            all=sum(reached is not None for _, reached, _ in after),
+            now=tuple(Reached(key, proof) for key, reached, proof in after if reached and not was.get(key)),
+            no_longer=tuple(key for key, reached, _ in after if reached is False and was.get(key)),
+            removed=tuple(key for key, _, _ in before if key not in now),
+            open=tuple(key for key, reached, _ in after if reached is False),
+        )
     )
 
 
-# Sessions, findings, checks, handoffs, waivers
+# Sessions, findings, checks, waivers
 
 
-def _sessions(before: Side | None, after: Side) -> tuple[list[Session], list[Session]]:
-    """Return the sessions that only the later side has, and those that only the earlier one has."""
+def _sessions(before: Side | None, after: Side) -> tuple[dict[int, Session], dict[int, Session]]:
+    """Return the sessions that only the later side has, and those that only the earlier one has, by their numbers."""
     was, now = _entries(before) if before else {}, _entries(after)
     # Few differ, and only those are hashed: it takes long, since numbers that a merge changed must not count.
-    lost, new = (
-        {content_hash(key): one[key] for key in one if key not in other} for one, other in ((was, now), (now, was))
+    new, gone = (
+        {content_hash(text): one[text] for text in one if text not in other} for one, other in ((now, was), (was, now))
     )
-    return (
-        sorted((each for key, each in new.items() if key not in lost), key=_number),
-        sorted((each for key, each in lost.items() if key not in new), key=_number),
-    )
+    first, second = ([one[key] for key in one if key not in other] for one, other in ((new, gone), (gone, new)))
+    return {each.number: each for each in first}, {each.number: each for each in second}
 
 
 def _entries(side: Side) -> Mapping[str, Session]:
@@ -216,11 +200,7 @@ def _entries(side: Side) -> Mapping[str, Session]:
     return {f"###{with_newlines(each.entry, chr(10)).lstrip('#').rstrip()}": each for each in every}
 
 
-def _number(session: Session) -> int:
-    return session.number
-
-
-def _findings(before: ToolBlocks | None, after: ToolBlocks, roles: tuple[str, ...]) -> Iterable[OpenFinding]:
+def _findings(before: ToolBlocks | None, after: ToolBlocks, roles: tuple[str, ...]) -> Iterator[OpenFinding]:
     known = {each.number for role in (before.roles.values() if before else ()) for each in role.all_findings}
     for role in pipeline(after, roles):
         for each in role.open_findings:
@@ -229,31 +209,17 @@ def _findings(before: ToolBlocks | None, after: ToolBlocks, roles: tuple[str, ..
 
 def _worse(blocks: ToolBlocks, roles: tuple[str, ...]) -> tuple[str, ...]:
     """Return the checks of the last role that has results which are worse than the baseline."""
-    last = next((role for role in reversed(pipeline(blocks, roles)) if role.qa), None)
-    if last is None:
-        return ()
-    found = regressions(blocks.baseline.results, last.qa, is_late=blocks.baseline.is_late)
+    results = next((role.qa for role in reversed(pipeline(blocks, roles)) if role.qa), None)
+    found = regressions(blocks.baseline.results, results, is_late=blocks.baseline.is_late) if results else ()
     return tuple(dict.fromkeys(each.name for each in found))
-
-
-def _handoff(before: ToolBlocks | None, after: ToolBlocks) -> str | None:
-    if after.handoffs.open:
-        return "open"
-    return "accepted" if before and before.handoffs.open else None
 
 
 def _waived(before: Side | None, after: Side) -> tuple[str, ...]:
     """Return the reasons for what was let pass since, also where the event went into the archive meanwhile."""
     known = {*_events(before)} if before else set()
     events = (json_of(line) for line in _events(after) if line not in known)
-    waivers = (each for each in events if isinstance(each, dict) and each.get("event") in _WAIVERS)
-    return tuple(str(each.get("note") or "") for each in waivers)
+    return tuple(str(each.get("note")) for each in events if isinstance(each, dict) and each.get("event") in _WAIVERS)
 
 
 def _events(side: Side) -> tuple[str, ...]:
     return (*side.events, *(event_line(each.entry) for each in blocks_of(side.state.document).audit.events))
-
-
-def archived_events(text: str) -> tuple[str, ...]:
-    """Return the events in the text of an archive file, a line each."""
-    return rolled_items(text, "Events")

@@ -17,7 +17,7 @@ FINDING = OpenFinding("reviewer", 1, "the token never expires", is_new=True)
 
 def found(*tasks: TaskChange, named: tuple[str, ...] = ()) -> PullRequest:
     """Return what was found."""
-    return PullRequest("a" * 40, "b" * 40, tasks, named, (), ())
+    return PullRequest("a" * 40, "b" * 40, tasks, named, ())
 
 
 def task(task_id: str = "101", text: str = "said", *, sessions: int = 1, texts: int = 1) -> TaskChange:
@@ -29,8 +29,8 @@ def task(task_id: str = "101", text: str = "said", *, sessions: int = 1, texts: 
         change=CHANGED,
         status_before="in_progress",
         status="complete",
-        criteria=Progress(0, texts, 2 * texts, tuple(map(Reached, said)), (), (), said),
-        features=Progress(0, texts, texts, tuple(Reached(each, "by words only") for each in said), said, said, ()),
+        criteria=Progress(texts, 2 * texts, tuple(map(Reached, said)), (), (), said),
+        features=Progress(texts, texts, tuple(Reached(each, "by words only") for each in said), said, said, ()),
         sessions=tuple(NewSession(number, f"{text} {number}") for number in range(sessions)),
         findings=(FINDING,),
         worse=("lint",),

@@ -66,7 +66,7 @@ def test_criteria(text: str) -> None:
     after = replaced(text, "- [ ] Tokens expire", "- [x] Tokens expire\n- [x] Added\n- [] malformed")
     found = change(before, after).criteria
     assert found
-    assert (found.before, found.reached, found.all) == (1, 2, 4)
+    assert (found.reached, found.all) == (2, 4)
     assert [each.text for each in found.now] == ["Tokens expire", "Added"]
     assert found.no_longer == ("Tokens verify",)
     assert found.removed == ("Goes",)
@@ -83,7 +83,7 @@ def test_criteria(text: str) -> None:
     ],
 )
 def test_features(text: str, evidence: str, proof: str) -> None:
-    """A feature that passes now is told with the kind of its proof, one that was moved with where it went."""
+    """A feature that passes now is told with the kind of its proof; one that was moved counts no more."""
     first, second = '{"id": "jwt-1", "description": "makes a JWT", "passes": false', '{"id": "jwt-2", "passes": true'
     before = replaced(text, first, f"{second}}},\n    {first}")
     after = replaced(before, first, f'{first[: -len("false")]}true, "evidence": {evidence}')
@@ -91,8 +91,7 @@ def test_features(text: str, evidence: str, proof: str) -> None:
     found = change(before, after).features
     assert found
     assert [tuple(each) for each in found.now] == [("jwt-1", proof)]
-    assert found.removed == ("jwt-2 (moved to 105)",)
-    assert (found.before, found.reached, found.all, found.open) == (1, 1, 1, ())
+    assert (found.reached, found.all, found.removed, found.open) == (1, 1, (), ())
 
 
 def test_sessions(text: str) -> None:
@@ -151,10 +150,3 @@ def test_what_cannot_be_read(text: str) -> None:
     assert (found.id, found.title, found.unread) == ("101", "JWT Service", ("at HEAD: it is not UTF-8",))
     assert (found.criteria, found.sessions_gone) == (None, ())
     assert change_of(damaged, side(text), ROLES).unread == ("at the base: it is not UTF-8",)
-
-
-def test_a_permanent_task_has_versions(tmp_path: Path) -> None:
-    """Of the permanent task the new version is told."""
-    text = Place(tmp_path / "repository").text.replace("task_id:", "kind: permanent\nversion: 2\ntask_id:", 1)
-    assert change(text, text.replace("version: 2", "version: 3")).version == "PT-v3"
-    assert change(text, f"{text}\n").version is None

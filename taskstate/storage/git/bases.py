@@ -20,42 +20,24 @@ TARGETS = (
     *("BITBUCKET_PR_DESTINATION_BRANCH", "CHANGE_TARGET", "BUILDKITE_PULL_REQUEST_BASE_BRANCH"),
     *("DRONE_TARGET_BRANCH", "CI_COMMIT_TARGET_BRANCH"),
 )
-_USUAL = (
-    *("refs/remotes/origin/HEAD", "refs/remotes/origin/main", "refs/remotes/origin/master"),
-    *("refs/heads/main", "refs/heads/master"),
-)
+_ORIGIN = "refs/remotes/origin/"
+_USUAL = (f"{_ORIGIN}HEAD", f"{_ORIGIN}main", f"{_ORIGIN}master", "refs/heads/main", "refs/heads/master")
 
 
 def target(root: Path) -> str:
-    """Return the commit of the branch that this one goes to: as the service of a job names it, or else git.
+    """Return the commit of the branch that this one goes to: as the service of a job names it, or else the usual one.
 
     Raises:
-        GitFailed: code "no-base": neither names one that is here.
+        GitFailed: code "no-base": it is not here, or nothing says which one it is.
     """
     variable = next((name for name in TARGETS if os.environ.get(name)), "")
     name = os.environ.get(variable, "").removeprefix("refs/heads/")
-    places = (f"refs/remotes/origin/{name}", f"refs/heads/{name}") if name else (*_upstream(root), *_USUAL)
-    for place in places:
+    for place in (f"{_ORIGIN}{name}", f"refs/heads/{name}") if name else _USUAL:
         with suppress(GitFailed):
             return git.resolve_commit(root, place)
-    if name:
-        message = f"the target branch {git.printable(name)}, which {variable} names, is not here"
-        help_ = "fetch it, or name with `--base REV` what to compare with"
-    else:
-        message = "neither git nor a service says which branch this one goes to"
-        help_ = "name with `--base REV` what to compare with, such as a branch"
-    raise GitFailed(message, help=help_, code="no-base")
-
-
-def _upstream(root: Path) -> tuple[str, ...]:
-    """Return the branch that the present one was begun from, as git remembers it, but not its own copy elsewhere."""
-    own = branch(root)
-    try:
-        name = git.run(["rev-parse", "--symbolic-full-name", "@{upstream}"], root) if own else b""
-    except GitFailed:
-        return ()
-    full = os.fsdecode(name).strip()
-    return (full,) if full and not full.endswith(f"/{own}") else ()
+    unknown = "neither git nor a service says which branch this one goes to"
+    message = f"the target branch {git.printable(name)}, which {variable} names, is not here" if name else unknown
+    raise GitFailed(message, help="fetch it, or name with `--base REV` what to compare with", code="no-base")
 
 
 def merge_base(root: Path, commit: str, tip: str) -> str:
@@ -66,12 +48,8 @@ def merge_base(root: Path, commit: str, tip: str) -> str:
     """
     base = _commit(root, [tip, commit])
     if base is None:
-        shallow = git.is_shallow(root)
-        message = (
-            f"HEAD and {commit[: git.SHORT]} have no commit in common{' in this shallow clone' if shallow else ''}"
-        )
-        help_ = "`git fetch --unshallow` brings it" if shallow else "name another commit with `--base REV`"
-        raise GitFailed(message, help=help_, code="no-base")
+        help_ = "`git fetch --unshallow` brings it" if git.is_shallow(root) else "name another one with `--base REV`"
+        raise GitFailed(f"HEAD and {commit[: git.SHORT]} have no commit in common here", help=help_, code="no-base")
     return base
 
 
