@@ -93,7 +93,9 @@ class _TwoCommits:
 
     def __init__(self, then: ComparedCommit) -> None:
         self.then, self.now, self.workspace = then, then.now, then.now.workspace
-        self.states, self._removed = self._by_id(self.now.ids, "state"), self._by_id(then.removed_for_good, "state")
+        # A file that became a link is gone, too: nobody reads what it leads to.
+        gone = then.tree.keys() - self.now.ids.keys() - {*then.renames.values()}
+        self.states, self._removed = self._by_id(self.now.ids, "state"), self._by_id(sorted(gone), "state")
         self._archives = self._by_id(then.tree, "archive"), self._by_id(self.now.ids, "archive")
         self._scopes = list[Scope]()
 

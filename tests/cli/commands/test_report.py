@@ -140,13 +140,28 @@ def test_rewritten_history_is_told(cli: Cli, place: GitPlace) -> None:
     place.git("branch", "--force", "main")
     place.archive(keep=1)
     place.commit("archived")
-    assert "as before, no new session\n" in cli.ok("report", "--pull-request")
+    said = cli.ok("report", "--pull-request")
+    assert said.endswith(
+        "JWT Service \u2013 in progress\n\n- criteria and features as before, no new session\n<!-- taskstate:end -->\n"
+    )
     path = place.archive_path
     text = path.read_text(encoding="utf-8").replace("one", "another")
     start = text.index("## Session 2")
     path.write_text(text[:start] + text[text.index("---\n\nArchived on", start) :], encoding="utf-8")
     place.commit("rewritten")
     assert "- 1 session rewritten: 1; 1 session gone: 2" in cli.ok("report", "--pull-request")
+
+
+def test_files_that_are_none(cli: Cli, place: GitPlace) -> None:
+    """A state file that is not UTF-8 is named with the reason, and one that became a link is removed."""
+    place.path.write_bytes(place.path.read_bytes() + b"\xff")
+    path = place.root / FOLDER / "task-103-state.md"
+    path.unlink()
+    path.symlink_to("task-102-state.md")
+    place.commit("no texts")
+    said = cli.ok("report", "--pull-request")
+    assert "### Task 101: JWT Service \u2013 cannot be read\n\n- at HEAD: it is not `UTF-8`. The rest" in said
+    assert "### Task 103: Gone \u2013 its file was removed, was created\n" in said
 
 
 def test_nothing_to_tell(cli: Cli, place: GitPlace) -> None:
