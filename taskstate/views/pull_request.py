@@ -127,7 +127,8 @@ class _TwoCommits:
         """Return a task as a commit has it, given the ids of its two files."""
         data, kept = self.now.objects.contents([blob, archive])
         text, archived = ((each or b"").decode("utf-8", "replace") for each in (data, kept))
-        problem = "it is too large" if data is None else "it is not UTF-8" if text.encode() != data else ""
+        is_large = data is None or (kept is None and archive)
+        problem = "it is too large" if is_large else "it is not UTF-8" if text.encode() != data else ""
         own = own_file(name)
         state = read_state(parse(text, self.workspace.kinds), (own and own.id) or "")
         for each in state.problems[:1]:
