@@ -72,7 +72,8 @@ def markdown(found: PullRequest, *, allow: tuple[str, ...] = ()) -> str:
         kept += 1
     more = f"And {counted(len(texts) - kept, 'more task')}." if kept < len(texts) else ""
     said = (*texts[:kept], more or ("" if texts else "No task changed."), rest)
-    return "\n\n".join(filter(None, said)).join((f"{_BEGIN}\n", f"\n{_END}"))
+    body = "\n\n".join(filter(None, said))
+    return f"{_BEGIN}\n{body}\n{_END}"
 
 
 def _size(text: str) -> int:
@@ -111,7 +112,7 @@ class _Words:
         yield self._progress("criteria", task.criteria, now="also")
         yield self._progress("features", task.features, now="passing")
         yield _Line([*self._sessions(task)], separator="; ")
-        worse = ", ".join(map(self._plain, task.worse[:_NAMED]))
+        worse = first_of([*map(self._plain, task.worse)], _NAMED)
         checks = [f"checks: {len(task.worse)} worse than the baseline ({worse})"] if worse else []
         handoff = [f"handoff {task.handoff}"] if task.handoff else []
         yield _Line([*self._findings(task), *checks, *handoff], separator=" \u00b7 ")

@@ -166,17 +166,15 @@ def _proof(evidence: object) -> str:
 def _progress(before: list[_Item], after: list[_Item]) -> Progress | None:
     """Return how far it is; None where nothing changed but the order."""
     was, now = ({key: reached for key, reached, _ in each} for each in (before, after))
-    return (
-        None
-        if was == now
-        else Progress(
-            reached=sum(bool(reached) for _, reached, _ in after),
-            all=sum(reached is not None for _, reached, _ in after),
-            now=tuple(Reached(key, proof) for key, reached, proof in after if reached and not was.get(key)),
-            no_longer=tuple(key for key, reached, _ in after if reached is False and was.get(key)),
-            removed=tuple(key for key, _, _ in before if key not in now),
-            open=tuple(key for key, reached, _ in after if reached is False),
-        )
+    if was == now:
+        return None
+    return Progress(
+        reached=sum(bool(reached) for _, reached, _ in after),
+        all=sum(reached is not None for _, reached, _ in after),
+        now=tuple(Reached(key, proof) for key, reached, proof in after if reached and not was.get(key)),
+        no_longer=tuple(key for key, reached, _ in after if reached is False and was.get(key)),
+        removed=tuple(key for key, _, _ in before if key not in now),
+        open=tuple(key for key, reached, _ in after if reached is False),
     )
 
 
@@ -218,7 +216,8 @@ def _waived(before: Side | None, after: Side) -> tuple[str, ...]:
     """Return the reasons for what was let pass since, also where the event went into the archive meanwhile."""
     known = {*_events(before)} if before else set()
     events = (json_of(line) for line in _events(after) if line not in known)
-    return tuple(str(each.get("note")) for each in events if isinstance(each, dict) and each.get("event") in _WAIVERS)
+    waivers = (each for each in events if isinstance(each, dict) and each.get("event") in _WAIVERS)
+    return tuple(str(each.get("note") or "") for each in waivers)
 
 
 def _events(side: Side) -> tuple[str, ...]:

@@ -106,7 +106,7 @@ def test_sessions(text: str) -> None:
     assert (found.sessions_rewritten, found.sessions_gone) == ((), ())
     found = change(before, replaced(text, "** one", "** another"))
     assert (found.sessions, found.sessions_rewritten, found.sessions_gone) == ((), (1,), (2,))
-    archived = tuple(each._replace(section=each.section) for each in read_state(parse(before)).sessions)
+    archived = read_state(parse(before)).sessions
     later = change_of(side(before), side(replaced(text, entry, three), archived=archived), ROLES)
     assert ([each.number for each in later.sessions], later.sessions_gone) == ([3], ())
 
