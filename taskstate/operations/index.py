@@ -32,6 +32,7 @@ _BY_GROUP: Mapping[str, Mapping[str, str]] = {
         "list": "list tasks",
         "search": "find a text in the files of all tasks",
         "graph": "draw the dependency graph of the tasks",
+        "report": "report what a branch changes in the tasks, for a pull request",
     },
     "work": {
         "start": "begin a turn on a task: all that stands before work, then the brief",

@@ -62,6 +62,25 @@ def made_since(root: Path, start: str, moment: str) -> tuple[Commit, ...]:
     return tuple(each for each in commits if each.id in here)
 
 
+def with_paths(root: Path, base: str, tip: str) -> tuple[tuple[Commit, tuple[str, ...]], ...]:
+    """Return the commits of `tip` that `base` lacks, the newest first, each with the paths, from `root`, it touched.
+
+    A merge touches none: what it brings is its parents'.
+
+    Raises:
+        GitFailed: git fails.
+    """
+    form = ("-z", "--encoding=UTF-8", "--format=%x01%H%n%h%n%s%n%B", "--no-show-signature")
+    names = ("--name-only", "--no-renames", "--relative", "--no-ext-diff")
+    found = list[tuple[Commit, list[str]]]()
+    for part in git.run(["log", *form, *names, f"{base}..{tip}", "--"], root).split(b"\0"):
+        if re.match(rb"\x01[0-9a-f]{40,64}\n.+\n.*\n", part):
+            found.append((Commit(*part[1:].decode("utf-8", "replace").split("\n", 3)), []))
+        elif name := os.fsdecode(part.removeprefix(b"\n")):
+            found[-1][1].append(name)
+    return tuple((commit, tuple(paths)) for commit, paths in found)
+
+
 def _listed(root: Path, args: list[str]) -> tuple[Commit, ...]:
     form = ("--encoding=UTF-8", "--format=%H%n%h%n%s%n%B")
     # --no-show-signature: `log.showSignature` in the user's configuration would put gpg's output into the entries.
