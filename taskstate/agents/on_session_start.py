@@ -17,7 +17,7 @@ from taskstate.workspace import open_turns
 if TYPE_CHECKING:
     from taskstate.agents.event import Event
     from taskstate.agents.task_at_hand import AtHand
-    from taskstate.errors import ErrorCode
+    from taskstate.error_codes import ErrorCode
     from taskstate.workspace.open_turns import OpenTurn
     from taskstate.workspace.workspace import Loaded, Workspace
 
