@@ -17,14 +17,12 @@ from taskstate.workspace import open_turns
 if TYPE_CHECKING:
     from taskstate.agents.event import Event
     from taskstate.agents.task_at_hand import AtHand
-    from taskstate.error_codes import ErrorCode
     from taskstate.workspace.open_turns import OpenTurn
     from taskstate.workspace.workspace import Loaded, Workspace
 
 BUDGET = 800  # tokens of the brief: with the other hooks of a turn it stays below 1,200
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,63}")
 _READERS, _RUN_NONE = frozenset(("Explore", "Plan")), frozenset(("statusline-setup",))  # sub-agents of Claude Code
-_DAMAGE: frozenset[ErrorCode] = frozenset(("damaged", "not-utf8"))
 _AT_HAND = "Task {} is at hand"
 _CALLERS = "; its turn is your caller's: neither start nor finish it"
 _FRONT_MATTER = re.compile(rb"(?ms)\A---\r?\n(.*?^)---")
@@ -73,7 +71,9 @@ def _at_hand(event: Event) -> tuple[AtHand | None, str]:
         if found:
             require_undamaged(workspace, found.loaded)
     except TaskstateError as error:
-        if error.code not in _DAMAGE:
+        from taskstate.writing.damage import CODES
+
+        if error.code not in CODES:
             raise
         lines.append(str(error))
     return found, "\n".join(lines)
