@@ -71,7 +71,9 @@ def _at_hand(event: Event) -> tuple[AtHand | None, str]:
         if found:
             require_undamaged(workspace, found.loaded)
     except TaskstateError as error:
-        if error.code not in {"damaged", "not-utf8"}:
+        from taskstate.writing.damage import CODES
+
+        if error.code not in CODES:
             raise
         lines.append(str(error))
     return found, "\n".join(lines)

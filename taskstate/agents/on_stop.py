@@ -81,10 +81,11 @@ def how_to_finish(task_id: str) -> str:
 
 def _words(event: Event, what: str, task_id: str) -> str:
     """Return what is said of unrecorded work: to the person alone where the agent is kept from recording it."""
+    from taskstate.setup.clients import CLIENTS
     from taskstate.setup.permissions import allows
 
     client = event.client
     if allows(event.workspace.root, client, event.call.mode):
         return f"{what} {how_to_finish(task_id)}"
     cure = f"run it, and see `taskstate init --agent {client} --allow`"
-    return Notice(f"{what} {client} does not let the agent run `taskstate finish {task_id}`: {cure}")
+    return Notice(f"{what} {CLIENTS[client].title} does not let the agent run `taskstate finish {task_id}`: {cure}")

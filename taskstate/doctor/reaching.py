@@ -35,7 +35,7 @@ def not_reaching(workspace: Workspace) -> Iterator[NotStarting]:
     with suppress(TaskstateError):  # what cannot be read is told by other checks
         done = install(workspace, Wanted(), dry_run=True)
         places = {place for each in CLIENTS.values() for place in (each.page, each.hook_file, each.mcp_file)}
-        for each in done.refused:
+        for each in (each for each in done.refused if each.name in places):
             yield NotStarting(
                 each.name, f"its client does not get what `taskstate init` puts there: {each.why}", each.help
             )

@@ -10,7 +10,7 @@ from taskstate.storage.callers import callers
 _PROGRAMS = {"claude": ("claude", "/claude-code"), "gemini": ("gemini", "/gemini-cli/")}
 _FLAG = {"claude": ("--allowedTools", "--allowed-tools"), "gemini": ("--allowed-tools",)}
 _ELSEWHERE = {"--settings", "--permission-prompt-tool"}  # who may run what, and who is asked, is said there
-_RULE = re.compile(r"[\w*]+(?:\([^)]*\))?")
+_RULE = re.compile(r"[\w*]+(?:\([^)]*\)?)?")
 
 
 def allowed_words(client: str) -> list[str]:

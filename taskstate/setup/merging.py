@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 
 from taskstate.errors import TaskstateError
 from taskstate.setup import servers
@@ -253,15 +254,11 @@ def _refused(name: str, why: str) -> TaskstateError:
 
 
 def with_toml_server(text: str, server: str, entry: Mapping[str, Any], name: str) -> str:
-    """Return a client's TOML with an MCP server at its end, unless it has one of that name."""
-
-    def parsed(toml: str) -> dict[str, Any]:
-        try:
-            return read_toml(toml)
-        except ValueError as error:
-            raise _refused(name, str(error)) from error
-
-    before = parsed(text)
+    """Return a client's TOML with an MCP server at its end or in its inline table, unless it has one of that name."""
+    try:
+        before = read_toml(text)
+    except ValueError as error:
+        raise _refused(name, str(error)) from error
     servers = before.get("mcp_servers", {})
     if not isinstance(servers, dict):
         raise _refused(name, "its mcp_servers are no table")
@@ -270,11 +267,16 @@ def with_toml_server(text: str, server: str, entry: Mapping[str, Any], name: str
     newline = newline_of(text)
     values = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in entry.items()]
     joint = "" if not text else newline if text.endswith(("\n", "\r")) else newline * 2
-    after = text + joint + "".join(line + newline for line in (f"[mcp_servers.{server}]", *values))
+    at_end = text + joint + "".join(line + newline for line in (f"[mcp_servers.{server}]", *values))
+    inline = f" {server} = {{ {', '.join(values)} }}{',' if servers else ' '}"
+    brace = re.search(r"(?m)^mcp_servers[ \t]*=[ \t]*\{", text)
+    within = text[: brace.end()] + inline + text[brace.end() :] if brace else ""
     expected = before | {"mcp_servers": servers | {server: dict(entry)}}
-    if parsed(after) != expected:
-        raise _refused(name, "its mcp_servers are written in a form that cannot be added to")
-    return after
+    for after in (at_end, within):
+        with suppress(ValueError):
+            if read_toml(after) == expected:
+                return after
+    raise _refused(name, "its mcp_servers are written in a form that cannot be added to")
 
 
 def with_block(text: str, body: str) -> str:

@@ -42,7 +42,13 @@ MINE = {
     ],
     ".mcp.json": ['{"mcpServers": {"other": {"command": "x"}}}', '{"mcpServers": {}}\n', '{\n  "x": 1\n}'],
     ".cursor/hooks.json": ['{"version": 1, "hooks": {"stop": [{"command": "./x"}]}}\n'],
-    ".codex/config.toml": ['model = "x"', '# mine\r\n[mcp_servers.other]\r\ncommand = "y"\r\n', ""],
+    ".codex/config.toml": [
+        'model = "x"',
+        '# mine\r\n[mcp_servers.other]\r\ncommand = "y"\r\n',
+        "",
+        "mcp_servers = {}\n",
+        'a = 1\nmcp_servers = { x = { url = "y" } }',
+    ],
     ".gemini/settings.json": [
         '{"hooks": {"enabled": true}, "theme": "x"}',
         '{"context": {"fileName": "MINE.md"}, "tools": {"allowed": []}}',
@@ -306,7 +312,7 @@ def test_dry_run_shows_the_diff(repository: Path) -> None:
         (".claude/settings.json", '{"hooks": {"Stop": {}}}'),
         (".claude/settings.json", "{} /* mine"),
         (".mcp.json", '{"mcpServers": 7}'),
-        (".codex/config.toml", "mcp_servers = {}\n"),
+        (".codex/config.toml", "'mcp_servers' = {}\n"),
         (".codex/config.toml", "mcp_servers = 5\n"),
         (".codex/config.toml", "mcp_servers = 'taskstate'\n"),
         (".codex/config.toml", "a = \n"),
