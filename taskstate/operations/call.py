@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from taskstate.views.layout import Screen
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Request
     from taskstate.writing.notices import Told
@@ -145,6 +146,13 @@ class Call:
         import time
 
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+    @property
+    def screen(self) -> Screen:
+        """What is shown is read by somebody later, and is the same whoever reads it."""
+        from taskstate.views.layout import Screen
+
+        return Screen(self.now())
 
     @property
     def reader(self) -> str:

@@ -36,7 +36,7 @@ COMMANDS: Mapping[str, Command] = {
     "brief": _own("brief", "print a briefing for an agent that starts on a task, within a token budget"),
     "list": _own("list", "list tasks"),
     "search": _own("search", "find a text in the files of all tasks"),
-    "status": _own("status", "show the roles, findings and next steps of the tasks in progress"),
+    "status": _own("status", "show what needs a person, and what is at work"),
     "next": _own("next", "show which task and feature to work on next, and why"),
     "session": _own("session", "add, list and show sessions of work"),
     "feature": _own("feature", "add features to the checklist, and record whether they pass"),
