@@ -37,6 +37,7 @@ COMMANDS: Mapping[str, Command] = {
     "list": _own("list", "list tasks"),
     "search": _own("search", "find a text in the files of all tasks"),
     "status": _own("status", "show what needs a person, and what is at work"),
+    "board": _own("board", "show the tasks in columns, with what each needs"),
     "next": _own("next", "show which task and feature to work on next, and why"),
     "session": _own("session", "add, list and show sessions of work"),
     "feature": _own("feature", "add features to the checklist, and record whether they pass"),

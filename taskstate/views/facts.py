@@ -51,7 +51,6 @@ class _Facts(NamedTuple):
     is_active: bool
     agent: str
     role: str
-    criteria: tuple[int, int]
     words: str
     drifted: tuple[str, ...]
     left: str
@@ -67,8 +66,8 @@ class _Facts(NamedTuple):
 class Facts(_Facts):
     """What the whole file of an open task says.
 
-    It `is_active` if it, or one of its roles, is at work. `agent` and `role` are who works on it. Of the `criteria`, so
-    many of so many are met; `words` are the last that a session says. `drifted` roles wait for somebody to accept what
+    It `is_active` if it, or one of its roles, is at work. `agent` and `role` are who works on it, `words` the
+    last that a session says. `drifted` roles wait for somebody to accept what
     became of their work; `left` is the tree to compare with while nobody is at work. `commands` are its own checks.
     Nothing is left to do where it `is_done`. A claim `is_claimed` that nobody has confirmed; its context `is_sealed`.
     """
@@ -94,7 +93,6 @@ def facts_of(workspace: Workspace, loaded: Loaded) -> Facts:
         is_active=is_active,
         agent=(turn and turn.agent) or "",
         role=(turn and turn.role) or working,
-        criteria=(sum(each.checked for each in state.criteria), len(state.criteria)),
         words=said[0].partition("\n")[0] if said else "",
         drifted=roles.unresolved(blocks),
         left="" if turn or working else _left(blocks, names),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 from taskstate.messages import counted, first_of
+from taskstate.model.document_kinds import PERMANENT
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DROPPED, IN_PROGRESS
 from taskstate.tasks.next_task import in_order
 from taskstate.typed import TYPE_CHECKING
 from taskstate.views import needs
-from taskstate.views.layout import Screen, command, fit, lines_of, wrapped
+from taskstate.views.layout import Screen, command, fit, labelled, lines_of, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -44,14 +45,19 @@ def at_work(repository: Repository) -> tuple[Shown, ...]:
     return tuple(each for each in repository.tasks if each.facts and each.facts.is_active)
 
 
-def totals(repository: Repository) -> Mapping[str, int]:
-    """Return how many tasks have each status, and how many are ready; of several versions the newest counts."""
+def newest_of(repository: Repository) -> Mapping[str, Shown]:
+    """Return the newest version of each task, by its case-folded id."""
     newest: dict[str, Shown] = {}
     for each in repository.tasks:
         key = each.task.id.casefold()
         if key not in newest or newest[key].task.updated < each.task.updated:
             newest[key] = each
-    tasks = [each.task for each in newest.values()]
+    return newest
+
+
+def totals(repository: Repository) -> Mapping[str, int]:
+    """Return how many tasks have each status, and how many are ready; of several versions the newest counts."""
+    tasks = [each.task for each in newest_of(repository).values()]
     counts = Counter(each.status for each in tasks)
     ready = sum(each.task.status == CREATED for each in in_order(tasks, len(tasks)).ready)
     return {**{each: counts[each] for each in (IN_PROGRESS, BLOCKED, CREATED, COMPLETE, DROPPED)}, "ready": ready}
@@ -85,13 +91,12 @@ def _last(repository: Repository, screen: Screen) -> Iterator[str]:
 
 def _need(need: Need, screen: Screen) -> Iterator[str]:
     age = screen.age(need.since)
-    said = f"{need.text} [{need.branch}]" if need.branch else need.text
     begin = f"  {need.kind:<{_KIND}}{fit(need.task, max(_ID, len(need.task)))} "
     if screen.is_narrow:
         yield begin + age
-        yield from wrapped(said, screen, "    ")
+        yield from wrapped(f"{need.text} [{need.branch}]" if need.branch else need.text, screen, "    ")
     else:
-        yield f"{begin}{fit(said, screen.columns - len(begin) - len(age) - 2)}  {age}"
+        yield f"{begin}{labelled(need.text, need.branch, screen.columns - len(begin) - len(age) - 2)}  {age}"
     for each in need.actions:
         yield from command(each, screen, 4 if screen.is_narrow else len(begin))
 
@@ -107,7 +112,7 @@ def _count(found: Sequence[Need], screen: Screen) -> Iterator[str]:
 
 
 def _work(repository: Repository, screen: Screen, above: int) -> Iterator[str]:
-    tasks = [each for each in at_work(repository) if each.task.status != BLOCKED]
+    tasks = [each for each in at_work(repository) if each.task.status != BLOCKED and each.task.kind != PERMANENT]
     most = max(_FEWEST, screen.height - above - 4) if screen.height else _MOST
     if tasks:
         yield from ("", "At work")
@@ -126,8 +131,8 @@ def _row(shown: Shown, screen: Screen) -> str:
     end = f"  {fit(row.progress if row else '', 6)}{f'{bar} ' if bar else ''}{row.size_kb if row else 0:>3} KB"
     begin = f"  {fit(task.id, max(_ID, len(task.id)))} "
     middle = f"  {fit(agent, _AGENT)}" if not screen.is_narrow else ""
-    title = f"{task.title} [{shown.branch}]" if shown.branch else task.title
-    return begin + fit(title, screen.columns - len(begin) - len(middle) - len(end)) + middle + end
+    room = screen.columns - len(begin) - len(middle) - len(end)
+    return begin + labelled(task.title, shown.branch, room) + middle + end
 
 
 def _totals(counts: Mapping[str, int]) -> str:

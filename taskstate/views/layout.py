@@ -79,6 +79,13 @@ def fit(text: str, width: int) -> str:
     return line + " " * (width - cells(line))
 
 
+def labelled(text: str, label: str, width: int) -> str:
+    """Return a text with the branch that it is of behind it, in so many columns: the text is cut first."""
+    shown = f" [{fit(label, min(cells(label), width // 3))}]" if label else ""
+    line = fit(text, width - cells(shown))
+    return fit(line.rstrip() + shown, width)
+
+
 def wrapped(text: str, screen: Screen, indent: str = "  ") -> list[str]:
     """Return a text in as many lines as it needs."""
     line = " ".join(one_line(text).split())

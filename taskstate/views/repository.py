@@ -141,7 +141,7 @@ def read(workspace: Workspace, flags: str = "") -> Repository:
     A command needs the `flags` to work in this worktree.
     """
     trees, unread = [Tree(workspace, flags=flags)], []
-    for path in _others(workspace):
+    for path in worktrees(workspace):
         try:
             there = find_workspace(path, root=str(path))
             trees.append(Tree(there, str(path), f" --root {quoted(str(path))}"))
@@ -181,7 +181,7 @@ def _read(tree: Tree, own: Mapping[str, str]) -> Iterator[Shown]:
         yield Shown(tree, task, rows.get(task.path), own[task.path], problem)
 
 
-def _others(workspace: Workspace) -> Iterator[Path]:
+def worktrees(workspace: Workspace) -> Iterator[Path]:
     """Yield the folder of tasks in each other worktree of the repository that has one."""
     at = git.folders(workspace.root) if workspace.is_repository else None
     if at is None:

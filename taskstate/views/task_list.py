@@ -37,8 +37,8 @@ class Listed(NamedTuple):
 
     `mark` identifies the state of the file (`file_sources.mark_of`). `progress` says how many features pass; of a
     permanent task it is the version. Where a part of the file does not parse, `is_whole` is false, and `unread` says
-    which part. `turn` says who works on it. It is `divided` if all its open features were moved to subtasks. `facts`
-    are what other views show; there are none of a task that is closed.
+    which part. `turn` says who works on it. It is `divided` if all its open features were moved to subtasks. Of its
+    `criteria` so many of so many are met. `facts` are what other views show; a task that is closed has none.
     """
 
     mark: str
@@ -56,6 +56,7 @@ class Listed(NamedTuple):
     unread: str
     turn: str
     divided: bool
+    criteria: str = ""
     facts: Facts | None = None
 
 
@@ -254,6 +255,7 @@ def _read(workspace: Workspace, relative: str, mark: str) -> _Read:
             unread=unread_part(loaded),
             turn=turn.words if turn else "",
             divided=bool(loaded.state.subtasks) and not loaded.state.open_features,
+            criteria=f"{sum(each['checked'] for each in shape['criteria'])} of {len(shape['criteria'])}",
             facts=None if loaded.state.status in CLOSED else facts_of(workspace, loaded),
             **{key: shape[key] for key in ("id", "kind", "title", "status", "area", "depends_on", "size_kb")},
         )

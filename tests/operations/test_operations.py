@@ -28,6 +28,7 @@ NOT_OF_MCP = {
     "criterion uncheck": "`finish` checks criteria",
     "status": "for people; `brief` and `search` tell an agent",
     "graph": "for people",
+    "board": "for people",
     "protocol": "a prompt",
     "rule": "a finding says what to do",
     "fmt": "`lint` fixes",
