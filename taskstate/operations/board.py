@@ -17,7 +17,7 @@ class Board(NamedTuple):
     """The arguments of `board`."""
 
     text: str | None = positional("TEXT", "show only tasks with this in their id or title")
-    status: tuple[str, ...] = option("", "show only this column, and all of it; may be repeated", choices=_COLUMNS)
+    status: str = option("", "show only this column, and all of it", choices=_COLUMNS)
     role: str = option("NAME", "show only tasks at which this role works")
     agent: str = option("NAME", "show only tasks on which this agent works")
     area: str = option("NAME", "show only tasks of this area")
@@ -31,7 +31,7 @@ def board(call: Call, asked: Board) -> Result:
 
     repository, found = look(call)
     wanted = view.Filter(asked.role, asked.agent, asked.area, asked.priority, asked.text or "")
-    made = view.columns(repository, found, call.now(), names=asked.status, wanted=wanted)
+    made = view.columns(repository, found, call.now(), names=(asked.status,) if asked.status else (), wanted=wanted)
     if call.as_data:
         return Result({"columns": view.shape(made)}, "")
     text = view.text(made, call.screen, is_named=bool(asked.status))

@@ -95,7 +95,7 @@ def columns(
         key = shown.task.id.casefold()
         current = newest[key]
         place, first = ready.get(key, (0, Ready(shown.task, 0)))
-        why = shown.task.blocked or waiting.get(key, "")
+        why = shown.task.blocked or waiting.get(key, "").removeprefix("it is blocked").removeprefix(", and ")
         if shown.task != current.task:
             why = f"{current.task.status.replace('_', ' ')} on {current.tree.branch}"
         name = _column(shown, is_ready=key in ready and shown.task == current.task)

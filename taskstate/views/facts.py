@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.workspace.workspace import Loaded, Workspace
 
+_NAMED = r"\bAD-(\d{1,9})"  # a decision, in the Change Log
 _TWICE = 2  # answers that did not settle a finding
 
 
@@ -152,5 +153,5 @@ def _proposed(loaded: Loaded) -> Iterator[Proposed]:
     log = permanent.change_log(loaded.state)
     for each in permanent.decisions(loaded.state):
         if each.status == permanent.PROPOSED:
-            named = (line.at for line in reversed(log) if re.search(rf"\bAD-{each.number}\b", line.summary))
+            named = (line.at for line in reversed(log) if str(each.number) in re.findall(_NAMED, line.summary))
             yield Proposed(each.number, each.title, next(named, ""))

@@ -36,7 +36,7 @@ HIGHLIGHTS = (
     (rf"(?m)^  (?:{'|'.join(each for each in needs.SEVERITY if each not in {needs.DAMAGED, needs.DRIFT})})\b", "1;33"),
     (r"(?m)^(?:\d+ things? needs? you|Nothing needs you\.|At work)$", "1"),
     (r"(?m)^ +taskstate .*", "36"),
-    (r"#+(?=\.* )", "32"),
+    (r"#{1,10}(?=\.{0,10} )", "32"),
 )
 
 
