@@ -148,6 +148,8 @@ class CommandLineCall(Call):
     @property
     def width(self) -> int:
         """How many columns the terminal has, or a pipe gets."""
+        if not sys.stdout.isatty():  # as most commands are run: the module is not needed
+            return super().width
         from taskstate.cli.terminal import size
 
         return size(sys.stdout)[0] or super().width

@@ -12,7 +12,7 @@ from taskstate.tasks.next_task import Ready, in_order, waiting_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.views import needs
 from taskstate.views.glance import newest_of
-from taskstate.views.layout import fit, labelled, lines_of, wrapped
+from taskstate.views.layout import cells, fit, labelled, lines_of, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -173,18 +173,11 @@ def text(made: Sequence[Column], screen: Screen, *, is_named: bool) -> str:
         blocks = [[_head(each), *_lines(each, most, screen.columns, screen), ""] for each in shown]
         return lines_of((*(line for block in blocks for line in block), *_rest(shown, most, screen)))
     width = (screen.columns - _GAP * (len(shown) - 1)) // len(shown)
-    parts = [[_head(each), *_lines(each, most, width, screen)] for each in shown]
+    parts = [[fit(_head(each), width), *_lines(each, most, width, screen)] for each in shown]
     height = max(map(len, parts))
     rows = ([part[at] if at < len(part) else "" for part in parts] for at in range(height))
-    lines = [(" " * _GAP).join(fit_all(row, width)) for row in rows]
+    lines = [(" " * _GAP).join(each + " " * (width - cells(each)) for each in row) for row in rows]
     return lines_of((*lines, *_rest(shown, most, screen)))
-
-
-def fit_all(row: Iterable[str], width: int) -> Iterator[str]:
-    """Yield the cells of a row, each as wide as its column; a second line keeps its indent."""
-    for each in row:
-        indent = len(each) - len(each.lstrip(" "))
-        yield " " * indent + fit(each, width - indent)
 
 
 def _head(column: Column) -> str:
