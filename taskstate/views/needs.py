@@ -17,7 +17,7 @@ from taskstate.model import config
 from taskstate.model.document_kinds import PERMANENT
 from taskstate.model.permanent import COSMETIC, shown_version
 from taskstate.model.statuses import BLOCKED as IS_BLOCKED
-from taskstate.model.statuses import COMPLETE, IN_PROGRESS
+from taskstate.model.statuses import IN_PROGRESS
 from taskstate.model.write_metadata import moment, timestamp
 from taskstate.permanent.readers import standings
 from taskstate.snapshots import drift
@@ -178,7 +178,7 @@ def _times(number: int) -> str:
 
 def _waits_for_nobody(shown: Shown) -> bool:
     upstream = {each.casefold() for each in shown.task.depends_on}
-    return not upstream or {t.id.casefold() for t in shown.tree.tasks if t.status == COMPLETE} >= upstream
+    return shown.tree.complete >= upstream
 
 
 # What also rests on the worktree, on git, or on what the user has allowed
