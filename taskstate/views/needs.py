@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from functools import cache
 
 from taskstate.brief.attention import Differing, differing
 from taskstate.context.check import stale_parts
@@ -257,12 +258,13 @@ def _difference(shown: Shown) -> Differing | None:
 def _untrusted(tree: Tree, own: Sequence[Shown]) -> Iterator[Need]:
     """Yield the checks that nobody has allowed to run: of many tasks that want the same ones, once."""
     granted = allowed_commands.read_grants(tree.workspace.root)
+    allowed = cache(lambda command: granted.allows(Command("shell", command)))
     waiting: dict[tuple[str, ...], list[Shown]] = {}
     for shown in own:
         facts = shown.facts
         if facts and facts.is_active and shown.task.kind != PERMANENT:
             wanted = facts.commands or config.validation_commands(tree.workspace.config, shown.task.area)[1]
-            refused = tuple(each for each in wanted if not granted.allows(Command("shell", each)))
+            refused = tuple(each for each in wanted if not allowed(each))
             if refused:
                 waiting.setdefault(refused, []).append(shown)
     for refused, tasks in waiting.items():
