@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from taskstate.views.layout import Screen
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Request
     from taskstate.writing.notices import Told
@@ -149,6 +150,18 @@ class Call:
         import time
 
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+    @property
+    def width(self) -> int:
+        """How many columns a line may have: as many for everybody, where it is read later."""
+        return 100
+
+    @property
+    def screen(self) -> Screen:
+        """What is shown is read by somebody later, and is the same whoever reads it."""
+        from taskstate.views.layout import Screen
+
+        return Screen(self.now(), self.width)
 
     @property
     def reader(self) -> str:

@@ -29,6 +29,7 @@ NOT_OF_MCP = {
     "status": "for people; `brief` and `search` tell an agent",
     "graph": "for people",
     "report": "for people, on a pull request",
+    "board": "for people",
     "protocol": "a prompt",
     "rule": "a finding says what to do",
     "fmt": "`lint` fixes",
