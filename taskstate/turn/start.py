@@ -104,7 +104,9 @@ def start(call: TurnRequest, asked: StartRequest) -> Started:
     Raises:
         SeveralReasons, TaskstateError: something is in the way; nothing was changed.
     """
-    asked = asked._replace(agent=asked.agent or call.request.metadata.actor)
+    metadata = call.request.metadata
+    asked = asked._replace(agent=asked.agent or metadata.actor)
+    call = call._replace(request=call.request._replace(metadata=metadata._replace(agent=asked.agent)))
     plan, outcome = _begun(call, asked)
     is_real, where = not call.request.dry_run, plan.seen.where
     baseline: tuple[str, ...] = ()
