@@ -39,6 +39,8 @@ class Output:
                 self.print_json({"success": True, "data": result.data, "error": None, "code": None})
         elif result.raw is not None and (result.is_json or not self.is_quiet):
             self._print_raw(result.raw, is_diff=result.is_diff)
+        elif result.painted and not self.is_quiet and self._shows_colour():
+            sys.stdout.write(without_commands(result.painted) + "\n")
         else:
             self.print_text(result.text)
         if result.warning:
@@ -46,6 +48,11 @@ class Output:
 
             self.print_notes(boxed(result.warning, sys.stderr))
         return result.status
+
+    def _shows_colour(self) -> bool:
+        from taskstate.cli.terminal import shows_colour
+
+        return shows_colour(sys.stdout, refused=self.no_color)
 
     def print_text(self, text: str) -> None:
         """Print text for people, unless JSON or `--quiet` was requested."""
@@ -145,6 +152,13 @@ class CommandLineCall(Call):
         """Print notes on standard error, unless `--quiet` was requested."""
         if not self.output.is_quiet:
             self.problems(lines)
+
+    @property
+    def columns(self) -> int:
+        """How wide a text for people may be: what a terminal shows; a pipe always gets the same."""
+        from taskstate.cli.terminal import is_terminal
+
+        return max(40, os.get_terminal_size(sys.stdout.fileno()).columns) if is_terminal(sys.stdout) else 100
 
     def progress(self, line: str) -> None:
         """Print what is being done, where somebody waits at a terminal."""

@@ -188,15 +188,21 @@ def with_event(text: str, event: Mapping[str, object]) -> str:
 
 
 def by_agent(document: Document, event: Mapping[str, object]) -> dict[str, object]:
-    """Return an event with the agent that acts in its actor's name, if that is another name.
-
-    One person lets several agents work, and they all write as the same actor: the turn that is open says which one it
-    is, as long as that actor began it.
-    """
-    turn, actor = blocks_of(document).delta.turn, event.get("actor")
-    agent = event.get("agent") or (turn.agent if turn and turn.actor == actor else None)
+    """Return an event with the agent that acts in its actor's name, if that is another name."""
+    actor = event.get("actor")
+    agent = agent_of(document, str(actor), str(event.get("agent") or ""))
     others = {key: value for key, value in event.items() if key != "agent"}
-    return {"at": event.get("at"), "actor": actor, "agent": agent, **others} if agent and agent != actor else others
+    is_other = agent not in {"", str(actor)}
+    return {"at": event.get("at"), "actor": actor, "agent": agent, **others} if is_other else others
+
+
+def agent_of(document: Document, actor: str, said: str = "") -> str:
+    """Return who acts in an actor's name: who is `said` to, else the agent of the turn that the actor has open.
+
+    One person lets several agents work, and they all write as the same actor.
+    """
+    turn = blocks_of(document).delta.turn
+    return said or (turn.agent if turn and turn.actor == actor else None) or actor
 
 
 def with_events(text: str, events: Sequence[object]) -> str:

@@ -96,6 +96,11 @@ class Call:
         workspace = self.__dict__.get("any_workspace")
         return workspace.config.secrets.allow if workspace else ()
 
+    @property
+    def columns(self) -> int:
+        """How wide a text for people may be."""
+        return 100
+
     # Where it works, and for whom
 
     @property

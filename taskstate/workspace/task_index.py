@@ -52,6 +52,8 @@ class _IndexedTask(NamedTuple):
     problem: str
     turn: str = ""
     blocked: str = ""
+    updated: str = ""
+    closed: str = ""
 
 
 class IndexedTask(_IndexedTask):
@@ -59,7 +61,8 @@ class IndexedTask(_IndexedTask):
 
     `mark` identifies the state of the file (`file_sources.mark_of`), and is empty in the cache where the file could
     change without getting another one; `upstream` has the ids of its dependencies, separated by blanks, and `turn` the
-    values of its open turn as JSON. `blocked` says why it is blocked, if it is.
+    values of its open turn as JSON. `blocked` says why it is blocked, if it is. `updated` is the time of the last
+    write, as the file tells it, and `closed` that of its completion, if a command completed it.
     """
 
     @property
@@ -220,13 +223,13 @@ def _entry(workspace: Workspace, relative: str, mark: str, data: bytes | None, p
         values = values if data is None else _values(workspace, decoded(data, relative), relative)
     except TaskstateError as error:
         problem = error.message
-    *front, turn, blocked = values
-    lines = (" ".join(each.split()) for each in (*front, problem, turn, blocked))
+    *front, turn, blocked, updated, closed = values
+    lines = (" ".join(each.split()) for each in (*front, problem, turn, blocked, updated, closed))
     return IndexedTask._make((mark, relative, id_in(relative), *lines))
 
 
 def _values(workspace: Workspace, text: str, relative: str) -> list[str]:
-    """Return the fields of an entry from `title` to `upstream`, `turn`, and `blocked`."""
+    """Return the fields of an entry from `title` to `upstream`, and those from `turn` on."""
     from taskstate.model.task_state import read_state
     from taskstate.model.write_metadata import blocks_of
     from taskstate.syntax.document import parse_head
@@ -241,4 +244,6 @@ def _values(workspace: Workspace, text: str, relative: str) -> list[str]:
     turn = open_turns.of_document(document, state.id)
     why = blocks_of(document).why_blocked if state.status == BLOCKED else ""
     front = (*single, state.text("parent") or "", " ".join(state.depends_on))
-    return [*front, json.dumps(turn) if turn else "", why]
+    output = document.front_matter.get("output")
+    closed = str(output.get("completed_at") or "") if isinstance(output, dict) else ""
+    return [*front, json.dumps(turn) if turn else "", why, state.text("updated_at") or "", closed]

@@ -78,6 +78,7 @@ READS: tuple[tuple[str, ...], ...] = (
     ("search", "ghp"),
     ("brief", "101"),
     ("graph",),
+    ("log",),
     ("session", "list", "101"),
     ("session", "show", "101", "1"),
     ("phase", "show", "101"),

@@ -1,0 +1,108 @@
+"""`log`: what happened, as one history of a task, of some or of all."""
+
+from __future__ import annotations
+
+import re
+
+from taskstate.errors import TaskstateError
+from taskstate.operations.call import usage_error
+from taskstate.operations.operation import Operation, option, positional
+from taskstate.operations.result import Result
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.views.history import KINDS
+
+if TYPE_CHECKING:
+    from taskstate.operations.call import Call
+    from taskstate.operations.operation import Name, TaskId
+    from taskstate.views.history import History
+
+_DATE = r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?"
+_DAYS = {"today": 0, "yesterday": 1}
+_MOST = 50
+
+
+class Log(NamedTuple):
+    """The arguments of `log`."""
+
+    ids: tuple[TaskId, ...] = positional("ID", "tasks: 101, #101, TASK-101 or a path (default: all tasks)")
+    since: Name = option("WHEN", "show only what happened since a commit, a date (UTC), `today` or `yesterday`")
+    kind: tuple[str, ...] = option("", "show only entries of this kind", choices=KINDS)
+    number: int | None = option("N", f"show at most so many entries; 0: all (default: {_MOST})")
+
+
+def log(call: Call, asked: Log) -> Result:
+    """Show what happened to tasks, the newest first: sessions, archived ones too, and what stands between them.
+
+    These are findings, roles, accepted drift, turns, handoffs, archivings and commits. Times are in UTC; of a session
+    only the minute is known.
+    """
+    from taskstate.lint.reporters.colors import Painter
+    from taskstate.views import history
+    from taskstate.views.history_text import text_of
+
+    number = _MOST if asked.number is None else asked.number
+    if number < 0:
+        raise usage_error(f"--number {number} is no number of entries", help="say how many, or 0 for all")
+    wanted = history.Asked(_since(call, asked.since), asked.kind, number)
+    if asked.ids:
+        tasks = {each.relative: each for each in map(call.load_parsed, asked.ids)}
+        found = history.of_tasks(call.workspace, [*tasks.values()], wanted)
+    else:
+        found = history.of_all(call.workspace, wanted)
+        call.report_all_damage(found.unread)
+    if call.as_data:
+        entries = [{**each._asdict(), "at": each.at or None} for each in found.entries]
+        return Result({"entries": entries, "more": found.has_more}, "")
+    plain, painted = (text_of(found.entries, call.columns, Painter(enabled), call.allowed) for enabled in (False, True))
+    more = _more(found, asked, number)
+    return Result(None, f"{plain or 'nothing happened'}{more}", painted=f"{painted}{more}" if painted else "")
+
+
+def _since(call: Call, text: str) -> str:
+    """Return the time that a text stands for, as a timestamp; empty for an empty one.
+
+    Raises:
+        TaskstateError: code "usage": it is neither a date nor a commit.
+    """
+    if not text:
+        return ""
+    from taskstate.storage.git import client as git
+    from taskstate.storage.git.log import time_of
+
+    if text in _DAYS:
+        return day_before(call.now(), _DAYS[text])
+    if re.fullmatch(_DATE, text):
+        given = text.replace(" ", "T").removesuffix("Z")
+        return f"{given}{'T00:00:00Z'[len(given) - 10 :]}"
+    try:
+        return time_of(call.workspace.root, git.resolve_commit(call.workspace.root, text))
+    except TaskstateError as error:
+        message = f"--since {text!r} is neither a date nor a commit here"
+        help_ = "write 2026-01-31, 2026-01-31T12:00, today, yesterday, or a commit"
+        raise usage_error(message, help=help_) from error
+
+
+def day_before(now: str, days: int) -> str:
+    """Return when the day began that many days before a timestamp."""
+    from datetime import date, timedelta
+
+    return f"{date.fromisoformat(now[:10]) - timedelta(days=days)}T00:00:00Z"
+
+
+def _more(found: History, asked: Log, number: int) -> str:
+    """Return the line that names the command for older entries."""
+    from taskstate.messages import quoted
+
+    if not found.has_more:
+        return ""
+    since = ["--since", asked.since] if asked.since else []
+    kinds = [word for kind in asked.kind for word in ("--kind", kind)]
+    words = ["taskstate", "log", *asked.ids, *since, *kinds, "--number", str(number * 4)]
+    return f"\n\u2026 older ones: `{' '.join(map(quoted, words))}`"
+
+
+OPERATIONS = (
+    Operation(
+        "log", "show what happened: sessions, findings, roles, drift, handoffs and commits in one history", log, Log
+    ),
+)
