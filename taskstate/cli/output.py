@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from taskstate.operations.operation import Field, Operation
     from taskstate.operations.result import Result
+    from taskstate.views.layout import Screen
 
 
 class Output:
@@ -39,25 +40,26 @@ class Output:
                 self.print_json({"success": True, "data": result.data, "error": None, "code": None})
         elif result.raw is not None and (result.is_json or not self.is_quiet):
             self._print_raw(result.raw, is_diff=result.is_diff)
-        elif result.painted and not self.is_quiet and self._shows_colour():
-            sys.stdout.write(without_commands(result.painted) + "\n")
         else:
-            self.print_text(result.text)
+            self.print_text(result.text, result.highlights)
         if result.warning:
             from taskstate.cli.terminal import boxed
 
             self.print_notes(boxed(result.warning, sys.stderr))
         return result.status
 
-    def _shows_colour(self) -> bool:
-        from taskstate.cli.terminal import shows_colour
+    def print_text(self, text: str, highlights: tuple[tuple[str, str], ...] = ()) -> None:
+        """Print text for people, unless JSON or `--quiet` was requested; what stands out is coloured on a terminal."""
+        if not text or self.as_json or self.is_quiet:
+            return
+        shown = _shown(text)
+        if highlights:
+            from taskstate.cli.terminal import shows_colour
+            from taskstate.lint.reporters.colors import Painter
 
-        return shows_colour(sys.stdout, refused=self.no_color)
-
-    def print_text(self, text: str) -> None:
-        """Print text for people, unless JSON or `--quiet` was requested."""
-        if text and not self.as_json and not self.is_quiet:
-            _print(text, sys.stdout)
+            if shows_colour(sys.stdout, refused=self.no_color):
+                shown = Painter(enabled=True).highlighted(shown, highlights)
+        sys.stdout.write(shown)
 
     def print_json(self, value: object) -> None:
         """Print JSON with all control characters escaped."""
@@ -143,6 +145,17 @@ class CommandLineCall(Call):
         """Return the same call anew: nothing that was read is remembered."""
         return CommandLineCall(*self._again, self.output)
 
+    @property
+    def screen(self) -> Screen:
+        """The terminal, or what a pipe gets."""
+        from taskstate.cli.terminal import is_terminal
+
+        plain = super().screen
+        if not is_terminal(sys.stdout):
+            return plain
+        size = os.get_terminal_size(sys.stdout.fileno())
+        return plain._replace(width=size.columns or plain.width, height=size.lines, is_live=True)
+
     def problems(self, lines: tuple[str, ...]) -> None:
         """Print problems on standard error, even with `--quiet`."""
         super().problems(lines)
@@ -152,13 +165,6 @@ class CommandLineCall(Call):
         """Print notes on standard error, unless `--quiet` was requested."""
         if not self.output.is_quiet:
             self.problems(lines)
-
-    @property
-    def columns(self) -> int:
-        """How wide a text for people may be: what a terminal shows; a pipe always gets the same."""
-        from taskstate.cli.terminal import is_terminal
-
-        return max(40, os.get_terminal_size(sys.stdout.fileno()).columns) if is_terminal(sys.stdout) else 100
 
     def progress(self, line: str) -> None:
         """Print what is being done, where somebody waits at a terminal."""
@@ -225,7 +231,11 @@ def _given(args: argparse.Namespace, name: str) -> str:
 
 
 def _print(text: str, stream: TextIO) -> None:
-    stream.write(without_commands(with_newlines(printable(text), "\n")).rstrip("\n") + "\n")
+    stream.write(_shown(text))
+
+
+def _shown(text: str) -> str:
+    return without_commands(with_newlines(printable(text), "\n")).rstrip("\n") + "\n"
 
 
 def standard_input(limit: int) -> bytes:

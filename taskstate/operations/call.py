@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from taskstate.views.layout import Screen
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Request
     from taskstate.writing.notices import Told
@@ -96,11 +97,6 @@ class Call:
         workspace = self.__dict__.get("any_workspace")
         return workspace.config.secrets.allow if workspace else ()
 
-    @property
-    def columns(self) -> int:
-        """How wide a text for people may be."""
-        return 100
-
     # Where it works, and for whom
 
     @property
@@ -150,6 +146,13 @@ class Call:
         import time
 
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+    @property
+    def screen(self) -> Screen:
+        """What is shown is read by somebody later, and is the same whoever reads it."""
+        from taskstate.views.layout import Screen
+
+        return Screen(self.now())
 
     @property
     def reader(self) -> str:

@@ -36,9 +36,8 @@ def log(call: Call, asked: Log) -> Result:
     These are findings, roles, accepted drift, turns, handoffs, archivings and commits. Times are in UTC; of a session
     only the minute is known.
     """
-    from taskstate.lint.reporters.colors import Painter
     from taskstate.views import history
-    from taskstate.views.history_text import text_of
+    from taskstate.views.history_text import HIGHLIGHTS, text_of
 
     number = _MOST if asked.number is None else asked.number
     if number < 0:
@@ -53,9 +52,8 @@ def log(call: Call, asked: Log) -> Result:
     if call.as_data:
         entries = [{**each._asdict(), "at": each.at or None} for each in found.entries]
         return Result({"entries": entries, "more": found.has_more}, "")
-    plain, painted = (text_of(found.entries, call.columns, Painter(enabled), call.allowed) for enabled in (False, True))
-    more = _more(found, asked, number)
-    return Result(None, f"{plain or 'nothing happened'}{more}", painted=f"{painted}{more}" if painted else "")
+    text = text_of(found.entries, call.screen, call.allowed) or "nothing happened"
+    return Result(None, text + _more(found, asked, number), highlights=HIGHLIGHTS)
 
 
 def _since(call: Call, text: str) -> str:

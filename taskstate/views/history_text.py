@@ -1,122 +1,71 @@
-"""Shows a history as text: by day, the newest first, one line an entry.
-
-What comes from files is made printable and masked here, before it is cut and coloured.
-"""
+"""Shows a history as text: by day, the newest first, one line an entry, or two where the terminal is narrow."""
 
 from __future__ import annotations
 
-import unicodedata
 from itertools import groupby
 
-from taskstate.lint.reporters.colors import STRONG, Painter
 from taskstate.secrets.mask import masked
 from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING
-from taskstate.views import history
+from taskstate.views.history import DRIFT, FINDING, ROLE, SESSION, TASK
+from taskstate.views.layout import cells, fit, lines_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from taskstate.views.history import Entry
+    from taskstate.views.layout import Screen
 
-_NARROW = 70  # columns, below which the words of an entry have a line of their own
 _MOST_TASK, _MOST_BY = 16, 20  # columns
-_MONTHS = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-]
 _LABELS = {"role-done": "handed on"}
-_COLOURS = {
-    history.DRIFT: "1;31",
-    history.FINDING: "33",
-    history.SESSION: "36",
-    history.ROLE: "32",
-    history.TASK: "1;32",
-}
+_KIND = r"(?m)(?<=^  \d\d:\d\d  )"
+# What stands out on a terminal: a pattern, and the style of what it matches.
+HIGHLIGHTS = (
+    (r"(?m)^\d{1,2} [A-Z][a-z]+ \d{4}$", "1"),
+    (rf"{_KIND}{DRIFT}\b", "1;31"),
+    (rf"{_KIND}{FINDING}\b", "33"),
+    (rf"{_KIND}{SESSION}\b", "36"),
+    (rf"{_KIND}(?:{ROLE}|handed on|created|completed|reopened)\b", "32"),
+)
 
 
-def text_of(entries: Sequence[Entry], columns: int, painter: Painter, allow: tuple[str, ...] = ()) -> str:
-    """Return entries as text of at most so many columns; `allow` is what is no credential."""
-    shown = [each._replace(by=_plain(each.by, allow), text=_plain(each.text, allow)) for each in entries]
-    lines: list[str] = []
+def text_of(entries: Sequence[Entry], screen: Screen, allow: tuple[str, ...] = ()) -> str:
+    """Return entries as text; `allow` is what is no credential: one that is cut would be none that can be told."""
+    shown = [each._replace(text=masked(" ".join(each.text.split()), allow)) for each in entries]
+    columns = [_column(map(_label, shown), screen.columns)]
     tasks = {each.task for each in entries}
-    widths = (
-        max((len(_label(each)) for each in shown), default=0),
-        min(max(map(len, tasks)), _MOST_TASK) if len(tasks) > 1 else 0,
-        min(max((width_of(each.by) for each in shown), default=0), _MOST_BY),
-    )
+    columns += [_column(tasks, _MOST_TASK) if len(tasks) > 1 else 0, _column((each.by for each in shown), _MOST_BY)]
+    lines: list[str] = []
     for day, of_day in groupby(shown, key=lambda each: each.at[:10]):
-        lines.append(painter(_day(day), STRONG))
-        lines += [line for each in of_day for line in _lines(each, widths, columns, painter)]
-    return "\n".join(lines)
+        lines.append(_day(day))
+        lines += [line for each in of_day for line in _lines(each, columns, screen)]
+    return lines_of(lines)
 
 
-def _plain(text: str, allow: tuple[str, ...]) -> str:
-    return one_line(masked(" ".join(text.split()), allow))
+def _column(texts: Iterator[str] | set[str], most: int) -> int:
+    return min(max((cells(one_line(each)) for each in texts), default=0), most)
 
 
 def _label(entry: Entry) -> str:
-    own = entry.event if entry.kind == history.TASK else entry.kind
-    return one_line(_LABELS.get(entry.event, own))
+    return _LABELS.get(entry.event, entry.event if entry.kind == TASK else entry.kind)
 
 
 def _day(day: str) -> str:
-    year, _, rest = day.partition("-")
-    month, _, number = rest.partition("-")
-    is_day = number.isdecimal() and month.isdecimal() and 1 <= int(month) <= len(_MONTHS)
-    return f"{int(number)} {_MONTHS[int(month) - 1]} {year}" if is_day else one_line(day) or "At no known time"
+    from datetime import date
+
+    try:
+        moment = date.fromisoformat(day)
+    except ValueError:  # written by hand
+        return one_line(day) or "At no known time"
+    return f"{moment.day} {moment:%B %Y}"
 
 
-def _lines(entry: Entry, widths: tuple[int, int, int], columns: int, painter: Painter) -> Iterator[str]:
-    kind, task, by = widths
-    label = _label(entry)
-    colour = _COLOURS.get(entry.kind, "")
-    parts = [entry.at[11:16].ljust(5), *([cut(entry.task, task).ljust(task)] if task else [])]
-    head = f"  {'  '.join(map(one_line, parts))}  "
-    who = cut(entry.by, by)
-    gap = " " * (kind - len(label))
-    rest = f"{gap}  {who}{' ' * (by - width_of(who))}  " if by else f"{gap}  "
-    painted = f"{head}{painter(label, colour) if colour else label}"
-    used = width_of(head) + len(label) + width_of(rest)
-    if columns >= _NARROW:
-        yield f"{painted}{rest}{cut(entry.text, max(columns - used, 1))}".rstrip()
+def _lines(entry: Entry, columns: Sequence[int], screen: Screen) -> Iterator[str]:
+    texts = zip((_label(entry), entry.task, entry.by), columns, strict=True)
+    at, rest = f"  {fit(entry.at[11:16], 5)}  ", "  ".join(fit(text, width) for text, width in texts if width)
+    if not screen.is_narrow:
+        yield f"{at}{rest}  {fit(entry.text, screen.columns - cells(at + rest) - 2)}"
         return
-    yield f"{painted}{cut(rest.rstrip(), max(columns - width_of(head) - len(label), 1))}"
+    yield at + fit(rest, screen.columns - cells(at))
     if entry.text:
-        yield f"    {cut(entry.text, columns - 4)}"
-
-
-def width_of(text: str) -> int:
-    """Return how many columns a printable text takes on a terminal."""
-    if text.isascii():
-        return len(text)
-    return sum(map(_cells, text))
-
-
-def _cells(char: str) -> int:
-    if unicodedata.combining(char):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in {"W", "F"} else 1
-
-
-def cut(text: str, most: int) -> str:
-    """Return a printable text of at most so many columns; an ellipsis stands for what is cut off."""
-    if width_of(text) <= most:
-        return text
-    kept, used = 0, 1  # the ellipsis
-    for char in text:
-        used += _cells(char)
-        if used > most:
-            break
-        kept += 1
-    return f"{text[:kept].rstrip()}\u2026"
+        yield f"    {fit(entry.text, screen.columns - 4)}"

@@ -18,9 +18,10 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import open_turns, task_index
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
+    from taskstate.views.facts import Facts
     from taskstate.workspace.open_turns import OpenTurn
     from taskstate.workspace.task_index import StateFiles
     from taskstate.workspace.workspace import Workspace
@@ -36,7 +37,8 @@ class Listed(NamedTuple):
 
     `mark` identifies the state of the file (`file_sources.mark_of`). `progress` says how many features pass; of a
     permanent task it is the version. Where a part of the file does not parse, `is_whole` is false, and `unread` says
-    which part. `turn` says who works on it. It is `divided` if all its open features were moved to subtasks.
+    which part. `turn` says who works on it. It is `divided` if all its open features were moved to subtasks. Of its
+    `criteria` so many of so many are met. `facts` are what other views show; a task that is closed has none.
     """
 
     mark: str
@@ -54,6 +56,8 @@ class Listed(NamedTuple):
     unread: str
     turn: str
     divided: bool
+    criteria: str = ""
+    facts: Facts | None = None
 
 
 class TaskList(NamedTuple):
@@ -114,6 +118,11 @@ def list_tasks(
     return found._replace(tasks=_matching(found.tasks, status, area, standing))
 
 
+def read_tasks(workspace: Workspace, listed: StateFiles, paths: Sequence[str]) -> TaskList:
+    """Return the tasks with these paths; of those that have not changed since the last look, no file is read."""
+    return _all_tasks(workspace, listed, shaped=False, only=paths)[0]
+
+
 def table(
     workspace: Workspace,
     *,
@@ -167,20 +176,26 @@ def _matching(tasks: list[Listed], status: str, area: str, standing: str) -> lis
     return matching
 
 
-def _all_tasks(workspace: Workspace, listed: StateFiles, *, shaped: bool) -> tuple[TaskList, bool]:
-    """Return all tasks, and whether that rests on nothing but their files, all of which are whole.
+def _all_tasks(
+    workspace: Workspace, listed: StateFiles, *, shaped: bool, only: Sequence[str] | None = None
+) -> tuple[TaskList, bool]:
+    """Return all tasks, or those at the paths `only`, and whether that rests on nothing but their whole files.
 
     Their shapes are ten times as long as all else, and lie in a cache of their own.
     """
+    from taskstate.views.facts import Facts
+
     kinds = repr(workspace.kinds)
-    rows = Cache(workspace.private.cache("list.json"), Listed._make, rests_on=f"{Listed._fields}\n{kinds}")
+    rests_on = f"{Listed._fields}\n{Facts._fields}\n{workspace.config.roles}\n{kinds}"
+    rows = Cache(workspace.private.cache("list.json"), _row_of, rests_on=rests_on)
     place = workspace.private.cache("list-shapes.json") if shaped else None
     whole = Cache(place, _marked_shape, rests_on=kinds)
     known, known_shapes = rows.all(), whole.all()
     found, is_lasting = TaskList([], {}, {}), True
     # They are cached in this order.
-    names = [*known] if known.keys() == listed.marks.keys() else sorted(listed.marks, key=_order)
-    for path in names:
+    is_whole = known.keys() == listed.marks.keys()
+    names = [*known] if is_whole or only is not None else sorted(listed.marks, key=_order)
+    for path in names if only is None else only:
         mark, task = listed.marks[path], known.get(path)
         then, shape = known_shapes.get(path, _NO_SHAPE)
         is_known = task and task.mark == mark and (then == mark or not shaped)
@@ -195,12 +210,21 @@ def _all_tasks(workspace: Workspace, listed: StateFiles, *, shaped: bool) -> tup
             found.tasks.append(read.task)
         if read.task and shaped:
             found.shapes[path] = read.shape
+    if only is not None and rows.changed:
+        names = sorted(listed.marks, key=_order)
     has_folder = folders.is_folder(workspace.state_root)
-    for cache in (rows, whole):
+    for cache in (rows, whole) if only is None or rows.changed else ():
         cache.keep(names)
         if has_folder:
             cache.save()
     return found, is_lasting
+
+
+def _row_of(value: list[Any]) -> Listed:
+    from taskstate.views.facts import Facts
+
+    row = Listed._make(value)
+    return row._replace(facts=Facts.read([*row.facts])) if row.facts else row
 
 
 def _order(path: str) -> tuple[object, str]:
@@ -213,6 +237,7 @@ def _marked_shape(value: list[Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _read(workspace: Workspace, relative: str, mark: str) -> _Read:
+    from taskstate.views.facts import facts_of
     from taskstate.views.overview import progress, task_shape
     from taskstate.writing.damage import advice, damage_of, needs_archive, unread_part
 
@@ -230,6 +255,8 @@ def _read(workspace: Workspace, relative: str, mark: str) -> _Read:
             unread=unread_part(loaded),
             turn=turn.words if turn else "",
             divided=bool(loaded.state.subtasks) and not loaded.state.open_features,
+            criteria=f"{sum(each['checked'] for each in shape['criteria'])} of {len(shape['criteria'])}",
+            facts=None if loaded.state.status in CLOSED else facts_of(workspace, loaded),
             **{key: shape[key] for key in ("id", "kind", "title", "status", "area", "depends_on", "size_kb")},
         )
         found = damage_of(workspace, loaded, alone=True)

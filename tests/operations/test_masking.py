@@ -73,6 +73,7 @@ READS: tuple[tuple[str, ...], ...] = (
     ("list",),
     ("next",),
     ("status",),
+    ("board",),
     ("status", "101"),
     ("show", "101"),
     ("search", "ghp"),

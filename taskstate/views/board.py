@@ -1,0 +1,236 @@
+"""The board: the tasks in columns by what can be done with them, as cards of two lines."""
+
+from __future__ import annotations
+
+from taskstate.model.permanent import PERMANENT
+from taskstate.model.statuses import BLOCKED, CLOSED, COMPLETE, CREATED, DROPPED, IN_PROGRESS
+from taskstate.model.write_metadata import moment
+from taskstate.tasks.next_task import Ready, in_order, waiting_of
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.views import needs
+from taskstate.views.glance import newest_of
+from taskstate.views.layout import fit, labelled, lines_of, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from taskstate.views.layout import Screen
+    from taskstate.views.needs import Need
+    from taskstate.views.repository import Repository, Shown
+
+READY, WAITING = "ready", "waiting"
+COLUMNS = (READY, WAITING, IN_PROGRESS, BLOCKED, COMPLETE, DROPPED)
+_USUAL = COLUMNS[:-1]
+_DAYS = 7
+_MOST_CARDS = 200  # in a column that is asked for, and in data
+_CARDS = 10  # in a column of several, in a pipe
+_FEWEST = 3
+_GAP = 2
+# What stands out on a terminal: a pattern, and the style of what it matches.
+HIGHLIGHTS = (
+    (r"(?m)^(?=[A-Z]).*$", "1"),
+    (r"\bP0\b", "1;31"),
+    (r"\b(?:damaged|drift)\b", "1;31"),
+    (r"\b(?:sent back|silent)\b", "1;33"),
+)
+
+
+class Card(NamedTuple):
+    """A task on the board: why it stands where it does, who works on it, and what it needs."""
+
+    id: str
+    title: str
+    status: str
+    priority: str
+    area: str
+    agent: str
+    role: str
+    features: str
+    criteria: str
+    need: str
+    why: str
+    unblocks: int
+    updated: str
+    branch: str
+
+
+class Column(NamedTuple):
+    """A column of the board: its cards, and how many there are behind them."""
+
+    name: str
+    cards: tuple[Card, ...]
+    all: int
+
+
+class Filter(NamedTuple):
+    """Which tasks are wanted; what is empty wants all."""
+
+    role: str = ""
+    agent: str = ""
+    area: str = ""
+    priority: str = ""
+    text: str = ""
+
+    def takes(self, card: Card) -> bool:
+        """Return whether a card is wanted."""
+        exact = all(getattr(self, key) in ("", getattr(card, key)) for key in ("role", "agent", "area", "priority"))
+        return exact and self.text.casefold() in f"{card.id} {card.title}".casefold()
+
+
+def columns(
+    repository: Repository, found: Sequence[Need], now: str, *, names: Sequence[str] = (), wanted: Filter | None = None
+) -> tuple[Column, ...]:
+    """Return the columns with these `names` (all but the dropped tasks, where none is named), with what is `wanted`.
+
+    Complete are those of the last seven days; more only where that column is named.
+    """
+    newest = newest_of(repository)
+    tasks = [each.task for each in newest.values()]
+    ready = {each.task.id.casefold(): (place, each) for place, each in enumerate(in_order(tasks, len(tasks)).ready)}
+    waiting = {each.task.id.casefold(): each.why for each in waiting_of(tasks)}
+    needed = {(each.task, each.branch): each.kind for each in reversed(found) if each.is_listed}
+    filled: dict[str, list[tuple[int, Card]]] = {name: [] for name in names or _USUAL}
+    hidden = 0
+    for shown in _with_rows(repository, now):
+        key = shown.task.id.casefold()
+        current = newest[key]
+        place, first = ready.get(key, (0, Ready(shown.task, 0)))
+        why = shown.task.blocked or waiting.get(key, "").removeprefix("it is blocked").removeprefix(", and ")
+        if shown.task != current.task:
+            why = f"{current.task.status.replace('_', ' ')} on {current.tree.branch}"
+        name = _column(shown, is_ready=key in ready and shown.task == current.task)
+        if name not in filled or shown.task.kind == PERMANENT:
+            continue
+        if name == COMPLETE and not names and not _is_recent(shown, now):
+            hidden += 1
+            continue
+        card = _card(shown, needed.get((shown.task.id, shown.branch), ""), why, first.unblocks)
+        if wanted is None or wanted.takes(card):
+            filled[name].append((place if name == READY else 0, card))
+    made = []
+    for name, cards in filled.items():
+        in_place = tuple(card for _, card in sorted(cards, key=lambda each: each[0]))
+        made.append(Column(name, in_place, len(in_place) + (hidden if name == COMPLETE else 0)))
+    return tuple(made)
+
+
+def _with_rows(repository: Repository, now: str) -> Iterator[Shown]:
+    """Yield the tasks; those that were completed lately have their rows, too, which others need not be read for."""
+    lately = [each for each in repository.tasks if each.task.status == COMPLETE and _is_recent(each, now)]
+    rows = {each.name: each.rows(s.task.path for s in lately if s.tree is each)[0] for each in repository.trees}
+    for shown in repository.tasks:
+        yield shown._replace(row=shown.row or rows[shown.tree.name].get(shown.task.path))
+
+
+def _column(shown: Shown, *, is_ready: bool) -> str:
+    """Return the column of a task; a file that cannot be read stands among the blocked ones."""
+    status = shown.task.status
+    if status == CREATED:
+        return READY if is_ready else WAITING
+    return status if status in COLUMNS else BLOCKED
+
+
+def _is_recent(shown: Shown, now: str) -> bool:
+    then, end = moment(shown.task.closed or shown.task.updated), moment(now)
+    return then is None or end is None or end - then <= _DAYS * 86400
+
+
+def _card(shown: Shown, need: str, why: str, unblocks: int) -> Card:
+    task, row, facts, turn = shown.task, shown.row, shown.facts, shown.turn
+    return Card(
+        id=task.id,
+        title=task.title or task.path,
+        status=task.status,
+        priority=task.priority,
+        area=task.area,
+        agent=(turn.agent if turn else "") or (facts.agent if facts else ""),
+        role=(turn.role if turn else "") or (facts.role if facts else ""),
+        features=row.progress if row else "",
+        criteria=row.criteria if row else "",
+        need=need,
+        why="" if task.status in CLOSED else why,
+        unblocks=unblocks,
+        updated=task.closed or task.updated,
+        branch=shown.branch,
+    )
+
+
+def shape(made: Iterable[Column]) -> list[Mapping[str, object]]:
+    """Return the board as JSON values."""
+    return [
+        {
+            "column": each.name,
+            "total": each.all,
+            "tasks": [card._asdict() for card in each.cards[:_MOST_CARDS]],
+        }
+        for each in made
+    ]
+
+
+def text(made: Sequence[Column], screen: Screen, *, is_named: bool) -> str:
+    """Return the board as text: columns beside each other, or one list where there is no room for that.
+
+    Where the columns are named, they are shown as far as they go.
+    """
+    shown = [each for each in made if each.all or is_named]
+    if not shown:
+        return "no tasks"
+    most = _MOST_CARDS if is_named else max(_FEWEST, (screen.height - 3) // 2) if screen.height else _CARDS
+    if screen.is_narrow or len(shown) == 1:
+        blocks = [[_head(each), *_lines(each, most, screen.columns, screen), ""] for each in shown]
+        return lines_of((*(line for block in blocks for line in block), *_rest(shown, most, screen)))
+    width = (screen.columns - _GAP * (len(shown) - 1)) // len(shown)
+    parts = [[_head(each), *_lines(each, most, width, screen)] for each in shown]
+    height = max(map(len, parts))
+    rows = ([part[at] if at < len(part) else "" for part in parts] for at in range(height))
+    lines = [(" " * _GAP).join(fit_all(row, width)) for row in rows]
+    return lines_of((*lines, *_rest(shown, most, screen)))
+
+
+def fit_all(row: Iterable[str], width: int) -> Iterator[str]:
+    """Yield the cells of a row, each as wide as its column; a second line keeps its indent."""
+    for each in row:
+        indent = len(each) - len(each.lstrip(" "))
+        yield " " * indent + fit(each, width - indent)
+
+
+def _head(column: Column) -> str:
+    name = column.name.replace("_", " ").upper()
+    if column.name == COMPLETE and column.all > len(column.cards):
+        return f"{name} {len(column.cards)} of {column.all}, {_DAYS} days"
+    return f"{name} {column.all}"
+
+
+def _lines(column: Column, most: int, width: int, screen: Screen) -> Iterator[str]:
+    for card in column.cards[:most]:
+        first = " ".join(filter(None, (card.id, card.priority, card.title)))
+        yield labelled(first, card.branch, width)
+        detail = ", ".join(filter(None, _details(column.name, card, screen)))
+        if detail:
+            yield "    " + fit(detail, width - 4)
+
+
+def _details(column: str, card: Card, screen: Screen) -> Iterator[str]:
+    """Yield what the second line of a card says, the most telling first."""
+    if column == COMPLETE:
+        yield f"{card.criteria} criteria" if card.criteria else ""
+        yield screen.age(card.updated)
+        return
+    yield "" if column == BLOCKED and card.need == needs.BLOCKED else card.need
+    if column in {WAITING, BLOCKED}:
+        yield card.why.removeprefix("it ")
+    yield " ".join(filter(None, (card.agent or card.role, card.features if column == IN_PROGRESS else "")))
+    yield card.area
+    yield f"unblocks {card.unblocks}" if card.unblocks and column == READY else ""
+
+
+def _rest(shown: Sequence[Column], most: int, screen: Screen) -> Iterator[str]:
+    """Yield how many more there are in each column, with the command that shows them."""
+    for each in shown:
+        left = each.all - min(len(each.cards), most)
+        command = f"taskstate board --status {each.name}"
+        if most == _MOST_CARDS:
+            status = {READY: f"--status {CREATED} --ready", WAITING: f"--status {CREATED} --blocked"}
+            command = f"taskstate list {status.get(each.name, f'--status {each.name}')}"
+        if left:
+            yield from wrapped(f"\u2026 {left} more {each.name.replace('_', ' ')}: {command}", screen, "")
