@@ -27,8 +27,6 @@ _SOON = 0.001  # seconds
 # the one place that knows all doors.
 DOORS: Mapping[str, tuple[str, str]] = {
     "init": ("taskstate.cli.commands.init", "set up a repository for taskstate"),
-    "status": ("taskstate.cli.commands.status", "show what needs a person, and what is at work"),
-    "board": ("taskstate.cli.commands.board", "show the tasks in columns, with what each needs"),
     "decompose": (
         "taskstate.cli.commands.decompose",
         "suggest subtasks for a task that has grown too long, or create them",

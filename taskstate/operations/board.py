@@ -38,4 +38,4 @@ def board(call: Call, asked: Board) -> Result:
     return Result(None, text, highlights=view.HIGHLIGHTS)
 
 
-OPERATIONS = (Operation("board", "show the tasks in columns, with what each needs", board, Board),)
+OPERATIONS = (Operation("board", "show the tasks in columns, with what each needs", board, Board, is_view=True),)

@@ -68,6 +68,7 @@ class _Operation(NamedTuple):
     apart: tuple[tuple[str, ...], ...] = ()
     one_of: tuple[str, ...] = ()
     together: tuple[tuple[str, str, str], ...] = ()
+    is_view: bool = False
 
 
 # A subclass, because a NamedTuple itself has no `__dict__` that could hold the fields.
@@ -78,7 +79,7 @@ class Operation(_Operation):
     a table for each field that is declared by `group`. An operation that `writes` also takes the conditions of a write.
     One that changes roles, results or snapshots says with what it `compares` the working tree before.
     Of each tuple in `apart` at most one flag is given, of `one_of` exactly one; `together` has flags with the one that
-    they need, and why.
+    they need, and why. What `is_view` has a field `watch`, with which a terminal shows it again and again.
     """
 
     @property

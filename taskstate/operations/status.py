@@ -74,6 +74,11 @@ def _needs(shape: dict[str, object]) -> bool:
 
 OPERATIONS = (
     Operation(
-        "status", "show what needs a person, and what is at work", status, Status, apart=(("--exit-code", "--watch"),)
+        "status",
+        "show what needs a person, and what is at work",
+        status,
+        Status,
+        apart=(("--exit-code", "--watch"),),
+        is_view=True,
     ),
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
+
 from taskstate.model.permanent import PERMANENT
-from taskstate.model.statuses import BLOCKED, CLOSED, COMPLETE, CREATED, DROPPED, IN_PROGRESS
+from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DROPPED, IN_PROGRESS
 from taskstate.model.write_metadata import moment
 from taskstate.tasks.next_task import Ready, in_order, waiting_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -36,22 +38,34 @@ HIGHLIGHTS = (
 
 
 class Card(NamedTuple):
-    """A task on the board: why it stands where it does, who works on it, and what it needs."""
+    """A task on the board: what it needs, why it stands where it does, and how many tasks wait for it."""
 
-    id: str
-    title: str
-    status: str
-    priority: str
-    area: str
-    agent: str
-    role: str
-    features: str
-    criteria: str
+    shown: Shown
     need: str
     why: str
     unblocks: int
-    updated: str
-    branch: str
+
+    @property
+    def updated(self) -> str:
+        """When it was completed, else when it was written last."""
+        return self.shown.task.closed or self.shown.task.updated
+
+    @property
+    def shape(self) -> dict[str, object]:
+        """The card as JSON values."""
+        shown, row = self.shown, self.shown.row
+        return {
+            **{key: getattr(shown.task, key) for key in ("id", "title", "status", "priority", "area")},
+            "agent": shown.agent,
+            "role": shown.role,
+            "branch": shown.branch,
+            "features": row.progress if row else "",
+            "criteria": row.criteria if row else "",
+            "need": self.need,
+            "why": self.why,
+            "unblocks": self.unblocks,
+            "updated": self.updated,
+        }
 
 
 class Column(NamedTuple):
@@ -71,10 +85,11 @@ class Filter(NamedTuple):
     priority: str = ""
     text: str = ""
 
-    def takes(self, card: Card) -> bool:
-        """Return whether a card is wanted."""
-        exact = all(getattr(self, key) in ("", getattr(card, key)) for key in ("role", "agent", "area", "priority"))
-        return exact and self.text.casefold() in f"{card.id} {card.title}".casefold()
+    def takes(self, shown: Shown) -> bool:
+        """Return whether a task is wanted."""
+        has = {"role": shown.role, "agent": shown.agent, "area": shown.task.area, "priority": shown.task.priority}
+        exact = all(getattr(self, key) in ("", value) for key, value in has.items())
+        return exact and self.text.casefold() in f"{shown.task.id} {shown.task.title}".casefold()
 
 
 def columns(
@@ -99,19 +114,18 @@ def columns(
         if shown.task != current.task:
             why = f"{current.task.status.replace('_', ' ')} on {current.tree.branch}"
         name = _column(shown, is_ready=key in ready and shown.task == current.task)
-        if name not in filled or shown.task.kind == PERMANENT:
+        if name not in filled or shown.task.kind == PERMANENT or (wanted and not wanted.takes(shown)):
             continue
         if name == COMPLETE and not names and not _is_recent(shown, now):
             hidden += 1
             continue
-        card = _card(shown, needed.get((shown.task.id, shown.branch), ""), why, first.unblocks)
-        if wanted is None or wanted.takes(card):
-            filled[name].append((place if name == READY else 0, card))
-    made = []
-    for name, cards in filled.items():
-        in_place = tuple(card for _, card in sorted(cards, key=lambda each: each[0]))
-        made.append(Column(name, in_place, len(in_place) + (hidden if name == COMPLETE else 0)))
-    return tuple(made)
+        card = Card(shown, needed.get((shown.task.id, shown.branch), ""), why, first.unblocks)
+        filled[name].append((place if name == READY else 0, card))
+    in_place = {name: sorted(cards, key=operator.itemgetter(0)) for name, cards in filled.items()}
+    return tuple(
+        Column(name, tuple(card for _, card in cards), len(cards) + (hidden if name == COMPLETE else 0))
+        for name, cards in in_place.items()
+    )
 
 
 def _with_rows(repository: Repository, now: str) -> Iterator[Shown]:
@@ -135,36 +149,10 @@ def _is_recent(shown: Shown, now: str) -> bool:
     return then is None or end is None or end - then <= _DAYS * 86400
 
 
-def _card(shown: Shown, need: str, why: str, unblocks: int) -> Card:
-    task, row, facts, turn = shown.task, shown.row, shown.facts, shown.turn
-    return Card(
-        id=task.id,
-        title=task.title or task.path,
-        status=task.status,
-        priority=task.priority,
-        area=task.area,
-        agent=(turn.agent if turn else "") or (facts.agent if facts else ""),
-        role=(turn.role if turn else "") or (facts.role if facts else ""),
-        features=row.progress if row else "",
-        criteria=row.criteria if row else "",
-        need=need,
-        why="" if task.status in CLOSED else why,
-        unblocks=unblocks,
-        updated=task.closed or task.updated,
-        branch=shown.branch,
-    )
-
-
 def shape(made: Iterable[Column]) -> list[Mapping[str, object]]:
     """Return the board as JSON values."""
-    return [
-        {
-            "column": each.name,
-            "total": each.all,
-            "tasks": [card._asdict() for card in each.cards[:_MOST_CARDS]],
-        }
-        for each in made
-    ]
+    shapes = ((each, [card.shape for card in each.cards[:_MOST_CARDS]]) for each in made)
+    return [{"column": each.name, "total": each.all, "tasks": cards} for each, cards in shapes]
 
 
 def text(made: Sequence[Column], screen: Screen, *, is_named: bool) -> str:
@@ -203,8 +191,9 @@ def _head(column: Column) -> str:
 
 def _lines(column: Column, most: int, width: int, screen: Screen) -> Iterator[str]:
     for card in column.cards[:most]:
-        first = " ".join(filter(None, (card.id, card.priority, card.title)))
-        yield labelled(first, card.branch, width)
+        task = card.shown.task
+        first = " ".join(filter(None, (task.id, task.priority, task.title or task.path)))
+        yield labelled(first, card.shown.branch, width)
         detail = ", ".join(filter(None, _details(column.name, card, screen)))
         if detail:
             yield "    " + fit(detail, width - 4)
@@ -212,15 +201,15 @@ def _lines(column: Column, most: int, width: int, screen: Screen) -> Iterator[st
 
 def _details(column: str, card: Card, screen: Screen) -> Iterator[str]:
     """Yield what the second line of a card says, the most telling first."""
+    shown, row = card.shown, card.shown.row
     if column == COMPLETE:
-        yield f"{card.criteria} criteria" if card.criteria else ""
+        yield f"{row.criteria} criteria" if row else ""
         yield screen.age(card.updated)
         return
     yield "" if column == BLOCKED and card.need == needs.BLOCKED else card.need
-    if column in {WAITING, BLOCKED}:
-        yield card.why.removeprefix("it ")
-    yield " ".join(filter(None, (card.agent or card.role, card.features if column == IN_PROGRESS else "")))
-    yield card.area
+    yield card.why.removeprefix("it ") if column in {WAITING, BLOCKED} else ""
+    yield " ".join(filter(None, (shown.agent or shown.role, row.progress if row and column == IN_PROGRESS else "")))
+    yield shown.task.area
     yield f"unblocks {card.unblocks}" if card.unblocks and column == READY else ""
 
 

@@ -50,7 +50,6 @@ class Proposed(NamedTuple):
 
 class _Facts(NamedTuple):
     is_active: bool
-    agent: str
     role: str
     words: str
     drifted: tuple[str, ...]
@@ -67,8 +66,8 @@ class _Facts(NamedTuple):
 class Facts(_Facts):
     """What the whole file of an open task says.
 
-    It `is_active` if it, or one of its roles, is at work. `agent` and `role` are who works on it, `words` the
-    last that a session says. `drifted` roles wait for somebody to accept what
+    It `is_active` if it, or one of its roles, is at work. The `role` works on it, `words` are the last that a
+    session says. `drifted` roles wait for somebody to accept what
     became of their work; `left` is the tree to compare with while nobody is at work. `commands` are its own checks.
     Nothing is left to do where it `is_done`. A claim `is_claimed` that nobody has confirmed; its context `is_sealed`.
     """
@@ -92,7 +91,6 @@ def facts_of(workspace: Workspace, loaded: Loaded) -> Facts:
     events = [each.event for each in blocks.audit.events if each.event in {CLAIMED, CONFIRMED}]
     return Facts(
         is_active=is_active,
-        agent=(turn and turn.agent) or "",
         role=(turn and turn.role) or working,
         words=said[0].partition("\n")[0] if said else "",
         drifted=roles.unresolved(blocks),

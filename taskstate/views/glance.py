@@ -124,13 +124,12 @@ def _work(repository: Repository, screen: Screen, above: int) -> Iterator[str]:
 
 
 def _row(shown: Shown, screen: Screen) -> str:
-    task, row, facts = shown.task, shown.row, shown.facts
+    task, row = shown.task, shown.row
     passing, _, every = (row.progress if row else "").partition("/")
     bar = screen.bar(int(passing), int(every)) if every.isdigit() and not screen.is_narrow else ""
-    agent = facts.agent or facts.role if facts else ""
     end = f"  {fit(row.progress if row else '', 6)}{f'{bar} ' if bar else ''}{row.size_kb if row else 0:>3} KB"
     begin = f"  {fit(task.id, max(_ID, len(task.id)))} "
-    middle = f"  {fit(agent, _AGENT)}" if not screen.is_narrow else ""
+    middle = f"  {fit(shown.agent or shown.role, _AGENT)}" if not screen.is_narrow else ""
     room = screen.columns - len(begin) - len(middle) - len(end)
     return begin + labelled(task.title, shown.branch, room) + middle + end
 

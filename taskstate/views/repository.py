@@ -71,6 +71,16 @@ class Shown(NamedTuple):
         return None if self.task.status in CLOSED else self.task.open_turn
 
     @property
+    def agent(self) -> str:
+        """Who works on it."""
+        return self.turn.agent if self.turn else ""
+
+    @property
+    def role(self) -> str:
+        """The role that is at work."""
+        return self.facts.role if self.facts else ""
+
+    @property
     def order(self) -> tuple[object, bool, str]:
         """What tasks are sorted by: the natural order of their ids, then this worktree first."""
         return id_key(self.task.id), bool(self.tree.name), self.task.path

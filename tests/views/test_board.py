@@ -45,7 +45,7 @@ def made(place: Place, *names: str, **wanted: str) -> tuple[Column, ...]:
 
 def test_each_task_has_its_column(place: Place) -> None:
     """Dropped tasks are left out, and so are those that were completed long ago, which are counted."""
-    shown = {each.name: ([card.id for card in each.cards], each.all) for each in made(place)}
+    shown = {each.name: ([card.shown.task.id for card in each.cards], each.all) for each in made(place)}
     assert shown == {
         "ready": (["102"], 1),
         "waiting": (["103"], 1),
@@ -57,7 +57,7 @@ def test_each_task_has_its_column(place: Place) -> None:
 
 def test_a_column_that_is_named_is_whole(place: Place) -> None:
     """Also that of the dropped tasks, and of those completed long ago."""
-    assert [[card.id for card in each.cards] for each in made(place, "complete", "dropped")] == [
+    assert [[card.shown.task.id for card in each.cards] for each in made(place, "complete", "dropped")] == [
         ["105", "106"],
         ["107"],
     ]
@@ -77,7 +77,7 @@ def test_a_column_that_is_named_is_whole(place: Place) -> None:
 def test_filters_leave_what_is_wanted(place: Place, wanted: dict[str, str], ids: list[str]) -> None:
     """By area, priority, agent and role exactly, by text in id and title."""
     shown = made(place, *board.COLUMNS, **wanted)
-    assert sorted(card.id for each in shown for card in each.cards) == ids
+    assert sorted(card.shown.task.id for each in shown for card in each.cards) == ids
 
 
 def test_cards_say_what_tells_most(place: Place) -> None:
