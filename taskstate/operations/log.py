@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 from taskstate.errors import TaskstateError
 from taskstate.operations.call import usage_error
-from taskstate.operations.operation import Operation, option, positional
+from taskstate.operations.operation import Operation, option, positional, switch
 from taskstate.operations.result import Result
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.views.history import KINDS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from taskstate.operations.call import Call
     from taskstate.operations.operation import Name, TaskId
-    from taskstate.views.history import History
+    from taskstate.views.history import History, Source
+    from taskstate.workspace.workspace import Loaded, Workspace
 
 _DATE = r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?"
 _DAYS = {"today": 0, "yesterday": 1}
@@ -28,6 +32,7 @@ class Log(NamedTuple):
     since: Name = option("WHEN", "show only what happened since a commit, a date (UTC), `today` or `yesterday`")
     kind: tuple[str, ...] = option("", "show only entries of this kind", choices=KINDS)
     number: int | None = option("N", f"show at most so many entries; 0: all (default: {_MOST})")
+    watch: bool = switch("show it again after each change, until Ctrl-C")
 
 
 def log(call: Call, asked: Log) -> Result:
@@ -43,17 +48,45 @@ def log(call: Call, asked: Log) -> Result:
     if number < 0:
         raise usage_error(f"--number {number} is no number of entries", help="say how many, or 0 for all")
     wanted = history.Asked(_since(call, asked.since), asked.kind, number)
-    if asked.ids:
-        tasks = {each.relative: each for each in map(call.load_parsed, asked.ids)}
-        found = history.of_tasks(call.workspace, [*tasks.values()], wanted)
-    else:
-        found = history.of_all(call.workspace, wanted)
+    found = history.history(_sources(call, asked.ids), wanted)
+    if not asked.ids:
         call.report_all_damage(found.unread)
     if call.as_data:
         entries = [{**each._asdict(), "at": each.at or None} for each in found.entries]
         return Result({"entries": entries, "more": found.has_more}, "")
     text = text_of(found.entries, call.screen, call.allowed) or "nothing happened"
     return Result(None, text + _more(found, asked, number), highlights=HIGHLIGHTS)
+
+
+def _sources(call: Call, ids: tuple[str, ...]) -> Iterator[Source]:
+    """Yield where the history is read: in this worktree and the others; a task may be in one of them alone.
+
+    Raises:
+        TaskstateError: there is no such task in any.
+    """
+    from taskstate.model.names import parse_task_id
+    from taskstate.views.history import Source
+    from taskstate.views.repository import trees_of
+
+    (own, *others), unread = trees_of(call.workspace)
+    call.problems(tuple(unread))
+    asked = {parse_task_id(each): each for each in ids}
+    there = [(tree, _loaded(tree.workspace, asked)) for tree in others]
+    elsewhere = {loaded.state.id.casefold() for _, tasks in there for loaded in tasks}
+    here = _loaded(call.workspace, asked)
+    known = {loaded.state.id.casefold() for loaded in here}
+    mine = [given for task, given in asked.items() if task.casefold() in known or task.casefold() not in elsewhere]
+    yield Source(own.workspace, tuple(map(call.load_parsed, mine)) if ids else None)
+    yield from (Source(tree.workspace, tasks if ids else None, tree.branch) for tree, tasks in there)
+
+
+def _loaded(workspace: Workspace, ids: Iterable[str]) -> tuple[Loaded, ...]:
+    """Return those of some tasks that a worktree has and that can be read there."""
+    found = []
+    for each in ids:
+        with suppress(TaskstateError):
+            found.append(workspace.load(workspace.locate(each)))
+    return tuple(found)
 
 
 def _since(call: Call, text: str) -> str:
@@ -101,6 +134,10 @@ def _more(found: History, asked: Log, number: int) -> str:
 
 OPERATIONS = (
     Operation(
-        "log", "show what happened: sessions, findings, roles, drift, handoffs and commits in one history", log, Log
+        "log",
+        "show what happened: sessions, findings, roles, drift, handoffs and commits in one history",
+        log,
+        Log,
+        is_view=True,
     ),
 )

@@ -73,7 +73,7 @@ class Entry(NamedTuple):
 
     `at` is in UTC; of an entry whose `precision` is a minute, its seconds say nothing. `event` is the kind more
     exactly. `number` is that of a session or a finding, and 0 for others. `path` is the file of a handoff, and the id
-    of a commit.
+    of a commit. What only another worktree has is told with its `branch`.
     """
 
     at: str
@@ -86,6 +86,7 @@ class Entry(NamedTuple):
     source: str
     number: int = 0
     path: str = ""
+    branch: str = ""
 
 
 class Asked(NamedTuple):
@@ -118,12 +119,14 @@ class _Found:
 
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
+        self._known = set[Entry]()
         self._kept: list[tuple[tuple[str, bool, str], str, int, Entry]] = []
 
-    def add(self, entries: Iterable[Entry]) -> None:
-        """Add those of the entries of one source that are wanted."""
-        new = [(_moment(each), each.task, at, each) for at, each in enumerate(entries) if self._asked.wants(each)]
-        every = [*self._kept, *new]
+    def add(self, entries: Iterable[Entry], branch: str) -> None:
+        """Add those of the entries of one source that are wanted, and that no worktree before had."""
+        new = [(at, each) for at, each in enumerate(entries) if self._asked.wants(each) and each not in self._known]
+        self._known.update(each for _, each in new)
+        every = [*self._kept, *((_moment(each), each.task, at, each._replace(branch=branch)) for at, each in new)]
         self._kept = nlargest(self._asked.most + 1 if self._asked.most else len(every), every)
 
     def needs(self, updated: str) -> bool:
@@ -142,36 +145,49 @@ def _moment(entry: Entry) -> tuple[str, bool, str]:
     return entry.at[:16], entry.precision == SECOND, entry.at
 
 
-def of_tasks(workspace: Workspace, tasks: Sequence[Loaded], asked: Asked) -> History:
-    """Return the history of some tasks, their commits included."""
-    found = _Found(asked)
-    paths = {loaded.relative: loaded.state.id for loaded in tasks}
-    first = min((loaded.state.text("created_at") or "" for loaded in tasks), default="")
-    found.add(_commits(workspace, paths, [f":(literal){each}" for each in paths], first))
-    for loaded in tasks:
-        found.add(of_task(workspace, loaded))
-    return found.history()
+class Source(NamedTuple):
+    """Where a history is read: a worktree, of some tasks there or of all (None); `branch` is empty for this one."""
+
+    workspace: Workspace
+    tasks: tuple[Loaded, ...] | None = None
+    branch: str = ""
 
 
-def of_all(workspace: Workspace, asked: Asked) -> History:
-    """Return the history of all tasks.
+def history(sources: Iterable[Source], asked: Asked) -> History:
+    """Return the history of tasks in one or several worktrees, their commits included."""
+    found, unread, has_more = _Found(asked), list[str](), False
+    for each in sources:
+        if each.tasks is None:
+            has_more = _add_all(found, each, asked, unread) or has_more
+        elif each.tasks:
+            paths = {loaded.relative: loaded.state.id for loaded in each.tasks}
+            first = min(loaded.state.text("created_at") or "" for loaded in each.tasks)
+            found.add(_commits(each.workspace, paths, [f":(literal){path}" for path in paths], first), each.branch)
+            for loaded in each.tasks:
+                found.add(of_task(each.workspace, loaded), each.branch)
+    return found.history(unread, has_more=has_more)
+
+
+def _add_all(found: _Found, source: Source, asked: Asked, unread: list[str]) -> bool:
+    """Add what happened to all tasks of a worktree; return whether there are files that were not looked at.
 
     The files are read from the one that was written last on, as the index tells, until no older one can say more, or
     very many were read.
     """
-    found, indexed = _Found(asked), task_index.all_tasks(workspace)
-    found.add(_commits(workspace, {each.path: each.id for each in indexed}, ["*-state.md"], asked.since))
-    unread = [each.problem for each in sorted(indexed, key=lambda each: each.path) if each.problem]
+    workspace, indexed = source.workspace, task_index.all_tasks(source.workspace)
+    paths = {each.path: each.id for each in indexed}
+    found.add(_commits(workspace, paths, ["*-state.md"], asked.since), source.branch)
+    unread += [each.problem for each in sorted(indexed, key=lambda each: each.path) if each.problem]
     whole = [each for each in indexed if not (each.problem or "" < each.updated < asked.since)]
     whole.sort(key=lambda each: (not each.updated, each.updated, each.path), reverse=True)
     for task in whole[: _MOST_READ if asked.most else None]:
         if not found.needs(task.updated):
             break
         try:
-            found.add(of_task(workspace, workspace.load(workspace.root / task.path)))
+            found.add(of_task(workspace, workspace.load(workspace.root / task.path)), source.branch)
         except TaskstateError as error:
             unread.append(error.message)
-    return found.history(unread, has_more=bool(asked.most) and len(whole) > _MOST_READ)
+    return bool(asked.most) and len(whole) > _MOST_READ
 
 
 # One task

@@ -31,7 +31,10 @@ HIGHLIGHTS = (
 
 def text_of(entries: Sequence[Entry], screen: Screen, allow: tuple[str, ...] = ()) -> str:
     """Return entries as text; `allow` is what is no credential: one that is cut would be none that can be told."""
-    shown = [each._replace(text=masked(" ".join(each.text.split()), allow)) for each in entries]
+    shown = [
+        each._replace(text=masked(" ".join(f"{each.text}{f' [{each.branch}]' if each.branch else ''}".split()), allow))
+        for each in entries
+    ]
     columns = [_column(map(_label, shown), screen.columns)]
     tasks = {each.task for each in entries}
     columns += [_column(tasks, _MOST_TASK) if len(tasks) > 1 else 0, _column((each.by for each in shown), _MOST_BY)]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Cli
 
-FIELDS = ["at", "precision", "kind", "event", "task", "by", "text", "source", "number", "path"]
+FIELDS = ["at", "precision", "kind", "event", "task", "by", "text", "source", "number", "path", "branch"]
 
 
 @pytest.fixture
@@ -237,3 +237,24 @@ def test_without_git_and_without_tasks_there_is_little_to_tell(cli: Cli, place: 
     assert "created" in cli.ok("log")
     place.path.unlink()
     assert "nothing happened" in cli("log").out
+
+
+def test_what_another_worktree_has_alone_is_told_with_its_branch(turns: Turns, tmp_path: Path) -> None:
+    """What both have is told once; a task may be in another one only."""
+    place, other = turns.place, tmp_path / "other"
+    place.commit("all")
+    place.git("worktree", "add", "--quiet", "-b", "side", str(other))
+    turns.cli.ok("session", "add", "101", "--did", "Here.", "--state", "s", "--next", "n")
+    there = ("--root", str(other))
+    turns.cli.ok("session", "add", "101", "--did", "There.", "--state", "s", "--next", "n", *there)
+    turns.cli.ok("new", "102", "--title", "Only there", *there)
+    told_by = {(each["event"], each["text"]): each["branch"] for each in entries(turns.cli) if each["kind"] != "commit"}
+    assert told_by == {
+        ("created", "JWT Service"): "",
+        ("session", "1. Here."): "",
+        ("session", "1. There."): "side",
+        ("created", "Only there"): "side",
+    }
+    assert [each["branch"] for each in entries(turns.cli, "102", "--kind", "task")] == ["side"]
+    assert "1. There. [side]" in turns.cli.ok("log", "101")
+    assert "there is no task 103" in turns.cli.refused("log", "103")
