@@ -70,14 +70,13 @@ def _sources(call: Call, ids: tuple[str, ...]) -> Iterator[Source]:
 
     (own, *others), unread = trees_of(call.workspace)
     call.problems(tuple(unread))
-    asked = {parse_task_id(each): each for each in ids}
-    there = [(tree, _loaded(tree.workspace, asked)) for tree in others]
-    elsewhere = {loaded.state.id.casefold() for _, tasks in there for loaded in tasks}
-    here = _loaded(call.workspace, asked)
-    known = {loaded.state.id.casefold() for loaded in here}
-    mine = [given for task, given in asked.items() if task.casefold() in known or task.casefold() not in elsewhere]
-    yield Source(own.workspace, tuple(map(call.load_parsed, mine)) if ids else None)
-    yield from (Source(tree.workspace, tasks if ids else None, tree.branch) for tree, tasks in there)
+    asked = {parse_task_id(each).casefold(): each for each in ids}
+    there = [Source(tree, _loaded(tree.workspace, asked) if ids else None) for tree in others]
+    elsewhere = {loaded.state.id.casefold() for each in there for loaded in each.tasks or ()}
+    here = {loaded.state.id.casefold() for loaded in _loaded(call.workspace, elsewhere)}
+    mine = [given for task, given in asked.items() if task in here or task not in elsewhere]
+    yield Source(own, tuple(map(call.load_parsed, mine)) if ids else None)
+    yield from there
 
 
 def _loaded(workspace: Workspace, ids: Iterable[str]) -> tuple[Loaded, ...]:

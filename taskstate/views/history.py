@@ -19,13 +19,13 @@ from taskstate.model.write_metadata import blocks_of
 from taskstate.storage.git import client as git
 from taskstate.storage.git import log as git_log
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.workspace import task_index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from taskstate.model.progress_log import Session
     from taskstate.model.tool_blocks import Role, ToolBlocks
+    from taskstate.views.repository import Tree
     from taskstate.workspace.workspace import Loaded, Workspace
 
 SECOND, MINUTE = "second", "minute"
@@ -146,11 +146,15 @@ def _moment(entry: Entry) -> tuple[str, bool, str]:
 
 
 class Source(NamedTuple):
-    """Where a history is read: a worktree, of some tasks there or of all (None); `branch` is empty for this one."""
+    """Where a history is read: a worktree, of some tasks there or of all (None)."""
 
-    workspace: Workspace
+    tree: Tree
     tasks: tuple[Loaded, ...] | None = None
-    branch: str = ""
+
+    @property
+    def branch(self) -> str:
+        """The branch of another worktree; empty for this one."""
+        return self.tree.branch if self.tree.name else ""
 
 
 def history(sources: Iterable[Source], asked: Asked) -> History:
@@ -160,11 +164,11 @@ def history(sources: Iterable[Source], asked: Asked) -> History:
         if each.tasks is None:
             has_more = _add_all(found, each, asked, unread) or has_more
         elif each.tasks:
-            paths = {loaded.relative: loaded.state.id for loaded in each.tasks}
+            workspace, paths = each.tree.workspace, {loaded.relative: loaded.state.id for loaded in each.tasks}
             first = min(loaded.state.text("created_at") or "" for loaded in each.tasks)
-            found.add(_commits(each.workspace, paths, [f":(literal){path}" for path in paths], first), each.branch)
+            found.add(_commits(workspace, paths, [f":(literal){path}" for path in paths], first), each.branch)
             for loaded in each.tasks:
-                found.add(of_task(each.workspace, loaded), each.branch)
+                found.add(of_task(workspace, loaded), each.branch)
     return found.history(unread, has_more=has_more)
 
 
@@ -174,7 +178,7 @@ def _add_all(found: _Found, source: Source, asked: Asked, unread: list[str]) -> 
     The files are read from the one that was written last on, as the index tells, until no older one can say more, or
     very many were read.
     """
-    workspace, indexed = source.workspace, task_index.all_tasks(source.workspace)
+    workspace, indexed = source.tree.workspace, source.tree.tasks
     paths = {each.path: each.id for each in indexed}
     found.add(_commits(workspace, paths, ["*-state.md"], asked.since), source.branch)
     unread += [each.problem for each in sorted(indexed, key=lambda each: each.path) if each.problem]
