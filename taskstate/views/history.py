@@ -37,7 +37,7 @@ KINDS = (TASK, SESSION, FINDING, ROLE, DRIFT, TURN, HANDOFF, ARCHIVE, COMMIT, CH
 _NAMED = 3  # names in a line
 _MOST_COMMITS = 5_000  # that are looked at
 _MOST_READ = 400  # state files of all tasks, unless all entries are wanted: they take a second
-_MOST_TASKS = 3  # that a commit may touch by their files without naming one: more is no work on any of them
+_MOST_TASKS = 3  # that a commit touches without naming one: of more it is one entry, and of no task
 # By the event's name: its kind, and what is said of it before its note, out of its own keys.
 _EVENTS: Mapping[str, tuple[str, str]] = {
     "blocked": (TASK, ""),
@@ -73,7 +73,8 @@ class Entry(NamedTuple):
 
     `at` is in UTC; of an entry whose `precision` is a minute, its seconds say nothing. `event` is the kind more
     exactly. `number` is that of a session or a finding, and 0 for others. `path` is the file of a handoff, and the id
-    of a commit. What only another worktree has is told with its `branch`.
+    of a commit; one that touches many tasks and names none has no `task`. What only another worktree has is told with
+    its `branch`.
     """
 
     at: str
@@ -327,12 +328,14 @@ def _commits(workspace: Workspace, paths: Mapping[str, str], patterns: list[str]
         if not ids or git.toplevel(workspace.root) is None:
             return
         commits = git_log.log(workspace.root, after=after, most=_MOST_COMMITS)
-        touched = git_log.touching(workspace.root, patterns, _MOST_COMMITS) if commits else {}
+        touched = git_log.touching(workspace.root, patterns, commits[-1].id) if commits else {}
     except GitFailed:
         return
     for each in reversed(commits):
         tasks = [ids[key] for key in sorted(ids_named(each) & ids.keys())]
         own = sorted({paths[path] for path in touched.get(each.id, ()) if path in paths})
-        tasks = tasks or (own if len(own) <= _MOST_TASKS else [])
         text, by = f"{each.short} {each.subject}", each.author
+        if not tasks and len(own) > _MOST_TASKS:
+            tasks, text = [""], f"{text} ({len(own)} tasks)"
+        tasks = tasks or own
         yield from (Entry(each.time, SECOND, COMMIT, "commit", task, by, text, "git", 0, each.id) for task in tasks)

@@ -109,10 +109,10 @@ def commits_besides(root: Path, known: str, most: int) -> tuple[str, ...]:
     return tuple(git.run(["rev-list", "--topo-order", *bounds, "--"], root).decode("ascii").split()[:most])
 
 
-def touching(root: Path, patterns: Sequence[str], most: int) -> dict[str, tuple[str, ...]]:
-    """Return the newest commits of HEAD that touched files of these patterns, each with their paths from `root`.
+def touching(root: Path, patterns: Sequence[str], oldest: str) -> dict[str, tuple[str, ...]]:
+    """Return the commits of HEAD that touched files of these patterns, each with their paths from `root`.
 
-    A merge touches none. They are `most` at most.
+    They go back to the commit `oldest`. A merge touches none.
 
     Raises:
         GitFailed: git fails.
@@ -121,7 +121,7 @@ def touching(root: Path, patterns: Sequence[str], most: int) -> dict[str, tuple[
     if newest is None:
         return {}
     form = ("--format=%x01%H", "--name-only", "--no-renames", "-z", "--no-ext-diff", "--no-show-signature")
-    arguments = ["log", *form, "--relative", f"--max-count={most}", "--end-of-options", newest, "--", *patterns]
+    arguments = ["log", *form, "--relative", "--end-of-options", newest, f"^{oldest}^@", "--", *patterns]
     found: dict[str, list[str]] = {}
     paths: list[str] = []
     for part in git.run(arguments, root).split(b"\0"):

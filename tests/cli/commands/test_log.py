@@ -258,3 +258,29 @@ def test_what_another_worktree_has_alone_is_told_with_its_branch(turns: Turns, t
     assert [each["branch"] for each in entries(turns.cli, "102", "--kind", "task")] == ["side"]
     assert "1. There. [side]" in turns.cli.ok("log", "101")
     assert "there is no task 103" in turns.cli.refused("log", "103")
+
+
+def test_a_commit_is_of_the_tasks_that_it_names_else_of_those_whose_files_it_touches(turns: Turns) -> None:
+    """One that touches many without a word of them is told once: it formats, or brings all in."""
+    place = turns.place
+    for number in range(102, 107):
+        place.new(str(number))
+    place.commit("Many at once")
+    for task in ("102", "103"):
+        turns.cli.ok("edit", task, "--priority", "P1")
+    place.commit("Two files")
+    place.write("a.txt", "more\n")
+    place.commit("TASK-104: more")
+    place.commit("nothing to do with any")
+    told_of = [(each["task"], each["text"].partition(" ")[2]) for each in entries(turns.cli, "--kind", "commit")]
+    assert sorted(told_of) == [
+        ("", "Many at once (5 tasks)"),
+        ("101", "begin"),
+        ("102", "Two files"),
+        ("103", "Two files"),
+        ("104", "TASK-104: more"),
+    ]
+    told_of_one = [each["text"] for each in entries(turns.cli, "102", "--kind", "commit")]
+    assert [each.partition(" ")[2] for each in told_of_one] == ["Two files", "Many at once"]
+    since = place.git("rev-parse", "HEAD~1")
+    assert [each["task"] for each in entries(turns.cli, "--kind", "commit", "--since", since)] == ["104"]
