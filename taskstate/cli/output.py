@@ -146,15 +146,20 @@ class CommandLineCall(Call):
         return CommandLineCall(*self._again, self.output)
 
     @property
+    def width(self) -> int:
+        """How many columns the terminal has, or a pipe gets."""
+        if not sys.stdout.isatty():  # as most commands are run: the module is not needed
+            return super().width
+        from taskstate.cli.terminal import size
+
+        return size(sys.stdout)[0] or super().width
+
+    @property
     def screen(self) -> Screen:
         """The terminal, or what a pipe gets."""
-        from taskstate.cli.terminal import is_terminal
+        from taskstate.cli.terminal import is_terminal, size
 
-        plain = super().screen
-        if not is_terminal(sys.stdout):
-            return plain
-        size = os.get_terminal_size(sys.stdout.fileno())
-        return plain._replace(width=size.columns or plain.width, height=size.lines, is_live=True)
+        return super().screen._replace(height=size(sys.stdout)[1], is_live=is_terminal(sys.stdout))
 
     def problems(self, lines: tuple[str, ...]) -> None:
         """Print problems on standard error, even with `--quiet`."""

@@ -148,11 +148,16 @@ class Call:
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
     @property
+    def width(self) -> int:
+        """How many columns a line may have: as many for everybody, where it is read later."""
+        return 100
+
+    @property
     def screen(self) -> Screen:
         """What is shown is read by somebody later, and is the same whoever reads it."""
         from taskstate.views.layout import Screen
 
-        return Screen(self.now())
+        return Screen(self.now(), self.width)
 
     @property
     def reader(self) -> str:

@@ -48,7 +48,8 @@ def look(call: Call) -> tuple[Repository, tuple[Need, ...]]:
 
     root, workspace = call.conditions.root, call.workspace
     found = repository.read(workspace, f" --root {quoted(str(workspace.root))}" if root else "")
-    call.report_all_damage(tuple(each.problem for each in found.tasks if each.problem))
+    told = ((f"{each.tree.name}: " if each.tree.name else "") + each.problem for each in found.tasks if each.problem)
+    call.report_all_damage(tuple(told))
     return found, needs.needs(found, call.now(), call.told)
 
 
@@ -64,7 +65,8 @@ def _shapes(call: Call, repository: Repository) -> list[dict[str, object]]:
         workspace = each.tree.workspace
         loaded = workspace.load(workspace.root / each.task.path)
         shape = status_shape(workspace, loaded, call.reader, standing=standing[each.tree.name])
-        shapes.append(shape | ({"branch": each.branch} if each.branch else {}))
+        place = {"branch": each.branch, "worktree": each.tree.name}
+        shapes.append(shape | {key: value for key, value in place.items() if value})
     return shapes
 
 

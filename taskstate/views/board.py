@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import operator
+from datetime import UTC, datetime
 
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DROPPED, IN_PROGRESS
-from taskstate.model.write_metadata import moment
+from taskstate.model.write_metadata import moment, timestamp
 from taskstate.tasks.next_task import Ready, in_order, waiting_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.views import needs
 from taskstate.views.glance import newest_of
-from taskstate.views.layout import fit, labelled, lines_of, wrapped
+from taskstate.views.layout import cells, fit, labelled, lines_of, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ READY, WAITING = "ready", "waiting"
 COLUMNS = (READY, WAITING, IN_PROGRESS, BLOCKED, COMPLETE, DROPPED)
 _USUAL = COLUMNS[:-1]
 _DAYS = 7
+_WEEK = _DAYS * 24 * 60 * 60
 _MOST_CARDS = 200  # in a column that is asked for, and in data
 _CARDS = 10  # in a column of several, in a pipe
 _FEWEST = 3
@@ -106,7 +108,8 @@ def columns(
     needed = {(each.task, each.branch): each.kind for each in reversed(found) if each.is_listed}
     filled: dict[str, list[tuple[int, Card]]] = {name: [] for name in names or _USUAL}
     hidden = 0
-    for shown in _with_rows(repository, now):
+    begin = _week_before(now)
+    for shown in _with_rows(repository, begin):
         key = shown.task.id.casefold()
         current = newest[key]
         place, first = ready.get(key, (0, Ready(shown.task, 0)))
@@ -116,10 +119,10 @@ def columns(
         name = _column(shown, is_ready=key in ready and shown.task == current.task)
         if name not in filled or shown.task.kind == PERMANENT or (wanted and not wanted.takes(shown)):
             continue
-        if name == COMPLETE and not names and not _is_recent(shown, now):
+        card = Card(shown, needed.get((shown.task.id, shown.branch), ""), why, first.unblocks)
+        if name == COMPLETE and not names and card.updated < begin:
             hidden += 1
             continue
-        card = Card(shown, needed.get((shown.task.id, shown.branch), ""), why, first.unblocks)
         filled[name].append((place if name == READY else 0, card))
     in_place = {name: sorted(cards, key=operator.itemgetter(0)) for name, cards in filled.items()}
     return tuple(
@@ -128,9 +131,10 @@ def columns(
     )
 
 
-def _with_rows(repository: Repository, now: str) -> Iterator[Shown]:
+def _with_rows(repository: Repository, begin: str) -> Iterator[Shown]:
     """Yield the tasks; those that were completed lately have their rows, too, which others need not be read for."""
-    lately = [each for each in repository.tasks if each.task.status == COMPLETE and _is_recent(each, now)]
+    complete = (each for each in repository.tasks if each.task.status == COMPLETE)
+    lately = [each for each in complete if (each.task.closed or each.task.updated) >= begin]
     rows = {each.name: each.rows(s.task.path for s in lately if s.tree is each)[0] for each in repository.trees}
     for shown in repository.tasks:
         yield shown._replace(row=shown.row or rows[shown.tree.name].get(shown.task.path))
@@ -144,9 +148,10 @@ def _column(shown: Shown, *, is_ready: bool) -> str:
     return status if status in COLUMNS else BLOCKED
 
 
-def _is_recent(shown: Shown, now: str) -> bool:
-    then, end = moment(shown.task.closed or shown.task.updated), moment(now)
-    return then is None or end is None or end - then <= _DAYS * 86400
+def _week_before(now: str) -> str:
+    """Return the time a week ago as the files have it, so that thousands of them are compared as texts."""
+    end = moment(now)
+    return "" if end is None else timestamp(datetime.fromtimestamp(end - _WEEK, UTC))
 
 
 def shape(made: Iterable[Column]) -> list[Mapping[str, object]]:
@@ -168,18 +173,11 @@ def text(made: Sequence[Column], screen: Screen, *, is_named: bool) -> str:
         blocks = [[_head(each), *_lines(each, most, screen.columns, screen), ""] for each in shown]
         return lines_of((*(line for block in blocks for line in block), *_rest(shown, most, screen)))
     width = (screen.columns - _GAP * (len(shown) - 1)) // len(shown)
-    parts = [[_head(each), *_lines(each, most, width, screen)] for each in shown]
+    parts = [[fit(_head(each), width), *_lines(each, most, width, screen)] for each in shown]
     height = max(map(len, parts))
     rows = ([part[at] if at < len(part) else "" for part in parts] for at in range(height))
-    lines = [(" " * _GAP).join(fit_all(row, width)) for row in rows]
+    lines = [(" " * _GAP).join(each + " " * (width - cells(each)) for each in row) for row in rows]
     return lines_of((*lines, *_rest(shown, most, screen)))
-
-
-def fit_all(row: Iterable[str], width: int) -> Iterator[str]:
-    """Yield the cells of a row, each as wide as its column; a second line keeps its indent."""
-    for each in row:
-        indent = len(each) - len(each.lstrip(" "))
-        yield " " * indent + fit(each, width - indent)
 
 
 def _head(column: Column) -> str:

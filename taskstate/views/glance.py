@@ -57,7 +57,7 @@ def newest_of(repository: Repository) -> Mapping[str, Shown]:
 
 def totals(repository: Repository) -> Mapping[str, int]:
     """Return how many tasks have each status, and how many are ready; of several versions the newest counts."""
-    tasks = [each.task for each in newest_of(repository).values()]
+    tasks = [each.task for each in newest_of(repository).values() if each.task.kind != PERMANENT]
     counts = Counter(each.status for each in tasks)
     ready = sum(each.task.status == CREATED for each in in_order(tasks, len(tasks)).ready)
     return {**{each: counts[each] for each in (IN_PROGRESS, BLOCKED, CREATED, COMPLETE, DROPPED)}, "ready": ready}

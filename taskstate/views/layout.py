@@ -13,7 +13,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_PLAIN_WIDTH, _LEAST_WIDTH = 100, 40
+_LEAST_WIDTH = 40
 NARROW = 70  # below this many columns nothing stands side by side
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 _DAYS = 2  # from here on an age is in days
@@ -28,7 +28,7 @@ class Screen(NamedTuple):
     """
 
     now: str
-    width: int = _PLAIN_WIDTH
+    width: int = 100
     height: int = 0
     is_live: bool = False
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
-from taskstate.brief.attention import differing
+from taskstate.brief.attention import Differing, differing
 from taskstate.context.check import stale_parts
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted, first_of, quoted
@@ -23,7 +23,7 @@ from taskstate.permanent.readers import standings
 from taskstate.snapshots import drift
 from taskstate.storage import folders
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.views.repository import Difference, Shown
+from taskstate.views.repository import Shown
 from taskstate.workspace import allowed_commands, task_index
 from taskstate.workspace.allowed_commands import Command
 from taskstate.writing.startup import losses_of
@@ -163,7 +163,7 @@ def _written(mark: str) -> str:
 
 
 def _at(seconds: float) -> str:
-    return timestamp(datetime.fromtimestamp(seconds, UTC))
+    return timestamp(datetime.fromtimestamp(seconds, UTC)) if seconds else ""
 
 
 def _is_older(then: str, now: str, seconds: int) -> bool:
@@ -206,58 +206,52 @@ def _absent(tree: Tree, path: str) -> Shown:
 
 def _drifts(tree: Tree, own: Iterable[Shown]) -> Iterator[Need]:
     """Yield where the working tree is not what was left; with one look at the tree, most tasks need no other."""
-    candidates = [each for each in own if each.facts and (each.facts.drifted or each.facts.left)]
+    candidates = [(each, each.facts) for each in own if each.facts and (each.facts.drifted or each.facts.left)]
     try:
         now = tree.now.tree if candidates else ""
     except TaskstateError as error:
         yield Need(UNKNOWN, "", "", f"drift: {error}")
-        candidates, now = [each for each in candidates if each.facts and each.facts.drifted], ""
-    for shown in candidates:
-        drifted, left = (shown.facts.drifted, shown.facts.left) if shown.facts else ((), "")
-        if drifted or left != now:
-            yield from _drift(shown, drifted, _difference(shown) if now else None)
+        now = ""
+    for shown, facts in candidates:
+        if facts.drifted or (now and facts.left != now):
+            yield from _drift(shown, facts.drifted, is_here=bool(now))
 
 
-def _drift(shown: Shown, drifted: Sequence[str], found: Difference | None) -> Iterator[Need]:
-    """Yield that the tree is not what was left: as counted, or as it differs now."""
-    if found is None or (drifted and not found.command):
-        verify = f"taskstate snapshot verify {shown.task.id} --role {drifted[0]}"
-        found = Difference(drifted[0], (), verify, "")
-    if not found.command:
-        yield Need(UNKNOWN, "", "", f"drift: {found.who or f'what task {shown.task.id} left was never in this clone'}")
-    elif found.paths or drifted:
+def _drift(shown: Shown, drifted: Sequence[str], *, is_here: bool) -> Iterator[Need]:
+    """Yield that the tree is not what was left: as it was counted, or as it differs now."""
+    task, roles = shown.task, shown.tree.workspace.config.roles
+    role = drifted[0] if drifted else ""
+    found: Differing | None = Differing(role, (), f"taskstate snapshot verify {task.id} --role {role}")
+    try:
+        seen = _difference(shown) if is_here else None
+        found = found if drifted and not (seen and seen.is_here) else seen
+    except TaskstateError as error:
+        yield Need(UNKNOWN, "", "", f"drift of task {task.id}: {error}")
+    if found and not found.is_here:
+        yield Need(UNKNOWN, "", "", f"drift: what task {task.id} left was never in this clone")
+    elif found and (found.paths or drifted):
         what = f"{drift.first_paths(found.paths)} {'is' if len(found.paths) == 1 else 'are'}" if found.paths else ""
-        accept = [f'snapshot resolve {shown.task.id} --note "WHY"'] if found.who in _roles(shown) else []
-        actions = (found.command.removeprefix("taskstate "), *accept)
+        accept = [f'snapshot resolve {task.id} --note "WHY"'] if found.role in roles else []
         text = f"{what or 'the tree is'} not what {found.who} left"
-        since, detail = found.since or shown.task.updated, ", ".join(found.paths)
-        yield _need(DRIFT, shown, text, *actions, since=since, detail=detail)
+        since, detail = _newest_change(shown, found.paths) or task.updated, ", ".join(found.paths)
+        yield _need(DRIFT, shown, text, found.command.removeprefix("taskstate "), *accept, since=since, detail=detail)
 
 
-def _roles(shown: Shown) -> tuple[str, ...]:
-    return shown.tree.workspace.config.roles
+def _newest_change(shown: Shown, paths: Iterable[str]) -> str:
+    """Return when the newest of these files was changed; empty where none is there."""
+    root = shown.tree.workspace.root
+    statuses = (folders.find(root / drift.unquoted(each).decode("utf-8", "replace")) for each in paths)
+    return _at(max((each.st_mtime for each in statuses if each), default=0.0))
 
 
-def _difference(shown: Shown) -> Difference:
+def _difference(shown: Shown) -> Differing | None:
     """Compare the working tree with what a task's last turn left; remembered until a file or the tree changes."""
     tree, workspace = shown.tree, shown.tree.workspace
-    known = tree.drifts.get(shown.task.path)
-    if known:
-        return known
-    try:
-        found = differing(workspace, workspace.load(workspace.root / shown.task.path))
-    except TaskstateError as error:
-        return Difference(f"task {shown.task.id}: {error.message}", (), "", "")
-    if found is None:  # another command has just changed it
-        return Difference("", (), "-", "")
-    statuses = (folders.find(workspace.root / drift.unquoted(each).decode("utf-8", "replace")) for each in found.paths)
-    times = [status.st_mtime for status in statuses if status]
-    command = found.command if found.is_here else ""
-    entry = Difference(found.who if command else "", found.paths, command, _at(max(times)) if times else "")
-    if not tree.files.unsettled:
-        tree.drifts.put(shown.task.path, entry)
+    found = tree.drifts.get(shown.task.path) or differing(workspace, workspace.load(workspace.root / shown.task.path))
+    if found and not tree.files.unsettled:
+        tree.drifts.put(shown.task.path, found)
         tree.drifts.save()
-    return entry
+    return found
 
 
 def _untrusted(tree: Tree, own: Sequence[Shown]) -> Iterator[Need]:

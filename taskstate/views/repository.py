@@ -10,6 +10,7 @@ import os
 from functools import cached_property
 from pathlib import Path
 
+from taskstate.brief.attention import Differing
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of, quoted
 from taskstate.model.names import id_key
@@ -24,7 +25,7 @@ from taskstate.workspace import task_index
 from taskstate.workspace.workspace import find_workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from taskstate.snapshots.base import CurrentTree
     from taskstate.views.facts import Facts
@@ -34,18 +35,6 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
 
 _NAMED = 1  # branches in a label
-
-
-class Difference(NamedTuple):
-    """What differs in a working tree from what somebody left there: the paths, and when the newest of them changed.
-
-    The `command` shows it; it is empty where that cannot be told, and `who` says then why, if more is known.
-    """
-
-    who: str
-    paths: Sequence[str]
-    command: str
-    since: str
 
 
 class Shown(NamedTuple):
@@ -120,10 +109,10 @@ class Tree(_Tree):
         return current_tree(self.workspace)
 
     @cached_property
-    def drifts(self) -> Cache[Difference]:
+    def drifts(self) -> Cache[Differing]:
         """What was found to differ in the working tree as it is, by the path of the task's file."""
         rests_on = f"{self.now.tree} {self.now.head} {self.files.mark()}"
-        return Cache(self.workspace.private.cache("drift.json"), Difference._make, rests_on=rests_on)
+        return Cache(self.workspace.private.cache("drift.json"), Differing._make, rests_on=rests_on)
 
     @cached_property
     def branch(self) -> str:

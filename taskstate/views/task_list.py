@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 READY, WAITING = "ready", "waiting"
 _NO_SHAPE: tuple[str, dict[str, Any]] = ("", {})
 _MOST_TABLES = 4  # a table of ten thousand tasks takes a megabyte
-_COLUMNS = ("ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE")
+_COLUMNS = ("ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE", "")
+_NARROW = 70
+_WIDTH, _LEAST = 100, 12  # columns of the table in a pipe, and of a title on a narrow terminal
 
 
 class Listed(NamedTuple):
@@ -123,13 +125,14 @@ def read_tasks(workspace: Workspace, listed: StateFiles, paths: Sequence[str]) -
     return _all_tasks(workspace, listed, shaped=False, only=paths)[0]
 
 
-def table(
+def table(  # noqa: PLR0913 - which tasks, what is known of them, and the width
     workspace: Workspace,
     *,
     status: str = "",
     area: str = "",
     standing: str = "",
     damaged: Mapping[str, str] | None = None,
+    width: int = _WIDTH,
 ) -> Table:
     """Return the table of the tasks that match, as in `list_tasks`; `damaged` are files of which others have told it.
 
@@ -138,7 +141,7 @@ def table(
     listed, most = task_index.state_files(workspace), workspace.config.size.max_sessions
     place = workspace.private.cache("table.json")
     cache = Cache(place, _text, rests_on=f"{listed.mark()} {most}", max_entries=_MOST_TABLES)
-    name = f"{status}\n{area}\n{standing}"
+    name = f"{status}\n{area}\n{standing}\n{width}"
     busy = _elsewhere(workspace)
     remembered = None if damaged or busy else cache.get(name)
     if remembered is not None:
@@ -146,7 +149,7 @@ def table(
     found, is_lasting = _all_tasks(workspace, listed, shaped=False)
     found = found._replace(tasks=_matching(found.tasks, status, area, standing))
     tasks = [_with_turn(each, busy) for each in found.tasks]
-    text = listing(tasks, most, {**found.problems, **(damaged or {})})
+    text = listing(tasks, most, {**found.problems, **(damaged or {})}, width)
     if is_lasting and not found.unread and not damaged and not busy and folders.is_folder(workspace.state_root):
         cache.put(name, text)
         cache.save()
@@ -274,29 +277,45 @@ def _standing(task: Listed, complete: set[str]) -> str:
     return READY if upstream_complete and task.status != BLOCKED else WAITING
 
 
-def listing(tasks: list[Listed], most: int, problems: Collection[str] = ()) -> str:
+def listing(tasks: list[Listed], most: int, problems: Collection[str] = (), width: int = _WIDTH) -> str:
     """Return the tasks as a table, one line each, followed by the table of session counts.
 
-    `problems` are the paths of damaged files, whose rows are marked.
+    `problems` are the paths of damaged files, whose rows are marked. Of a title that goes beyond the `width` as much is
+    left out as is needed; what it is marked with stays.
     """
     rows = [_COLUMNS, *(_row(each, most, problems) for each in tasks)]
     read = {each.path for each in tasks}
     unread = (own_file(path) for path in problems if path not in read)
-    rows += [((own and own.id) or "?", *("-" for _ in _COLUMNS[2:]), "(damaged)") for own in unread]
-    rows = [tuple(map(one_line, row)) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    return "\n".join([*lines, "", guidance(most)]) if len(rows) > 1 else "no tasks"
+    rows += [((own and own.id) or "?", *("-" for _ in _COLUMNS[2:-1]), "", "(damaged)") for own in unread]
+    kept = slice(2, 2) if width < _NARROW else slice(2, -2)  # on a narrow terminal only id, status and title
+    rows = [tuple(map(one_line, (*row[:2], *row[kept], *row[-2:]))) for row in rows]
+    widths = [max(map(len, column)) for column in [*zip(*rows, strict=True)][:-2]]
+    room = width - sum(widths) - 2 * len(widths)
+    lines = ["  ".join((*map(str.ljust, row, widths), _title(row[-2], row[-1], room))).rstrip() for row in rows]
+    told = [] if width < _NARROW else ["", guidance(most)]
+    return "\n".join([*lines, *told]) if len(rows) > 1 else "no tasks"
 
 
 def _row(task: Listed, most: int, problems: Collection[str]) -> tuple[str, ...]:
     status, size_kb = task.status or "?", str(task.size_kb)
     is_damaged = task.path in problems
     if task.kind == PERMANENT:
-        marked = f"[PERMANENT] {task.title} (damaged)" if is_damaged else f"[PERMANENT] {task.title}"
-        return task.id, status, task.progress, "-", "-", size_kb, marked
+        marks = "(damaged)" if is_damaged else ""
+        return task.id, status, task.progress, "-", "-", size_kb, f"[PERMANENT] {task.title}", marks
     size = "-" if status in CLOSED else "divided" if task.divided else sizing(task.sessions, most).name
     unread = "(damaged)" if is_damaged else "" if task.is_whole else "(cannot be read fully: run `taskstate lint`)"
     turn = f"[{task.turn}]" if task.turn and status not in CLOSED else ""
-    title = " ".join(filter(None, (task.title, unread, turn)))
-    return task.id, status, task.progress, str(task.sessions), size, size_kb, title
+    marks = " ".join(filter(None, (unread, turn)))
+    return task.id, status, task.progress, str(task.sessions), size, size_kb, task.title, marks
+
+
+def _title(title: str, marks: str, room: int) -> str:
+    """Return a title with its marks in so many columns."""
+    whole = " ".join(filter(None, (title, marks)))
+    if len(whole) <= room and whole.isascii():
+        return whole
+    from taskstate.views.layout import cells, fit
+
+    if cells(whole) <= room:
+        return whole
+    return fit(f"{fit(title, max(room - cells(marks) - 1, _LEAST)).rstrip()} {marks}", max(room, _LEAST)).rstrip()

@@ -63,6 +63,7 @@ READERS = [
     ("list", "--format", "json"),
     ("next",),
     ("status",),
+    ("board",),
     ("lint",),
     ("lint", "docs"),
     ("fmt", "--check", "docs"),

@@ -44,6 +44,7 @@ ONCE_EACH: dict[str, tuple[str, ...]] = {
     "list": ("list",),
     "search": ("search", "JWT"),
     "status": ("status",),
+    "board": ("board",),
     "session": SESSION,
     "feature": ("feature", "add", "101", "jwt-2", "verifies a JWT"),
     "phase": ("phase", "add", "101", "1", "--name", "Tokens", "--objective", "Issue them"),
