@@ -121,13 +121,13 @@ class _Found:
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
         self._known = set[Entry]()
-        self._kept: list[tuple[tuple[str, bool, str], str, int, Entry]] = []
+        self._kept: list[tuple[tuple[str, bool, str, str, bool], int, Entry]] = []
 
     def add(self, entries: Iterable[Entry], branch: str) -> None:
         """Add those of the entries of one source that are wanted, and that no worktree before had."""
         new = [(at, each) for at, each in enumerate(entries) if self._asked.wants(each) and each not in self._known]
         self._known.update(each for _, each in new)
-        every = [*self._kept, *((_moment(each), each.task, at, each._replace(branch=branch)) for at, each in new)]
+        every = [*self._kept, *((_order(each), at, each._replace(branch=branch)) for at, each in new)]
         self._kept = nlargest(self._asked.most + 1 if self._asked.most else len(every), every)
 
     def needs(self, updated: str) -> bool:
@@ -142,8 +142,8 @@ class _Found:
         return History(tuple(entries[:most]), has_more or len(entries) > most, tuple(unread))
 
 
-def _moment(entry: Entry) -> tuple[str, bool, str]:
-    return entry.at[:16], entry.precision == SECOND, entry.at
+def _order(entry: Entry) -> tuple[str, bool, str, str, bool]:
+    return entry.at[:16], entry.precision == SECOND, entry.at, entry.task, entry.kind != COMMIT
 
 
 class Source(NamedTuple):

@@ -282,5 +282,7 @@ def test_a_commit_is_of_the_tasks_that_it_names_else_of_those_whose_files_it_tou
     ]
     told_of_one = [each["text"] for each in entries(turns.cli, "102", "--kind", "commit")]
     assert [each.partition(" ")[2] for each in told_of_one] == ["Two files", "Many at once"]
-    since = place.git("rev-parse", "HEAD~1")
-    assert [each["task"] for each in entries(turns.cli, "--kind", "commit", "--since", since)] == ["104"]
+    later = {"GIT_COMMITTER_DATE": "2099-01-01T00:00:00Z"}
+    place.git("commit", "--quiet", "--allow-empty", "-m", "Task: 105", env=later)
+    since = entries(turns.cli, "--kind", "commit", "--since", place.git("rev-parse", "HEAD"))
+    assert [(each["task"], each["at"]) for each in since] == [("105", "2099-01-01T00:00:00Z")]
