@@ -35,7 +35,7 @@ COMMANDS: Mapping[str, Command] = {
     "finish": _own("finish", "end a turn: session, checks, snapshot, and what comes next"),
     "brief": _own("brief", "print a briefing for an agent that starts on a task, within a token budget"),
     "list": _own("list", "list tasks"),
-    "log": _own("log", "show what happened: sessions, findings, roles, drift, handoffs and commits in one history"),
+    "log": _own("log", "show what happened: sessions, findings, drift, handoffs and commits"),
     "search": _own("search", "find a text in the files of all tasks"),
     "status": _own("status", "show what needs a person, and what is at work"),
     "board": _own("board", "show the tasks in columns, with what each needs"),

@@ -132,11 +132,5 @@ def _more(found: History, asked: Log, number: int) -> str:
 
 
 OPERATIONS = (
-    Operation(
-        "log",
-        "show what happened: sessions, findings, roles, drift, handoffs and commits in one history",
-        log,
-        Log,
-        is_view=True,
-    ),
+    Operation("log", "show what happened: sessions, findings, drift, handoffs and commits", log, Log, is_view=True),
 )

@@ -40,12 +40,7 @@ _MOST_READ = 400  # state files of all tasks, unless all entries are wanted: the
 _MOST_TASKS = 3  # that a commit touches without naming one: of more it is one entry, and of no task
 # By the event's name: its kind, and what is said of it before its note, out of its own keys.
 _EVENTS: Mapping[str, tuple[str, str]] = {
-    "blocked": (TASK, ""),
-    "unblocked": (TASK, ""),
-    "dropped": (TASK, ""),
-    "reopened": (TASK, ""),
-    "closed": (TASK, ""),
-    "renumbered": (TASK, ""),
+    **dict.fromkeys(("blocked", "unblocked", "dropped", "reopened", "closed", "renumbered"), (TASK, "")),
     "waived": (TASK, "complete without all that was wanted"),
     "finding-raised": (FINDING, "{finding}."),
     "finding-answered": (FINDING, "{finding} answered"),

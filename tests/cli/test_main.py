@@ -64,6 +64,7 @@ ONCE_EACH: dict[str, tuple[str, ...]] = {
     "next": ("next",),
     "chain": ("chain", "status"),
     "graph": ("graph",),
+    "log": ("log", "101"),
     "permanent": ("permanent", "status"),
     "impact": ("impact", "add", "module", "api", "--planned"),
     "complete": ("complete", "101", "--force", "--note", "as far as it goes"),
