@@ -135,9 +135,11 @@ def _with_rows(repository: Repository, begin: str) -> Iterator[Shown]:
     """Yield the tasks; those that were completed lately have their rows, too, which others need not be read for."""
     complete = (each for each in repository.tasks if each.task.status == COMPLETE)
     lately = [each for each in complete if (each.task.closed or each.task.updated) >= begin]
-    rows = {each.name: each.rows(s.task.path for s in lately if s.tree is each)[0] for each in repository.trees}
+    trees = {each.tree.name: each.tree for each in lately}.values()
+    rows = {each.name: each.rows(s.task.path for s in lately if s.tree is each)[0] for each in trees}
     for shown in repository.tasks:
-        yield shown._replace(row=shown.row or rows[shown.tree.name].get(shown.task.path))
+        row = shown.row or rows.get(shown.tree.name, {}).get(shown.task.path)
+        yield shown._replace(row=row) if row is not shown.row else shown
 
 
 def _column(shown: Shown, *, is_ready: bool) -> str:

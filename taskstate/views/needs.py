@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from functools import cache
 
 from taskstate.brief.attention import Differing, differing
 from taskstate.context.check import stale_parts
@@ -17,7 +18,7 @@ from taskstate.model import config
 from taskstate.model.document_kinds import PERMANENT
 from taskstate.model.permanent import COSMETIC, shown_version
 from taskstate.model.statuses import BLOCKED as IS_BLOCKED
-from taskstate.model.statuses import COMPLETE, IN_PROGRESS
+from taskstate.model.statuses import IN_PROGRESS
 from taskstate.model.write_metadata import moment, timestamp
 from taskstate.permanent.readers import standings
 from taskstate.snapshots import drift
@@ -178,7 +179,7 @@ def _times(number: int) -> str:
 
 def _waits_for_nobody(shown: Shown) -> bool:
     upstream = {each.casefold() for each in shown.task.depends_on}
-    return not upstream or {t.id.casefold() for t in shown.tree.tasks if t.status == COMPLETE} >= upstream
+    return shown.tree.complete >= upstream
 
 
 # What also rests on the worktree, on git, or on what the user has allowed
@@ -257,12 +258,13 @@ def _difference(shown: Shown) -> Differing | None:
 def _untrusted(tree: Tree, own: Sequence[Shown]) -> Iterator[Need]:
     """Yield the checks that nobody has allowed to run: of many tasks that want the same ones, once."""
     granted = allowed_commands.read_grants(tree.workspace.root)
+    allowed = cache(lambda command: granted.allows(Command("shell", command)))
     waiting: dict[tuple[str, ...], list[Shown]] = {}
     for shown in own:
         facts = shown.facts
         if facts and facts.is_active and shown.task.kind != PERMANENT:
             wanted = facts.commands or config.validation_commands(tree.workspace.config, shown.task.area)[1]
-            refused = tuple(each for each in wanted if not granted.allows(Command("shell", each)))
+            refused = tuple(each for each in wanted if not allowed(each))
             if refused:
                 waiting.setdefault(refused, []).append(shown)
     for refused, tasks in waiting.items():

@@ -14,7 +14,7 @@ from taskstate.brief.attention import Differing
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of, quoted
 from taskstate.model.names import id_key
-from taskstate.model.statuses import CLOSED
+from taskstate.model.statuses import CLOSED, COMPLETE
 from taskstate.storage import folders
 from taskstate.storage.cache import Cache
 from taskstate.storage.git import client as git
@@ -118,6 +118,11 @@ class Tree(_Tree):
     def branch(self) -> str:
         """The branch that is checked out, or the name of the folder."""
         return git.branch(self.workspace.root) or self.workspace.root.name
+
+    @cached_property
+    def complete(self) -> frozenset[str]:
+        """The case-folded ids of the tasks that are complete."""
+        return frozenset(each.id.casefold() for each in self.tasks if each.status == COMPLETE)
 
     def rows(self, paths: Iterable[str]) -> tuple[Mapping[str, Listed], Mapping[str, str]]:
         """Return the rows of the list for these paths, and what is wrong with any of the files."""

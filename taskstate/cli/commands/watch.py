@@ -9,6 +9,7 @@ import time
 from taskstate.cli.terminal import is_terminal
 from taskstate.errors import TaskstateError
 from taskstate.model import names
+from taskstate.operations.call import collect_garbage_often
 from taskstate.operations.result import Result
 from taskstate.storage import folders
 from taskstate.typed import TYPE_CHECKING, TypeVar
@@ -65,6 +66,7 @@ def watch(call: CommandLineCall, asked: Lint, lint: Callable[[CommandLineCall, L
 
 
 def _repeat(call: CommandLineCall, run: Callable[[CommandLineCall], Result], changes: Iterator[None]) -> None:
+    collect_garbage_often()
     for _change in changes:  # the first one means that watching has started
         again = call.again()  # all caches are stale, even the configuration
         if is_terminal(sys.stdout):
