@@ -127,6 +127,9 @@ def group() -> Any:  # noqa: ANN401 - declared as the value of any field
 TASK = positional("ID", "task: 101, #101, TASK-101, task-101-state.md or a path")
 
 
+EXPECT_TREE = option("TREE", "accept drift only while this is the working tree, as `snapshot verify` names it")
+
+
 class OfTask(NamedTuple):
     """The arguments of an operation on a task that takes no others."""
 

@@ -144,6 +144,13 @@ def read(workspace: Workspace, flags: str = "") -> Repository:
 
     A command needs the `flags` to work in this worktree.
     """
+    trees, unread = trees_of(workspace, flags)
+    shown = [each for tree in trees for each in _read(tree, _own(tree, trees))]
+    return Repository(tuple(trees), tuple(sorted(shown, key=lambda each: each.order)), tuple(unread))
+
+
+def trees_of(workspace: Workspace, flags: str = "") -> tuple[list[Tree], list[str]]:
+    """Return the worktrees of a repository, this one first, and which others cannot be read and why."""
     trees, unread = [Tree(workspace, flags=flags)], []
     for path in worktrees(workspace):
         try:
@@ -153,8 +160,7 @@ def read(workspace: Workspace, flags: str = "") -> Repository:
         except TaskstateError as error:
             trees = [each for each in trees if each.name != str(path)]
             unread.append(f"the worktree {path}: {error.message}")
-    shown = [each for tree in trees for each in _read(tree, _own(tree, trees))]
-    return Repository(tuple(trees), tuple(sorted(shown, key=lambda each: each.order)), tuple(unread))
+    return trees, unread
 
 
 def _own(tree: Tree, trees: list[Tree]) -> Mapping[str, str]:

@@ -73,6 +73,7 @@ READERS = [
     ("session", "add", "9", "--did", "x", "--state", "s", "--next", "n"),
     ("chain", "show", "9"),
     ("graph",),
+    ("log",),
     ("doctor",),
 ]
 

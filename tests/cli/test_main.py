@@ -66,6 +66,7 @@ ONCE_EACH: dict[str, tuple[str, ...]] = {
     "chain": ("chain", "status"),
     "graph": ("graph",),
     "report": ("report", "--pull-request"),
+    "log": ("log", "101"),
     "permanent": ("permanent", "status"),
     "impact": ("impact", "add", "module", "api", "--planned"),
     "complete": ("complete", "101", "--force", "--note", "as far as it goes"),

@@ -80,6 +80,7 @@ READS: tuple[tuple[str, ...], ...] = (
     ("brief", "101"),
     ("graph",),
     ("report", "--pull-request", "--base=HEAD~1"),
+    ("log",),
     ("session", "list", "101"),
     ("session", "show", "101", "1"),
     ("phase", "show", "101"),
