@@ -27,7 +27,9 @@ class Command(NamedTuple):
 # By who asks: to look at the work, to do it, to decide on it; what agents share; what keeps the files in order.
 _BY_GROUP: Mapping[str, Mapping[str, str]] = {
     "look": {
-        "status": "show the roles, findings and next steps of the tasks in progress",
+        "status": "show what needs a person, and what is at work",
+        "board": "show the tasks in columns, with what each needs",
+        "log": "show what happened: sessions, findings, drift, handoffs and commits",
         "show": "show a task, or one section of it",
         "list": "list tasks",
         "search": "find a text in the files of all tasks",
