@@ -7,6 +7,7 @@ import textwrap
 import unicodedata
 
 from taskstate.model.write_metadata import moment
+from taskstate.secrets.mask import masked
 from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -73,6 +74,7 @@ def fit(text: str, width: int) -> str:
     """Return a text in one line that takes exactly so many columns: cut with an ellipsis, or filled with blanks."""
     line = " ".join(one_line(text).split())
     if cells(line) > width:
+        line = masked(line)  # half of a credential would not be known for one
         while line and cells(line) >= width:
             line = line[: width - 1] if line.isascii() else line[:-1]
         line = (line + "\u2026")[: max(width, 0)]
@@ -88,7 +90,7 @@ def labelled(text: str, label: str, width: int) -> str:
 
 def wrapped(text: str, screen: Screen, indent: str = "  ") -> list[str]:
     """Return a text in as many lines as it needs."""
-    line = " ".join(one_line(text).split())
+    line = masked(" ".join(one_line(text).split()))
     return textwrap.wrap(line, screen.columns, initial_indent=indent, subsequent_indent=indent)
 
 

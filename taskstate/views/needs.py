@@ -215,16 +215,16 @@ def _drifts(tree: Tree, own: Iterable[Shown]) -> Iterator[Need]:
         now = ""
     for shown, facts in candidates:
         if facts.drifted or (now and facts.left != now):
-            yield from _drift(shown, facts.drifted, is_here=bool(now))
+            yield from _drift(shown, facts.drifted, now)
 
 
-def _drift(shown: Shown, drifted: Sequence[str], *, is_here: bool) -> Iterator[Need]:
-    """Yield that the tree is not what was left: as it was counted, or as it differs now."""
+def _drift(shown: Shown, drifted: Sequence[str], now: str) -> Iterator[Need]:
+    """Yield that the tree is not what was left: as it was counted, or as it differs `now`, if that is known."""
     task, roles = shown.task, shown.tree.workspace.config.roles
     role = drifted[0] if drifted else ""
     found: Differing | None = Differing(role, (), f"taskstate snapshot verify {task.id} --role {role}")
     try:
-        seen = _difference(shown) if is_here else None
+        seen = _difference(shown) if now else None
         found = found if drifted and not (seen and seen.is_here) else seen
     except TaskstateError as error:
         yield Need(UNKNOWN, "", "", f"drift of task {task.id}: {error}")
@@ -232,7 +232,8 @@ def _drift(shown: Shown, drifted: Sequence[str], *, is_here: bool) -> Iterator[N
         yield Need(UNKNOWN, "", "", f"drift: what task {task.id} left was never in this clone")
     elif found and (found.paths or drifted):
         what = f"{drift.first_paths(found.paths)} {'is' if len(found.paths) == 1 else 'are'}" if found.paths else ""
-        accept = [f'snapshot resolve {task.id} --note "WHY"'] if found.role in roles else []
+        resolve = f'snapshot resolve {task.id} --expect-tree {now[: drift.TREE_DIGITS]} --note "WHY"'
+        accept = [resolve] if now and found.role in roles else []
         text = f"{what or 'the tree is'} not what {found.who} left"
         since, detail = _newest_change(shown, found.paths) or task.updated, ", ".join(found.paths)
         yield _need(DRIFT, shown, text, found.command.removeprefix("taskstate "), *accept, since=since, detail=detail)

@@ -62,3 +62,14 @@ def test_bars_are_for_a_terminal() -> None:
     """A pipe has the numbers; of nothing there is no bar."""
     live = Screen(NOW, is_live=True)
     assert (live.bar(5, 8), live.bar(0, 0), Screen(NOW).bar(5, 8)) == ("######....", "", "")
+
+
+def test_a_credential_is_masked_before_it_is_cut() -> None:
+    """Half of one would not be known for one, neither at the end of a line nor at the beginning of the next."""
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    for said in (
+        layout.fit(f"a title {token}", 30),
+        "".join(layout.wrapped(f"a title {token}", Screen(NOW, width=40))),
+    ):
+        assert "ghp_" not in said
+        assert "****" in said

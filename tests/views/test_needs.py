@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from taskstate.permanent import decide
+from taskstate.storage.git import worktree
 from taskstate.views import needs, repository
 from taskstate.workspace.workspace import find_workspace
 from taskstate.writing.startup import losses_of
@@ -204,14 +205,18 @@ def worked(tmp_path: Path) -> GitPlace:
 
 
 def test_drift_is_seen_before_a_command_counts_it(worked: GitPlace) -> None:
-    """The tree itself is compared, nothing is written, and what was seen is remembered until something changes."""
+    """The tree itself is compared, nothing is written, and what was seen is remembered until something changes.
+
+    What accepts it accepts this tree and no other.
+    """
     assert listed(worked) == []
     worked.write("src/b.py", "b = 3\n")
-    before = tree(worked.root)
+    before, space = tree(worked.root), worked.workspace
+    now = worktree.tree_id(worked.root, space.is_ours, folder=space.config.root)
     for _ in range(2):
         (need,) = [each for each in found(worked) if each.is_listed]
         assert (need.kind, need.text) == (needs.DRIFT, "src/b.py is not what implementer left")
-        assert need.actions[1] == 'taskstate snapshot resolve 101 --note "WHY"'
+        assert need.actions[1] == f'taskstate snapshot resolve 101 --expect-tree {now[:12]} --note "WHY"'
     assert tree(worked.root) == before
     worked.write("src/b.py", "b = 2\n")
     assert listed(worked) == []
