@@ -213,6 +213,7 @@ def test_drift_is_seen_before_a_command_counts_it(worked: GitPlace) -> None:
     worked.write("src/b.py", "b = 3\n")
     before, space = tree(worked.root), worked.workspace
     now = worktree.tree_id(worked.root, space.is_ours, folder=space.config.root)
+    assert now
     for _ in range(2):
         (need,) = [each for each in found(worked) if each.is_listed]
         assert (need.kind, need.text) == (needs.DRIFT, "src/b.py is not what implementer left")
