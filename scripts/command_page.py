@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from taskstate.__main__ import commands
 from taskstate.operations.arguments import shown
-from taskstate.operations.index import operations_of
+from taskstate.operations.index import by_group, operations_of
 from taskstate.operations.operation import is_required
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ PAGES = {
     "archive": "archiving.md",
     "chain": "chains.md",
     "graph": "chains.md#drawing-them",
+    "report": "pull-requests.md",
     "permanent": "permanent.md",
     "impact": "impact-map.md",
     "complete": "lifecycle.md#completing",
@@ -60,12 +61,16 @@ def with_reference(page: str) -> str:
     before, _, rest = page.partition(BEGIN)
     _, _, after = rest.partition(END)
     table = commands()
-    every = [each for command in table for each in operations_of(command, table)]
-    return f"{before}{BEGIN}\n{_overview(table, every)}\n{_comparing(every)}\n{reference(every)}{END}{after}"
+    groups = by_group(table)
+    every = [each for rows in groups.values() for command in rows for each in operations_of(command, table)]
+    overview = "\n".join(
+        f"**{group[0].upper()}{group[1:]}**\n\n{_overview(rows, every)}" for group, rows in groups.items()
+    )
+    return f"{before}{BEGIN}\n{overview}\n{_comparing(every)}\n{reference(every)}{END}{after}"
 
 
 def _overview(table: Mapping[str, Command], every: Sequence[Operation]) -> str:
-    """Return the table of commands, each with links to its operations."""
+    """Return the table of some commands, each with links to its operations."""
     lines = ["| command | what it does |", "| --- | --- |"]
     for name, command in table.items():
         own = [each.name for each in every if each.name.split()[0] == name]

@@ -23,22 +23,28 @@ _ENDING = (_signal.SIGTERM, _signal.SIGHUP)
 _SIGNALLED = 128  # and the signal's number are the exit status of who was ended by it
 _SOON = 0.001  # seconds
 
-# What only the command line offers, or how it shows an operation: the module of a command, and what it is for. This is
-# the one place that knows all doors.
-DOORS: Mapping[str, tuple[str, str]] = {
-    "init": ("taskstate.cli.commands.init", "set up a repository for taskstate"),
-    "decompose": (
-        "taskstate.cli.commands.decompose",
-        "suggest subtasks for a task that has grown too long, or create them",
+_SET_UP, _STARTED = "set up", "started by other programs"
+# What only the command line offers: the module of a command, what it is for, its group. This is the one place that
+# knows all doors.
+DOORS: Mapping[str, tuple[str, str, str]] = {
+    "init": ("taskstate.cli.commands.init", "set up a repository for taskstate", _SET_UP),
+    "completion": ("taskstate.cli.commands.completion", "print what has a shell complete command lines", _SET_UP),
+    "demo": ("taskstate.cli.commands.demo", "run a demonstration in a temporary repository", _SET_UP),
+    "hook": ("taskstate.agents.command", "answer a hook of an agent's client; called by the client", _STARTED),
+    "merge-driver": (
+        "taskstate.cli.commands.merge_driver",
+        "merge two versions of a state file; called by git",
+        _STARTED,
     ),
-    "lint": ("taskstate.cli.commands.lint", "check state files, and fix problems"),
-    "fmt": ("taskstate.cli.commands.fmt", "format state files"),
-    "lsp": ("taskstate.lsp.command", "serve an editor: findings, fixes and completion while one types"),
-    "hook": ("taskstate.agents.command", "answer a hook of an agent's client; called by the client"),
-    "mcp": ("taskstate.mcp_server.command", "serve the commands to agents as tools of the Model Context Protocol"),
-    "merge-driver": ("taskstate.cli.commands.merge_driver", "merge two versions of a state file; called by git"),
-    "demo": ("taskstate.cli.commands.demo", "run a demonstration in a temporary repository"),
+    "lsp": ("taskstate.lsp.command", "serve an editor: findings, fixes and completion while one types", _STARTED),
+    "mcp": (
+        "taskstate.mcp_server.command",
+        "serve the commands to agents as tools of the Model Context Protocol",
+        _STARTED,
+    ),
 }
+# The operations that it shows in its own way, with the module of each.
+_SHOWN = {name: f"taskstate.cli.commands.{name}" for name in ("decompose", "lint", "fmt")}
 
 
 def run() -> None:
@@ -88,6 +94,10 @@ def _status() -> int:
 
 def main(arguments: Sequence[str]) -> int:
     """Run one command of the command line, and return its exit status."""
+    if arguments[:1] == ["__complete"]:  # asked by a shell at each press of a key: the rest would take as long again
+        from taskstate.cli.completion import answer
+
+        return answer(arguments[1:], commands())
     from taskstate.cli.main import main as run_command_line
 
     return run_command_line(arguments, commands())
@@ -98,7 +108,8 @@ def commands() -> dict[str, Command]:
     from taskstate.operations.index import COMMANDS, Command
 
     own = {name: Command(*row) for name, row in DOORS.items()}
-    return {"init": own["init"], **COMMANDS, **own}  # `init` comes first for whoever reads the list
+    shown = {name: COMMANDS[name]._replace(module=module) for name, module in _SHOWN.items()}
+    return {**COMMANDS, **shown, **own}
 
 
 def _obeyed_soon(ignored: sys.UnraisableHookArgs) -> None:

@@ -397,4 +397,4 @@ class Repository(NamedTuple):
     def _call(self, task_id: str) -> TurnRequest:
         from taskstate.turn.turn_request import TurnRequest
 
-        return TurnRequest(self._set_up(), self._id(task_id), self._request(), lambda _: None)
+        return TurnRequest(self._set_up(), self._id(task_id), self._request())

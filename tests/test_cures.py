@@ -53,6 +53,7 @@ ANY = ("1", "implementer", "module", "init", "--did=x", "--force", "")
 # What is only named there, since it fails or is no command of its own.
 NAMED = {
     "cli/main.py": "the command that was given, with its flags behind it",
+    "cli/parsers.py": "the help of all commands, which is that of none",
     "doctor/starting.py": "the entry of a client's configuration",
     "lint/registry.py": "why a rule was retired, of no task",
     "lsp/cures.py": "a pattern, which finds a command",

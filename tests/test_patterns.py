@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from scripts.import_graph import trees
+from taskstate.views import board, glance
 from tests.support.worst_texts import worst_texts
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ COMPOSED: dict[str, Callable[[Any], Iterable[str]]] = {
     "handoff.token_count: pattern": lambda module: [pattern for pattern, _ in module._COSTS],
     "lint.facts.outline: f'{re.escape(number[1])}\\\\b'": lambda _: [r"12\b"],
     "lint.rules.sessions.session_field_missing: pattern": lambda module: [module._words(("a", "b"))[0].pattern],
+    "lint.reporters.colors: pattern": lambda _: [text for text, _ in (*board.HIGHLIGHTS, *glance.HIGHLIGHTS)],
     "lint.suppressions: pattern": lambda module: [
         *(module._HASH, module._COMMENT, module._ALIKE_IN_BODY, module._ALIKE_IN_FRONT_MATTER)
     ],

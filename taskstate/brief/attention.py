@@ -113,36 +113,62 @@ def _drift(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks) -> str:
         accept = f'`taskstate snapshot resolve {task_id} --note "WHY"`'
         return f"the tree is not what {' and '.join(drifted)} left ({show}); {accept} accepts it"
     is_at_work = any(role.status in {IN_PROGRESS, BLOCKED} for role in blocks.roles.values()) or blocks.delta.turn
-    return "" if is_at_work else _tree_difference(workspace, loaded, blocks)
+    return "" if is_at_work else _tree_difference(workspace, loaded)
 
 
-def _tree_difference(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks) -> str:
-    """Return a line on files that differ from what the last turn left, or the newest snapshot has; empty if unknown."""
-    from taskstate.snapshots.drift import TreeDifferences, count_files, first_paths
+class Differing(NamedTuple):
+    """The files that differ from what a role, or without a name the last turn, left; and the command that shows it.
+
+    There are none to be told where this clone never had what was left (`is_here`).
+    """
+
+    role: str
+    paths: tuple[str, ...]
+    command: str
+    is_here: bool = True
+
+    @property
+    def who(self) -> str:
+        """Who left the tree, in words."""
+        return self.role or "the last turn"
+
+
+def differing(workspace: Workspace, loaded: Loaded) -> Differing | None:
+    """Return which files differ from what the last turn left, or the newest snapshot has; None where nobody left any.
+
+    Raises:
+        TaskstateError: the repository cannot be compared: there is no git, or a merge is under way.
+    """
+    from taskstate.snapshots.drift import TreeDifferences
     from taskstate.snapshots.tree_comparison import Earlier, compare_trees
     from taskstate.snapshots.verify import compare, newest_role
 
-    newest, left = newest_role(blocks.delta, workspace.config.roles), blocks.delta.left
+    task_id, delta = loaded.state.id, blocks_of(loaded.document).delta
+    newest, left = newest_role(delta, workspace.config.roles), delta.left
+    if newest:
+        report = compare(workspace, loaded, newest)
+        paths, command = tuple(each.path for each in report.files), f"snapshot verify {task_id} --role {newest}"
+        return Differing(newest, paths, f"taskstate {command}", report.is_here)
+    if left and left.tree:
+        nothing = TreeDifferences(task_id, "the last turn")
+        files = compare_trees(workspace, loaded, Earlier(left.tree, left.head), nothing).files
+        paths, command = tuple(each.path for each in files or ()), f"snapshot diff {task_id} --type now"
+        return Differing("", paths, f"taskstate {command}", files is not None)
+    return None
+
+
+def _tree_difference(workspace: Workspace, loaded: Loaded) -> str:
+    """Return a line on files that differ from what the last turn left, or the newest snapshot has; empty if unknown."""
+    from taskstate.snapshots.drift import count_files, first_paths
+
     try:
-        if newest:
-            differing = compare(workspace, loaded, newest).files
-        elif left and left.tree:
-            nothing = TreeDifferences(loaded.state.id, "the last turn")
-            differing = compare_trees(workspace, loaded, Earlier(left.tree, left.head), nothing).files or ()
-        else:
-            return ""
+        found = differing(workspace, loaded)
     except TaskstateError:  # no git, another clone, a merge that is under way: the commands that need a tree say so
         return ""
-    if not differing:
+    if not found or not found.paths:
         return ""
-    shown = first_paths([each.path for each in differing])
-    show = (
-        f"snapshot verify {loaded.state.id} --role {newest}"
-        if newest
-        else f"snapshot diff {loaded.state.id} --type now"
-    )
-    who = newest or "the last turn"
-    return f"the tree is not what {who} left: {count_files(len(differing))}, {shown} (`taskstate {show}`)"
+    count, shown = count_files(len(found.paths)), first_paths(found.paths)
+    return f"the tree is not what {found.who} left: {count}, {shown} (`{found.command}`)"
 
 
 def _stale(workspace: Workspace, loaded: Loaded) -> str:

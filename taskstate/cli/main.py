@@ -80,7 +80,13 @@ class _Run:
         call = self._call = CommandLineCall(args, operation, output)
         given = {name: value for name, value in vars(args).items() if not name.startswith("_")}
         _require_one_reader(operation, given)
-        self._result = operation.run(call, make(operation, given, reading(call)))
+        asked = make(operation, given, reading(call))
+        if operation.is_view and asked.watch:
+            from taskstate.cli.commands.watch import show
+
+            self._result = show(call, asked, operation.run)
+        else:
+            self._result = operation.run(call, asked)
         status = output.show(self._result, call)
         return status or int(call.found_damage)
 

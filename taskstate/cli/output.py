@@ -16,10 +16,12 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
     from typing import Any, TextIO
 
     from taskstate.operations.operation import Field, Operation
     from taskstate.operations.result import Result
+    from taskstate.views.layout import Screen
 
 
 class Output:
@@ -40,17 +42,25 @@ class Output:
         elif result.raw is not None and (result.is_json or not self.is_quiet):
             self._print_raw(result.raw, is_diff=result.is_diff)
         else:
-            self.print_text(result.text)
+            self.print_text(result.text, result.highlights)
         if result.warning:
             from taskstate.cli.terminal import boxed
 
             self.print_notes(boxed(result.warning, sys.stderr))
         return result.status
 
-    def print_text(self, text: str) -> None:
-        """Print text for people, unless JSON or `--quiet` was requested."""
-        if text and not self.as_json and not self.is_quiet:
-            _print(text, sys.stdout)
+    def print_text(self, text: str, highlights: tuple[tuple[str, str], ...] = ()) -> None:
+        """Print text for people, unless JSON or `--quiet` was requested; what stands out is coloured on a terminal."""
+        if not text or self.as_json or self.is_quiet:
+            return
+        shown = _shown(text)
+        if highlights:
+            from taskstate.cli.terminal import shows_colour
+            from taskstate.lint.reporters.colors import Painter
+
+            if shows_colour(sys.stdout, refused=self.no_color):
+                shown = Painter(enabled=True).highlighted(shown, highlights)
+        sys.stdout.write(shown)
 
     def print_json(self, value: object) -> None:
         """Print JSON with all control characters escaped."""
@@ -136,6 +146,22 @@ class CommandLineCall(Call):
         """Return the same call anew: nothing that was read is remembered."""
         return CommandLineCall(*self._again, self.output)
 
+    @property
+    def width(self) -> int:
+        """How many columns the terminal has, or a pipe gets."""
+        if not sys.stdout.isatty():  # as most commands are run: the module is not needed
+            return super().width
+        from taskstate.cli.terminal import size
+
+        return size(sys.stdout)[0] or super().width
+
+    @property
+    def screen(self) -> Screen:
+        """The terminal, or what a pipe gets."""
+        from taskstate.cli.terminal import is_terminal, size
+
+        return super().screen._replace(height=size(sys.stdout)[1], is_live=is_terminal(sys.stdout))
+
     def problems(self, lines: tuple[str, ...]) -> None:
         """Print problems on standard error, even with `--quiet`."""
         super().problems(lines)
@@ -146,12 +172,15 @@ class CommandLineCall(Call):
         if not self.output.is_quiet:
             self.problems(lines)
 
-    def progress(self, line: str) -> None:
-        """Print what is being done, where somebody waits at a terminal."""
+    def progress(self, line: str, /) -> AbstractContextManager[Callable[[bytes], None]]:
+        """Print what is being done, and below it how long it takes, where somebody waits at a terminal."""
+        from taskstate.cli.progress_bar import LastLine
         from taskstate.cli.terminal import is_terminal
 
-        if is_terminal(sys.stderr) and not self.output.as_json:
-            self.notes((line,))
+        if self.output.as_json or self.output.is_quiet or not is_terminal(sys.stderr):
+            return super().progress(line)
+        self.notes((line,))
+        return LastLine(allow=self.allowed, no_color=self.output.no_color)
 
 
 def with_flags(text: str, given: Mapping[str, str]) -> str:
@@ -211,7 +240,11 @@ def _given(args: argparse.Namespace, name: str) -> str:
 
 
 def _print(text: str, stream: TextIO) -> None:
-    stream.write(without_commands(with_newlines(printable(text), "\n")).rstrip("\n") + "\n")
+    stream.write(_shown(text))
+
+
+def _shown(text: str) -> str:
+    return without_commands(with_newlines(printable(text), "\n")).rstrip("\n") + "\n"
 
 
 def standard_input(limit: int) -> bytes:

@@ -8,8 +8,8 @@ import sys
 
 from taskstate.messages import closest
 from taskstate.operations.call import usage_error
-from taskstate.operations.index import operations_of
-from taskstate.operations.operation import is_required
+from taskstate.operations.index import by_group, called, operations_of
+from taskstate.operations.operation import SHARED, is_required, name_of, shared_by
 from taskstate.typed import TYPE_CHECKING
 from taskstate.version import VERSION
 
@@ -28,6 +28,12 @@ class _Help(argparse.HelpFormatter):
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=_columns() - 2)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        """Return a text filled, with no flag cut at one of its hyphens."""
+        from textwrap import fill
+
+        return fill(text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
 
 
 def _columns() -> int:
@@ -63,6 +69,14 @@ class Parser(argparse.ArgumentParser):
         ):
             help_ = f"if {dashed!r} is a text: write it last, behind `--`"
         raise usage_error(f"{self._place}{message}", help=help_)
+
+    def format_help(self) -> str:
+        """Return the help with the examples of the command or action, which are read only for it."""
+        from taskstate.resources import text
+
+        lines = (f"{line} " for line in text("templates/examples.txt").split("\n"))
+        own = [f"  {line.rstrip()}\n" for line in lines if line.startswith(f"{self.prog} ")]
+        return super().format_help() + "".join(["\nexamples:\n", *own] if own and self._place else [])
 
     @property
     def _place(self) -> str:
@@ -141,12 +155,19 @@ class Parser(argparse.ArgumentParser):
 
 
 def without_command(commands: Mapping[str, Command]) -> Parser:
-    """Return the parser without a command; it knows the commands' names, for `--help` and for misspelt ones."""
-    parser = Parser(prog="taskstate", description="One living Markdown file per task, kept safe.")
+    """Return the parser without a command: its help has the commands by group, and describes the flags they share."""
+    about = "One living Markdown file per task, kept safe."
+    epilog = "`taskstate COMMAND --help` describes a command, with examples."
+    parser = Parser(prog="taskstate", usage="taskstate COMMAND …", description=about, epilog=epilog)
     parser.add_argument("--version", action="version", version=f"taskstate {VERSION}")
-    actions = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
-    for name, command in commands.items():
-        actions.add_parser(name, help=command.summary)
+    actions = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=Parser, help=argparse.SUPPRESS)
+    for group, rows in by_group(commands).items():
+        shown = parser.add_argument_group(group)._group_actions  # noqa: SLF001 - argparse has no groups of subcommands
+        for name, command in rows.items():
+            actions.add_parser(name)
+            shown.append(argparse.Action([], name, help=command.summary))
+    for title, fields in SHARED.items():
+        _add_shared(parser, title, fields)
     return parser
 
 
@@ -181,17 +202,11 @@ def _require_first(arguments: Sequence[str], found: Operation, below: Sequence[O
         raise usage_error(f"{word!r} stands behind a flag", help=f"write `taskstate {late.name}` first, then its flags")
 
 
-def called(words: Sequence[str], operations: Sequence[Operation]) -> Operation | None:
-    """Return the operation whose name a command line begins with, the longest if there are several."""
-    fitting = [each for each in operations if [*words[: len(each.name.split())]] == each.name.split()]
-    return max(fitting, key=lambda each: len(each.name), default=None)
-
-
 def _group_parser(words: Sequence[str], summary: str, operations: Sequence[Operation]) -> Parser:
     """Return the parser of a command, or of an action, that has actions; those are parsed by parsers of their own."""
+    below = {each.name.split()[len(words)]: each for each in operations if each.name.split()[: len(words)] == [*words]}
     parser = Parser(prog=f"taskstate {' '.join(words)}", description=_sentence(summary))
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True, parser_class=Parser)
-    below = {each.name.split()[len(words)]: each for each in operations if each.name.split()[: len(words)] == [*words]}
     for word, each in below.items():
         is_group = len(each.name.split()) > len(words) + 1
         actions.add_parser(word, help=f"{each.summary.split()[0]} …" if is_group else each.summary)
@@ -205,10 +220,14 @@ def parser_of(operation: Operation, below: Sequence[Operation] = ()) -> Parser:
     parser = Parser(prog=f"taskstate {operation.name}", description=operation.about, epilog=epilog)
     for field in operation.fields:
         _add(parser, field)
-    if operation.writes:
-        _add_writing(parser)
-    _add_common(parser)
+    for title, fields in shared_by(operation).items():
+        names = ", ".join(f"{name_of(each)} {_values(each)}".rstrip() for each in fields)
+        _add_shared(parser, title, fields, said=f"{names}: see `taskstate --help`")
     return parser
+
+
+def _values(field: Field) -> str:
+    return f"{{{','.join(field.choices)}}}" if field.choices else field.example
 
 
 def _sentence(summary: str) -> str:
@@ -219,7 +238,7 @@ def _add(parser: Parser, field: Field) -> None:
     """Add a field to a parser; what is not given is no attribute of what was parsed."""
     options: dict[str, Any] = {"default": argparse.SUPPRESS, "help": field.help.replace("%", "%%")}
     if field.kind == "bool":
-        parser.add_argument(_flag(field), dest=field.external, action="store_true", **options)
+        parser.add_argument(name_of(field), dest=field.external, action="store_true", **options)
         return
     options |= {"metavar": field.example or None, "type": _TYPES.get(field.kind)}
     if field.choices:
@@ -240,11 +259,7 @@ def _add(parser: Parser, field: Field) -> None:
         options["help"] = f"{field.help} (repeatable; or several, as in A,B)"
     if field.in_a_row:
         options |= {"action": "extend", "nargs": "+", "help": field.help}
-    parser.add_argument(_flag(field), **options)
-
-
-def _flag(field: Field) -> str:
-    return f"--{field.external.replace('_', '-')}"
+    parser.add_argument(name_of(field), **options)
 
 
 def _parts(text: str) -> list[str]:
@@ -252,45 +267,14 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()] or [text]
 
 
-def _add_common(parser: Parser) -> None:
-    """Add the flags that all commands have; they come last in the help."""
-    common = parser.add_argument_group("common flags")
-    common.add_argument(
-        "--format", dest="_format", choices=("text", "json"), default="text", help="output format (default: text)"
-    )
-    common.add_argument(
-        "--root",
-        dest="_root",
-        metavar="DIR",
-        help="root of the repository (default: TASKSTATE_ROOT, or the nearest one upwards)",
-    )
-    common.add_argument("--config", dest="_config", metavar="FILE", help="path to the configuration file")
-    common.add_argument("-q", "--quiet", dest="_quiet", action="store_true", help="print only errors and JSON")
-    common.add_argument("--verbose", dest="_verbose", action="store_true", help="print more details")
-    common.add_argument("--no-color", dest="_no_color", action="store_true", help="disable colours (also: NO_COLOR)")
-
-
-def _add_writing(parser: Parser) -> None:
-    """Add the flags of commands that write."""
-    writing = parser.add_argument_group("writing")
-    writing.add_argument(
-        "--actor",
-        dest="_actor",
-        metavar="NAME",
-        help="name to record as author (default: TASKSTATE_ACTOR, the git user, or the login)",
-    )
-    writing.add_argument(
-        "--expect-revision",
-        dest="_expect_revision",
-        metavar="TOKEN",
-        help="fail if the file is not at this revision, such as 14 or 14-1a2b3c4d",
-    )
-    writing.add_argument(
-        "--dry-run", dest="_dry_run", action="store_true", help="print the changes as a unified diff, and write nothing"
-    )
-    writing.add_argument(
-        "--force-secrets",
-        dest="_force_secrets",
-        action="store_true",
-        help="write even if the text looks like it contains credentials; this is recorded in the audit",
-    )
+def _add_shared(parser: Parser, title: str, fields: Sequence[Field], *, said: str = "") -> None:
+    """Add flags that commands share, behind their own; what is `said` stands in the help in place of all of them."""
+    group = parser.add_argument_group(title, said or None)
+    for field in fields:
+        options: dict[str, Any] = {"help": argparse.SUPPRESS if said else field.help, "dest": f"_{field.external}"}
+        if field.kind == "bool":
+            options["action"] = "store_true"
+        else:
+            options |= {"metavar": field.example or None, "choices": field.choices or None, "default": field.default}
+        short = ("-q",) if field.external == "quiet" else ()
+        group.add_argument(*short, name_of(field), **options)

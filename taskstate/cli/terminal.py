@@ -16,6 +16,11 @@ def is_terminal(stream: TextIO) -> bool:
     return stream.isatty() and os.environ.get("TERM", "") not in {"", "dumb"}
 
 
+def size(stream: TextIO) -> tuple[int, int]:
+    """Return how many columns and lines a terminal has; 0 for what is none, or does not say it."""
+    return os.get_terminal_size(stream.fileno()) if is_terminal(stream) else (0, 0)
+
+
 def shows_colour(stream: TextIO, *, refused: bool) -> bool:
     """Return whether to print in colour: never if refused by flag or NO_COLOR, always with FORCE_COLOR."""
     if refused or os.environ.get("NO_COLOR"):

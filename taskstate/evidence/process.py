@@ -17,8 +17,13 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from pathlib import Path
     from threading import Event
+    from typing import TypeAlias
+
+    # Told of a command that is about to run, and while it does of each piece of its output; an empty one is a moment.
+    Following: TypeAlias = Callable[[str], AbstractContextManager[Callable[[bytes], None]]]
 
 _CHUNK = 64 * 1024
 _POLL = 0.1  # seconds between two checks of a command that prints nothing

@@ -27,7 +27,7 @@ from taskstate.messages import one_line
 from taskstate.model.phases import phase_id
 from taskstate.model.task_state import KB
 from taskstate.model.tool_blocks import read_seen_state
-from taskstate.model.write_metadata import blocks_of, set_front_matter, timestamp
+from taskstate.model.write_metadata import agent_of, blocks_of, set_front_matter, timestamp
 from taskstate.storage import files, folders, journal
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import apply
@@ -179,7 +179,7 @@ def _plan(
         "task_id": state.id,
         "phase": phase_id(name),
         "created_at": created_at,
-        "from_agent": request.metadata.actor,
+        "from_agent": agent_of(loaded.document, request.metadata.actor, request.metadata.agent),
         "status": OPEN,
         "state_revision": state.revision + 1,
         "accepted_by": None,

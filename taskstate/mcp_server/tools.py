@@ -51,7 +51,7 @@ class Tool(NamedTuple):
 
 
 TOOLS = (
-    Tool("start", "Begin a turn.", {"": Offered("start", without="budget qa_log")}),
+    Tool("start", "Begin a turn.", {"": Offered("start", without="budget qa_log expect_tree")}),
     Tool(
         "finish",
         "End the turn: did, state, next; trusted checks.",

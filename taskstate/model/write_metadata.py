@@ -39,15 +39,20 @@ _SAID_ABOVE = ("updated_at", "update_count")  # in an older audit: what the keys
 
 
 class WriteMetadata(NamedTuple):
-    """The actor of a write, its time (UTC), and the commit that is checked out, or None."""
+    """The actor of a write, its time (UTC), and the commit that is checked out, or None.
+
+    `agent` is who acts in the actor's name where the command itself says it; else the open turn does (`by_agent`).
+    """
 
     actor: str
     now: datetime
     git_head: str | None = None
+    agent: str = ""
 
     def event(self, name: str, **more: object) -> dict[str, object]:
         """Return an event of the audit that this write adds."""
-        return {"at": timestamp(self.now), "actor": self.actor, "event": name, **more}
+        agent = {"agent": self.agent} if self.agent else {}
+        return {"at": timestamp(self.now), "actor": self.actor, **agent, "event": name, **more}
 
 
 def timestamp(moment: datetime) -> str:
@@ -175,9 +180,29 @@ def _in_lines(value: object, *places: tuple[str, ...]) -> object:
 
 
 def with_event(text: str, event: Mapping[str, object]) -> str:
-    """Return a state file's text with one more event in its audit."""
-    recorded = _root(parse(text)).get("audit", "events")
-    return with_events(text, [*(recorded.value() if recorded and recorded.kind == "sequence" else ()), event])
+    """Return a state file's text with one more event in its audit, which names the agent whose turn is open."""
+    document = parse(text)
+    recorded = _root(document).get("audit", "events")
+    before = recorded.value() if recorded and recorded.kind == "sequence" else ()
+    return with_events(text, [*before, by_agent(document, event)])
+
+
+def by_agent(document: Document, event: Mapping[str, object]) -> dict[str, object]:
+    """Return an event with the agent that acts in its actor's name, if that is another name."""
+    actor = event.get("actor")
+    agent = agent_of(document, str(actor), str(event.get("agent") or ""))
+    others = {key: value for key, value in event.items() if key != "agent"}
+    is_other = agent not in {"", str(actor)}
+    return {"at": event.get("at"), "actor": actor, "agent": agent, **others} if is_other else others
+
+
+def agent_of(document: Document, actor: str, said: str = "") -> str:
+    """Return who acts in an actor's name: who is `said` to, else the agent of the turn that the actor has open.
+
+    One person lets several agents work, and they all write as the same actor.
+    """
+    turn = blocks_of(document).delta.turn
+    return said or (turn.agent if turn and turn.actor == actor else None) or actor
 
 
 def with_events(text: str, events: Sequence[object]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from taskstate.operations.call import usage_error
-from taskstate.operations.operation import default_of
+from taskstate.operations.operation import default_of, name_of
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _one(field: Field, value: Any, read: Read) -> Any:  # noqa: ANN401 - of the 
 
 def shown(field: Field) -> str:
     """Return a field as messages name it: a flag, or the word that stands for a positional one."""
-    return field.example if field.is_positional else f"--{field.external.replace('_', '-')}"
+    return field.example if field.is_positional else name_of(field)
 
 
 def _require_together(operation: Operation, given: Mapping[str, Any]) -> None:

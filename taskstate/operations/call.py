@@ -11,8 +11,10 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from taskstate.views.layout import Screen
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Request
     from taskstate.writing.notices import Told
@@ -87,8 +89,11 @@ class Call:
         """Say what is worth knowing, line by line."""
         self.problems(lines)
 
-    def progress(self, line: str) -> None:
-        """Say what is being done, for who waits at a terminal."""
+    def progress(self, line: str, /) -> AbstractContextManager[Callable[[bytes], None]]:
+        """Say what is being done, for who waits at a terminal; what is yielded takes the output of a command."""
+        from taskstate.turn.turn_request import unfollowed
+
+        return unfollowed(line)
 
     @property
     def allowed(self) -> tuple[str, ...]:
@@ -145,6 +150,18 @@ class Call:
         import time
 
         return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+
+    @property
+    def width(self) -> int:
+        """How many columns a line may have: as many for everybody, where it is read later."""
+        return 100
+
+    @property
+    def screen(self) -> Screen:
+        """What is shown is read by somebody later, and is the same whoever reads it."""
+        from taskstate.views.layout import Screen
+
+        return Screen(self.now(), self.width)
 
     @property
     def reader(self) -> str:

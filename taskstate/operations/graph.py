@@ -58,8 +58,9 @@ def _require_known(graph: Drawn, ids: list[str], permanent: set[str]) -> None:
             message = f"task {each} is a permanent task, which no task waits for"
             raise TaskstateError(message, help="`taskstate impact show --mermaid` draws its map", code="kind")
         if each.casefold() not in graph.tasks:
-            message = f"there is no task {each}"
-            raise TaskstateError(message, help="`taskstate list` shows the tasks that exist", code="not-found")
+            from taskstate.workspace.workspace import no_task
+
+            raise no_task(each, [task.id for task in graph.tasks.values()])
 
 
 OPERATIONS = (Operation("graph", "draw the dependency graph of the tasks", graph, Graph),)

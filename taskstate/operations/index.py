@@ -1,7 +1,7 @@
 """Lists the operations: each command with the module that holds its operations, and what it is for.
 
-To offer a job at every door, add its module and a row to `COMMANDS`. Nothing is imported until it is asked for: a
-start of the command line loads one module.
+To offer a job at every door, add its module, a row to its group, and two lines to `templates/examples.txt`. Nothing is
+imported until it is asked for: a start of the command line loads one module.
 """
 
 from __future__ import annotations
@@ -11,70 +11,98 @@ from importlib import import_module
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from taskstate.operations.operation import Operation
 
 
 class Command(NamedTuple):
-    """A command: the module that holds its operations, and what it is for, in one line."""
+    """A command: the module that holds its operations, what it is for, in one line, and its group in the help."""
 
     module: str
     summary: str
+    group: str
 
 
-def _own(module: str, summary: str) -> Command:
-    return Command(f"taskstate.operations.{module}", summary)
-
-
-COMMANDS: Mapping[str, Command] = {
-    "new": _own("new", "create a task"),
-    "edit": _own("edit", "change title, description, priority, area or dependencies; block a task"),
-    "show": _own("show", "show a task, or one section of it"),
-    "start": _own("start", "begin a turn on a task: all that stands before work, then the brief"),
-    "finish": _own("finish", "end a turn: session, checks, snapshot, and what comes next"),
-    "brief": _own("brief", "print a briefing for an agent that starts on a task, within a token budget"),
-    "list": _own("list", "list tasks"),
-    "search": _own("search", "find a text in the files of all tasks"),
-    "status": _own("status", "show the roles, findings and next steps of the tasks in progress"),
-    "next": _own("next", "show which task and feature to work on next, and why"),
-    "session": _own("session", "add, list and show sessions of work"),
-    "feature": _own("feature", "add features to the checklist, and record whether they pass"),
-    "phase": _own("phase", "manage the phases of a task and their objectives"),
-    "handoff": _own("handoff", "hand a phase over to another agent; show and accept handoffs"),
-    "criterion": _own("criterion", "add, check and uncheck acceptance criteria"),
-    "role": _own("role", "show the roles of a task; begin, block, finish and reopen them"),
-    "snapshot": _own("snapshot", "take snapshots of the working tree; compare and restore them, accept drift"),
-    "purge": _own("purge", "delete the artifacts of a task and its snapshot data"),
-    "context": _own("context", "seal the context of a task; show, check and export it, count its tokens"),
-    "qa": _own("qa", "record the results of checks, and compare them with the baseline"),
-    "trust": _own("trust", "show the commands that the repository wants run, and allow them"),
-    "evidence": _own("evidence", "record excerpts of files as evidence, and show whether they still match"),
-    "git-history": _own("git_history", "list the commits of a task in its Git History"),
-    "archive": _own("archive", "move older sessions to the archive; verify, restore and search it"),
-    "chain": _own("chain", "show the output of a task, and pull the outputs of upstream tasks"),
-    "graph": _own("graph", "draw the dependency graph of the tasks"),
-    "permanent": _own("permanent", "the shared context of all agents: update, decide, notify, confirm, recover"),
-    "impact": _own(
-        "impact", "keep the Impact Map of the permanent task, and check claims of affected files against it"
-    ),
-    "complete": _own("complete", "complete a task, or list what is missing"),
-    "drop": _own("drop", "give a task up"),
-    "reopen": _own("reopen", "reopen a task that is complete or dropped"),
-    "decompose": _own("decompose", "suggest subtasks for a task that has grown too long, or create them"),
-    "lint": _own("lint", "check state files, and fix problems"),
-    "fmt": _own("fmt", "format state files"),
-    "migrate": _own("migrate", "turn files of older forms into the present one"),
-    "protocol": _own("protocol", "print the protocol for a session of work"),
-    "rule": _own("rule", "explain a lint rule, or list all rules"),
-    "doctor": _own("doctor", "check the set-up and repair it; reseal or renumber a task"),
+# By who asks: to look at the work, to do it, to decide on it; what agents share; what keeps the files in order.
+_BY_GROUP: Mapping[str, Mapping[str, str]] = {
+    "look": {
+        "status": "show what needs a person, and what is at work",
+        "board": "show the tasks in columns, with what each needs",
+        "log": "show what happened: sessions, findings, drift, handoffs and commits",
+        "show": "show a task, or one section of it",
+        "list": "list tasks",
+        "search": "find a text in the files of all tasks",
+        "graph": "draw the dependency graph of the tasks",
+        "report": "report what a branch changes in the tasks, for a pull request",
+    },
+    "work": {
+        "start": "begin a turn on a task: all that stands before work, then the brief",
+        "finish": "end a turn: session, checks, snapshot, and what comes next",
+        "brief": "print a briefing for an agent that starts on a task, within a token budget",
+        "next": "show which task and feature to work on next, and why",
+        "session": "add, list and show sessions of work",
+        "feature": "add features to the checklist, and record whether they pass",
+        "criterion": "add, check and uncheck acceptance criteria",
+        "phase": "manage the phases of a task and their objectives",
+        "handoff": "hand a phase over to another agent; show and accept handoffs",
+        "protocol": "print the protocol for a session of work",
+    },
+    "decide": {
+        "new": "create a task",
+        "edit": "change title, description, priority, area or dependencies; block a task",
+        "complete": "complete a task, or list what is missing",
+        "drop": "give a task up",
+        "reopen": "reopen a task that is complete or dropped",
+        "decompose": "suggest subtasks for a task that has grown too long, or create them",
+        "role": "show the roles of a task; begin, block, finish and reopen them",
+        "snapshot": "take snapshots of the working tree; compare and restore them, accept drift",
+        "trust": "show the commands that the repository wants run, and allow them",
+    },
+    "shared": {
+        "permanent": "the shared context of all agents: update, decide, notify, confirm, recover",
+        "impact": "keep the Impact Map of the permanent task, and check claims of affected files against it",
+        "chain": "show the output of a task, and pull the outputs of upstream tasks",
+        "context": "seal the context of a task; show, check and export it, count its tokens",
+        "evidence": "record excerpts of files as evidence, and show whether they still match",
+        "qa": "record the results of checks, and compare them with the baseline",
+    },
+    "keep": {
+        "lint": "check state files, and fix problems",
+        "fmt": "format state files",
+        "doctor": "check the set-up and repair it; reseal or renumber a task",
+        "archive": "move older sessions to the archive; verify, restore and search it",
+        "purge": "delete the artifacts of a task and its snapshot data",
+        "migrate": "turn files of older forms into the present one",
+        "git-history": "list the commits of a task in its Git History",
+        "rule": "explain a lint rule, or list all rules",
+    },
 }
+COMMANDS: Mapping[str, Command] = {
+    name: Command(f"taskstate.operations.{name.replace('-', '_')}", summary, group)
+    for group, rows in _BY_GROUP.items()
+    for name, summary in rows.items()
+}
+
+
+def by_group(commands: Mapping[str, Command]) -> dict[str, dict[str, Command]]:
+    """Return commands in the groups of the help."""
+    groups: dict[str, dict[str, Command]] = {}
+    for name, command in commands.items():
+        groups.setdefault(command.group, {})[name] = command
+    return groups
 
 
 def operations_of(command: str, commands: Mapping[str, Command] = COMMANDS) -> tuple[Operation, ...]:
     """Return the operations of a command; it has one, or one for each of its actions."""
     found: tuple[Operation, ...] = import_module(commands[command].module).OPERATIONS
     return found
+
+
+def called(words: Sequence[str], operations: Sequence[Operation]) -> Operation | None:
+    """Return the operation whose name a command line begins with, the longest if there are several."""
+    fitting = [each for each in operations if [*words[: len(each.name.split())]] == each.name.split()]
+    return max(fitting, key=lambda each: len(each.name), default=None)
 
 
 def operation(name: str) -> Operation:

@@ -31,7 +31,8 @@ def list_(call: Call, asked: List) -> Result:
         return Result([found.shapes[each.path] for each in found.tasks], "")
     workspace = call.workspace
     damaged = {each.path: each.message for each in call.told if each.damaged}
-    shown = table(workspace, status=asked.status, area=asked.area, standing=standing, damaged=damaged)
+    given = {"status": asked.status, "area": asked.area, "standing": standing}
+    shown = table(workspace, **given, damaged=damaged, width=call.width)
     call.report_all_damage(shown.unread)
     return Result(None, shown.text)
 

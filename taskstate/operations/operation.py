@@ -68,6 +68,7 @@ class _Operation(NamedTuple):
     apart: tuple[tuple[str, ...], ...] = ()
     one_of: tuple[str, ...] = ()
     together: tuple[tuple[str, str, str], ...] = ()
+    is_view: bool = False
 
 
 # A subclass, because a NamedTuple itself has no `__dict__` that could hold the fields.
@@ -78,7 +79,7 @@ class Operation(_Operation):
     a table for each field that is declared by `group`. An operation that `writes` also takes the conditions of a write.
     One that changes roles, results or snapshots says with what it `compares` the working tree before.
     Of each tuple in `apart` at most one flag is given, of `one_of` exactly one; `together` has flags with the one that
-    they need, and why.
+    they need, and why. What `is_view` has a field `watch`, with which a terminal shows it again and again.
     """
 
     @property
@@ -126,6 +127,9 @@ def group() -> Any:  # noqa: ANN401 - declared as the value of any field
 TASK = positional("ID", "task: 101, #101, TASK-101, task-101-state.md or a path")
 
 
+EXPECT_TREE = option("TREE", "accept drift only while this is the working tree, as `snapshot verify` names it")
+
+
 class OfTask(NamedTuple):
     """The arguments of an operation on a task that takes no others."""
 
@@ -152,3 +156,37 @@ def is_required(field: Field) -> bool:
     return field.is_required or (
         field.is_positional and not (field.is_optional or field.is_list) and field.default is None
     )
+
+
+# The flags that operations share at the command line, where they stand beside the fields, with an underscore before.
+COMMON, WRITING = "common flags", "flags of commands that write"
+SHARED: Mapping[str, tuple[Field, ...]] = {
+    COMMON: (
+        Field("output format (default: text)", flag="format", choices=("text", "json"), default="text"),
+        Field("root of the repository (default: TASKSTATE_ROOT, or the nearest one upwards)", "DIR", flag="root"),
+        Field("path to the configuration file", "FILE", flag="config"),
+        Field("print only errors and JSON", flag="quiet", kind="bool"),
+        Field("print more details", flag="verbose", kind="bool"),
+        Field("disable colours (also: NO_COLOR)", flag="no-color", kind="bool"),
+    ),
+    WRITING: (
+        Field("name to record as author (default: TASKSTATE_ACTOR, the git user, or the login)", "NAME", flag="actor"),
+        Field("fail if the file is not at this revision, such as 14 or 14-1a2b3c4d", "TOKEN", flag="expect-revision"),
+        Field("print the changes as a unified diff, and write nothing", flag="dry-run", kind="bool"),
+        Field(
+            "write even if the text looks like it contains credentials; this is recorded in the audit",
+            flag="force-secrets",
+            kind="bool",
+        ),
+    ),
+}
+
+
+def shared_by(operation: Operation) -> Mapping[str, tuple[Field, ...]]:
+    """Return the flags that an operation shares with others, by the title of each group."""
+    return {title: fields for title, fields in SHARED.items() if operation.writes or title == COMMON}
+
+
+def name_of(field: Field) -> str:
+    """Return the flag of a field as it is written."""
+    return f"--{field.external.replace('_', '-')}"

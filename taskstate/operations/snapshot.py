@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taskstate.operations.operation import TASK, Operation, option, switch
+from taskstate.operations.operation import EXPECT_TREE, TASK, Operation, option, switch
 from taskstate.operations.result import Result, changed
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from taskstate.operations.call import Call
-    from taskstate.operations.operation import TaskId, Text
+    from taskstate.operations.operation import Name, TaskId, Text
     from taskstate.snapshots.drift import Difference, DriftReport
 
 _SHORT = 12  # digits of a hash in a report
@@ -57,6 +57,7 @@ class Resolve(NamedTuple):
 
     id: TaskId = TASK
     note: Text = option("TEXT", "reason; it is recorded", is_required=True)
+    expect_tree: Name = EXPECT_TREE
 
 
 def take(call: Call, asked: Take) -> Result:
@@ -98,6 +99,7 @@ def verify(call: Call, asked: Verify) -> Result:
         "commits": list(report.commits),
         "at_work": report.at_work,
         "superseded_by": report.superseded_by,
+        "tree": report.tree or None,
         **({"restored": list(restored), "kept": [*filter(None, restored.values())]} if asked.restore else {}),
     }
     return Result(data, "\n".join([*back, *_report(report, asked.role)]), status=1 if report.drift else 0)
@@ -165,7 +167,8 @@ def resolve(call: Call, asked: Resolve) -> Result:
     """Accept the working tree and HEAD as they are, and record who did so and why."""
     from taskstate.snapshots.accept_drift import resolve as accept
 
-    outcome = accept(call.workspace, call.task_id(asked.id), asked.note, call.request())
+    task = call.task_id(asked.id)
+    outcome = accept(call.workspace, task, asked.note, call.request(), expect_tree=asked.expect_tree)
     accepted = outcome.result
     retaken = f"; snapshot of {' and '.join(accepted.retaken)} taken anew" if accepted.retaken else ""
     text = f"the working tree is accepted as it is{retaken}"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from taskstate.operations.call import usage_error
-from taskstate.operations.operation import TASK, Operation, option
+from taskstate.operations.operation import EXPECT_TREE, TASK, Operation, option
 from taskstate.operations.result import Result, changed, outcome_shape
 from taskstate.storage.files import MAX_BYTES
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from taskstate.operations.call import Call, Source
-    from taskstate.operations.operation import Line, TaskId
+    from taskstate.operations.operation import Line, Name, TaskId
 
 
 class Start(NamedTuple):
@@ -23,6 +23,7 @@ class Start(NamedTuple):
     take_over: Line = option("NOTE", "pause the turn that somebody else began, and say why")
     accept_stale: Line = option("NOTE", "seal the context as it is now, and say why")
     accept_drift: Line = option("NOTE", "go on from the working tree as it is, and say why")
+    expect_tree: Name = EXPECT_TREE
     qa_log: Source | None = option("FILE", "log of the validation commands, for the baseline")
 
 
@@ -43,6 +44,7 @@ def start(call: Call, asked: Start) -> Result:
         take_over=asked.take_over,
         accept_stale=asked.accept_stale,
         accept_drift=asked.accept_drift,
+        expect_tree=asked.expect_tree,
         log=asked.qa_log.read(MAX_BYTES) if asked.qa_log else None,
     )
     started = begin(TurnRequest(call.workspace, call.task_id(asked.id), call.request(), call.progress), request)
@@ -78,5 +80,6 @@ OPERATIONS = (
         Start,
         writes=True,
         compares="what the last turn left; where another role begins, a difference refuses it",
+        together=(("--expect-tree", "--accept-drift", 'say why: --accept-drift "WHY"'),),
     ),
 )

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import IO
 
+    from taskstate.evidence.process import Following
     from taskstate.workspace.workspace import Workspace
 
 LOG_LIMIT = 10 * 1024**2  # bytes of the logs of all commands together
@@ -48,12 +49,10 @@ class CommandRun(NamedTuple):
     untracked: tuple[str, ...] = ()
 
 
-def run_commands(
-    workspace: Workspace, commands: Sequence[str], *, timeout: float, progress: Callable[[str], None]
-) -> CommandRun:
+def run_commands(workspace: Workspace, commands: Sequence[str], *, timeout: float, progress: Following) -> CommandRun:
     """Run commands in the root of the repository, each for at most `timeout` seconds, and all of them in any case.
 
-    `progress` is told of each command before it runs, in one line.
+    `progress` is told of each command before it runs, in one line, and of what it prints.
 
     Raises:
         GitFailed: git cannot read the working tree.
@@ -63,8 +62,8 @@ def run_commands(
     with _watched(workspace) as changes:
         for number, command in enumerate(commands, 1):
             name = _name(workspace, command, results)
-            progress(f"running {name} ({number} of {len(commands)})")
-            output, ended = _run(workspace, command, timeout, LOG_LIMIT // len(commands))
+            with progress(f"running {name} ({number} of {len(commands)})") as follow:
+                output, ended = _run(workspace, command, timeout, LOG_LIMIT // len(commands), follow)
             results[name] = _result(workspace, output, ended, timeout)
             logs.append(f"$ {shown(command)}\n{_text(output)}\n({_ending(ended, timeout)})\n")
         changed, untracked = changes()
@@ -118,12 +117,19 @@ def _text(output: bytes) -> str:
 # The output
 
 
-def _run(workspace: Workspace, command: str, timeout: float, limit: int) -> tuple[bytes, Ended]:
+def _run(
+    workspace: Workspace, command: str, timeout: float, limit: int, follow: Callable[[bytes], None]
+) -> tuple[bytes, Ended]:
     """Run one command; return its output, without the middle where it is longer than `limit` bytes."""
     with _temporary_file(workspace) as file:
         log = _LimitedLog(file, limit)
+
+        def keep(chunk: bytes) -> None:
+            log.write(chunk)
+            follow(chunk)
+
         try:
-            ended = run_in_shell(workspace.root, command, log.write, timeout=timeout)
+            ended = run_in_shell(workspace.root, command, keep, timeout=timeout)
         except TaskstateError as error:
             if error.code != "command":
                 raise

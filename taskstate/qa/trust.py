@@ -39,7 +39,7 @@ def validation_commands(workspace: Workspace, loaded: Loaded) -> tuple[str, ...]
     Raises:
         TaskstateError: code "unreadable": the fence that names its own is broken. It may not count as empty.
     """
-    return _own_commands(loaded) or config.validation_commands(workspace.config, loaded.state.text("area") or "")[1]
+    return own_commands(loaded) or config.validation_commands(workspace.config, loaded.state.text("area") or "")[1]
 
 
 def require_trusted(workspace: Workspace, loaded: Loaded, *, instead: str) -> tuple[str, ...]:
@@ -74,7 +74,7 @@ def listed(workspace: Workspace, loaded: Loaded | None = None) -> tuple[Listed, 
         for each in commands
     ]
     if loaded:
-        own = _own_commands(loaded)
+        own = own_commands(loaded)
         named += [(f"task {loaded.state.id}, {VALIDATION}", Command("shell", each)) for each in own]
     summarizer = workspace.config.archive.summarizer
     if summarizer:
@@ -98,7 +98,7 @@ def shown(command: str, limit: int = 0) -> str:
     return line if not limit or len(line) <= limit else f"{line[: limit - 1]}\u2026"
 
 
-def _own_commands(loaded: Loaded) -> tuple[str, ...]:
+def own_commands(loaded: Loaded) -> tuple[str, ...]:
     """Return the validation commands that section 1 of a task names itself."""
     for broken in broken_fences(loaded.state):
         if broken.part == VALIDATION:

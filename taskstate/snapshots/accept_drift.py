@@ -42,12 +42,16 @@ class AcceptedDrift(NamedTuple):
     files: Mapping[str, tuple[str, ...]]
 
 
-def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> Outcome[AcceptedDrift]:
+def resolve(
+    workspace: Workspace, task_id: str, note: str, request: Request, *, expect_tree: str = ""
+) -> Outcome[AcceptedDrift]:
     """Accept the working tree and HEAD as they are: reset drift budgets to 0, and record the note as an event.
 
+    With `expect_tree`, the id of a tree or its first digits, no other tree is accepted.
+
     Raises:
-        TaskstateError: code "nothing-to-resolve": nothing differs from the snapshots; code "task-complete"; or the
-            repository cannot be compared.
+        TaskstateError: code "nothing-to-resolve": nothing differs from the snapshots; code "task-complete"; code
+            "tree-changed"; or the repository cannot be compared.
     """
     note = escaping.one_line(note, what="--note")
     head = snapshot_base.require_at_rest(workspace)
@@ -57,6 +61,7 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
         blocks = blocks_of(loaded.document)
         created: list[NewSnapshot] = []
         with snapshot_base.snapshot_base(workspace, loaded.state.id, blocks.delta, head) as current:
+            drift.require_tree(current.tree, expect_tree, loaded.state.id, _look(workspace, loaded))
             plan, delta = _plan(current, loaded, blocks)
             for role in plan.retaken:
                 created.append(
@@ -77,6 +82,13 @@ def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> 
     finally:
         if not request.dry_run:
             packs.sweep(workspace, task_id)
+
+
+def _look(workspace: Workspace, loaded: Loaded) -> str:
+    """Return the command that shows how the tree differs from what was left."""
+    blocks, names = blocks_of(loaded.document), workspace.config.roles
+    role = next((name for name in names if name in roles.unresolved(blocks)), newest_role(blocks.delta, names))
+    return f"taskstate snapshot verify {loaded.state.id} --role {role}" if role else "git status"
 
 
 def _plan(current: SnapshotBase, loaded: Loaded, blocks: ToolBlocks) -> tuple[AcceptedDrift, Delta]:

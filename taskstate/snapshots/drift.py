@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from enum import Enum
 
+from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     ChangeKind = Literal["added", "removed", "modified", "mode", "renamed"]
 
 SHOWN = 5  # paths listed in a message
+TREE_DIGITS = 12  # of a tree's id in a message
 COMMITS = "commits"  # explains what came in by them; other explanations are `LOG` and the id of a task
 LOG = "log"
 STAGED_OTHERWISE = "only what is staged differs from the snapshot"
@@ -92,7 +94,8 @@ class DriftReport(NamedTuple):
     `files` are those that drifted, or that differ so far while the role `at_work` works on. `committed` are files that
     were committed as they had been left, and `commits` what HEAD has got since, in words. Where a later role went on
     from the snapshot and is done, it has `superseded_by`, and `files` are those that this one left otherwise. `is_here`
-    says whether this clone has had what was left: else nobody need have changed anything here.
+    says whether this clone has had what was left: else nobody need have changed anything here. `tree` is the working
+    tree that was compared: drift can be accepted for no other.
     """
 
     drift: bool
@@ -107,6 +110,27 @@ class DriftReport(NamedTuple):
     at_work: str = ""
     superseded_by: str = ""
     is_here: bool = True
+    tree: str = ""
+
+
+def require_tree(tree: str | None, expected: str, task_id: str, look: str) -> None:
+    """Refuse to accept drift where the working tree is not the expected one, of which the first digits are given.
+
+    `look` is the command that shows what is there now.
+
+    Raises:
+        TaskstateError: code "tree-changed": it is another one; code "usage": that is no id of a tree.
+    """
+    if not expected:
+        return
+    if not re.fullmatch(r"[0-9a-fA-F]{7,64}", expected):
+        message, help_ = f"--expect-tree {expected!r} is no id of a tree", "give at least 7 of its digits"
+        raise TaskstateError(message, help=help_, code="usage")
+    if not (tree or "").startswith(expected.lower()):
+        now = f"it is {tree[:TREE_DIGITS]} now, not {expected}" if tree else "nothing watches it here"
+        message = f"task {task_id}: the working tree is not the one that was looked at: {now}"
+        help_ = f"`{look}` shows what is there; accept that, if it is right, with the tree that is there now"
+        raise TaskstateError(message, help=help_, code="tree-changed")
 
 
 # Paths
@@ -223,7 +247,8 @@ class TreeDifferences(NamedTuple):
       `taken_by` says what git has recorded of that: a stash or a reset;
     - `ignored`: files of the snapshot that exist, but are ignored by git now;
     - `at_work`: a later role that is in progress, or an empty text;
-    - `superseded_by`: a later role that went on from the snapshot and is done, or an empty text.
+    - `superseded_by`: a later role that went on from the snapshot and is done, or an empty text;
+    - `tree`: the working tree that was compared.
     """
 
     task_id: str
@@ -247,6 +272,7 @@ class TreeDifferences(NamedTuple):
     artifacts: Artifacts = Artifacts.WHOLE
     at_work: str = ""
     superseded_by: str = ""
+    tree: str = ""
 
     @property
     def is_drift(self) -> bool:

@@ -12,6 +12,7 @@ from taskstate.snapshots.drift import (
     LOG,
     SHOWN,
     STAGED_OTHERWISE,
+    TREE_DIGITS,
     Artifacts,
     Check,
     DriftReport,
@@ -44,6 +45,7 @@ def drift_report(found: TreeDifferences) -> DriftReport:
         found.at_work,
         found.superseded_by,
         found.same_tree or found.artifacts is not Artifacts.ABSENT,
+        found.tree,
     )
 
 
@@ -110,7 +112,8 @@ def _checks(found: TreeDifferences) -> tuple[Check, ...]:
 
 def _cause(found: TreeDifferences) -> tuple[str, str]:
     """Return the cause of the drift, and the advice."""
-    accept = f'`taskstate snapshot resolve {found.task_id} --note "WHY"`'
+    bound = f" --expect-tree {found.tree[:TREE_DIGITS]}" if found.tree else ""
+    accept = f'`taskstate snapshot resolve {found.task_id} --note "WHY"{bound}`'
     tree = f"the working tree is not what {found.role} left"
     if not found.held:
         return _edited(found, tree, accept)

@@ -74,6 +74,7 @@ def compare_with_current(
     explainer = Explainer(loaded, current, earlier.head, earlier.log)
     comparison = _Comparison(loaded, earlier, current, explainer)
     found = found._replace(
+        tree=current.tree,
         same_tree=current.tree == earlier.tree,
         same_status=comparison.has_same_stage(),
         committed=explainer.committed(earlier.tree),

@@ -131,6 +131,7 @@ def compare(workspace: Workspace, loaded: Loaded, role: str, log: str = "") -> D
         artifacts=packs.artifact_state(workspace, snapshot),
         held=held_paths(workspace, loaded),
         at_work=at_work(blocks, role, names),
+        tree=str(snapshot.tree),  # as the quick test shows; a comparison says which one else
     )
     if object_folder and not found.held and _is_unchanged(workspace, snapshot, object_folder):
         return drift_report(found)

@@ -3,7 +3,8 @@
 As a list item, text is indented so that all of it ends with the item. As free text between two headings it keeps its
 Markdown, but every line that would begin a heading, an HTML block or a merge conflict is escaped with a backslash, and
 an open fence is closed; headings of a level that has no meaning there may stay. For text in YAML and JSON see
-`yaml_emitter` and `json_edit`.
+`yaml_emitter` and `json_edit`. For what a service renders and acts on, as a comment on a pull request, `inert` leaves
+nothing but words.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import re
 
 from taskstate.errors import TaskstateError
 from taskstate.syntax.markdown_blocks import read_blocks
+from taskstate.syntax.patterns import compiled
 from taskstate.syntax.spans import CONTROLS, is_plain, with_newlines, without_comments
+from taskstate.syntax.spans import one_line as _printable_line
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,6 +34,11 @@ _MAX_ROUNDS = 50
 _MAX_HEADING_LEVEL = 6
 SUBSECTION_LEVEL = 3  # headings that lie deeper are no structure of a state file
 _BLANKS_AND_BULLETS = " \t\r\n-*+"
+_WORD = r"(?:`[^`]*`|[^\s`]|`)+"  # with what stands in code marks, blanks too
+# What a service may act on or draw: any mark but those of a sentence, an address, an emoji's name, a commit's id, the
+# key of an issue, a merge request's, a quick action.
+_ACTED_ON = r"(?i)[^\w\s\"'(),./:;=?!+\u0080-\U0010ffff-]|_|://|www\.|:\S*:|[0-9a-f]{7}|[a-z]-\d|!\w|^/"
+_BEFORE_WORD, _BEHIND_WORD = "(\"'", "\"'.,:;!?"  # marks of a sentence, which need not stand in code marks
 _NONE = r"(?i)[\s*_`(-]*(?:none|nothing|n/?a|not applicable)(?: yet| so far| known)?[\s*_`).!]*"
 
 
@@ -235,3 +243,22 @@ def _escaped(line: str) -> str:
 def _closing(opening: str) -> str:
     marks = re.match(r" {0,3}(`{3,}|~{3,})", opening)
     return marks[1] if marks else "```"
+
+
+def inert(text: str) -> str:
+    """Return `text` as one line of Markdown that mentions, closes, links and draws nothing, and hides nothing.
+
+    Backslashes would not do: services look for mentions and numbers in what was rendered, where they are gone. They do
+    not look into code marks, so each word that is more than letters stands in them; others need no escape.
+    """
+    words = compiled(_WORD).findall(_printable_line(" ".join(text.split())))
+    return _printable_line(" ".join(_inert_word(word) for word in words))
+
+
+def _inert_word(word: str) -> str:
+    if not compiled(_ACTED_ON).search(word):
+        return word
+    start = len(word) - len(word.lstrip(_BEFORE_WORD))
+    end = max(start, len(word.rstrip(_BEHIND_WORD)))
+    core = word[start:end].strip("`").replace("`", "'").replace("<!--", "<\\!--").strip()
+    return f"{word[:start]}`{core}`{word[end:]}" if core else f"{word[:start]}'{word[end:]}"

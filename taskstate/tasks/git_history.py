@@ -120,12 +120,12 @@ def moving_older(workspace: Workspace) -> Step:
 def commits_of(commits: Iterable[Commit], task_id: str, made: Collection[str] = ()) -> list[Commit]:
     """Return those of `commits` that name the task, and those `made` in its turn that are no other task's by a line."""
     key = task_id.casefold()
-    found = []
-    for each in commits:
-        named = _by_line(each.message)
-        if key in named or key in _by_words(each) or (each.id in made and not named):
-            found.append(each)
-    return found
+    return [each for each in commits if key in ids_named(each) or (each.id in made and not _by_line(each.message))]
+
+
+def ids_named(commit: Commit) -> set[str]:
+    """Return the ids, in lower case, of the tasks that a commit names."""
+    return _by_line(commit.message) | _by_words(commit)
 
 
 def _by_line(message: str) -> set[str]:

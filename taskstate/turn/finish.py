@@ -62,6 +62,8 @@ def finish(call: TurnRequest, asked: FinishRequest) -> Finished:
             file); nothing was recorded in it (code "no-session"); without words of a session, what was asked for does
             not fit the task.
     """
+    metadata = call.request.metadata._replace(agent=asked.agent)
+    call = call._replace(request=call.request._replace(metadata=metadata))
     workspace, request = call.workspace, call.request
     words = asked.words
     signed = words and words._replace(agent=words.agent or asked.agent or request.metadata.actor)

@@ -21,6 +21,7 @@ from taskstate.roles import role_rules
 from taskstate.roles.role_changes import with_role_set
 from taskstate.roles.role_rules import RoleChange
 from taskstate.snapshots import base as snapshot_base
+from taskstate.snapshots.drift import require_tree
 from taskstate.storage import files
 from taskstate.syntax.edits import apply
 from taskstate.tasks import git_history
@@ -64,7 +65,8 @@ _ATTEMPTS = 3
 class StartRequest(NamedTuple):
     """How a turn is to begin: the role, the agent's name, the budget of the brief, and what is accepted, with why.
 
-    `log` has the results of the validation commands, for the baseline.
+    With `expect_tree` no other working tree is accepted. `log` has the results of the validation commands, for the
+    baseline.
     """
 
     role: str = ""
@@ -73,6 +75,7 @@ class StartRequest(NamedTuple):
     take_over: str = ""
     accept_stale: str = ""
     accept_drift: str = ""
+    expect_tree: str = ""
     log: bytes | None = None
 
 
@@ -104,7 +107,9 @@ def start(call: TurnRequest, asked: StartRequest) -> Started:
     Raises:
         SeveralReasons, TaskstateError: something is in the way; nothing was changed.
     """
-    asked = asked._replace(agent=asked.agent or call.request.metadata.actor)
+    metadata = call.request.metadata
+    asked = asked._replace(agent=asked.agent or metadata.actor)
+    call = call._replace(request=call.request._replace(metadata=metadata._replace(agent=asked.agent)))
     plan, outcome = _begun(call, asked)
     is_real, where = not call.request.dry_run, plan.seen.where
     baseline: tuple[str, ...] = ()
@@ -181,6 +186,8 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
     with obstacles.collected():
         earlier = _begun_with(turn) if turn and (resumes or taken) else left_before(blocks.delta, role, names)
         seen = look(workspace, loaded, _with_log(earlier, asked.log))
+        since = seen.changes.since
+        require_tree(seen.where.tree, asked.expect_tree, loaded.state.id, since.command if since else "git status")
     if not resumes:
         with obstacles.collected("--take-over"):
             _require_free(call, loaded.state, turn, asked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import roles
+from taskstate.snapshots.drift import TREE_DIGITS
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -63,8 +64,9 @@ class TreeChanges(NamedTuple):
         """Return the diff in lines: its stat, its beginning, and the command for all of it."""
         if self.since is None:
             return ()
+        which = (f"this is the tree {self.since.tree[:TREE_DIGITS]}",)
         more = (f"\u2026 {self.since.more} more lines: `{self.since.command}`",) if self.since.more else ()
-        return (*filter(None, [self.stat]), *self.since.lines, *more)
+        return (*filter(None, [self.stat]), *self.since.lines, *more, *which)
 
     def refusal(self, *, in_turn: bool = False) -> TaskstateError:
         """Return the error that refuses to go on from a tree that nobody has looked at; an open turn may be at it."""

@@ -41,7 +41,8 @@ class Search(NamedTuple):
 def search(workspace: Workspace, text: str, *, task: str = "") -> Search:
     """Return each line that contains `text`, ignoring case and the number of spaces; only those of `task`, if given.
 
-    They come task by task in natural order, those of the state file first.
+    Those of all state files come first, where the work stands and its sessions are, then those of the archives, and
+    those of handoffs last; in each, task by task in natural order.
 
     Raises:
         TaskstateError: code "usage": the text is empty.
@@ -60,10 +61,10 @@ def search(workspace: Workspace, text: str, *, task: str = "") -> Search:
 
 
 class _Place(NamedTuple):
-    """Where a file stands in the result: task by task in natural order, the state file first."""
+    """Where a file stands in the result: the state files first, then the archives, each task by task."""
 
-    id_key: tuple[object, str]
     type: int
+    id_key: tuple[object, str]
     parts: tuple[str, ...]
     path: str
     task: str
@@ -72,7 +73,7 @@ class _Place(NamedTuple):
 def _place(relative: str) -> _Place:
     own = own_file(relative)
     task, type_ = (own.id or "", SEARCHED.index(own.type)) if own else ("", 0)
-    return _Place(id_key(task), type_, tuple(relative.split(os.sep)), relative, task)
+    return _Place(type_, id_key(task), tuple(relative.split(os.sep)), relative, task)
 
 
 def _search(needle: str, paths: Sequence[str]) -> tuple[dict[str, list[tuple[int, str]]], dict[str, str]]:

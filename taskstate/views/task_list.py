@@ -18,9 +18,10 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import open_turns, task_index
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
+    from taskstate.views.facts import Facts
     from taskstate.workspace.open_turns import OpenTurn
     from taskstate.workspace.task_index import StateFiles
     from taskstate.workspace.workspace import Workspace
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 READY, WAITING = "ready", "waiting"
 _NO_SHAPE: tuple[str, dict[str, Any]] = ("", {})
 _MOST_TABLES = 4  # a table of ten thousand tasks takes a megabyte
-_COLUMNS = ("ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE")
+_COLUMNS = ("ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE", "")
+_NARROW = 70
+_WIDTH, _LEAST = 100, 12  # columns of the table in a pipe, and of a title on a narrow terminal
 
 
 class Listed(NamedTuple):
@@ -36,7 +39,8 @@ class Listed(NamedTuple):
 
     `mark` identifies the state of the file (`file_sources.mark_of`). `progress` says how many features pass; of a
     permanent task it is the version. Where a part of the file does not parse, `is_whole` is false, and `unread` says
-    which part. `turn` says who works on it. It is `divided` if all its open features were moved to subtasks.
+    which part. `turn` says who works on it. It is `divided` if all its open features were moved to subtasks. Of its
+    `criteria` so many of so many are met. `facts` are what other views show; a task that is closed has none.
     """
 
     mark: str
@@ -54,6 +58,8 @@ class Listed(NamedTuple):
     unread: str
     turn: str
     divided: bool
+    criteria: str = ""
+    facts: Facts | None = None
 
 
 class TaskList(NamedTuple):
@@ -114,13 +120,19 @@ def list_tasks(
     return found._replace(tasks=_matching(found.tasks, status, area, standing))
 
 
-def table(
+def read_tasks(workspace: Workspace, listed: StateFiles, paths: Sequence[str]) -> TaskList:
+    """Return the tasks with these paths; of those that have not changed since the last look, no file is read."""
+    return _all_tasks(workspace, listed, shaped=False, only=paths)[0]
+
+
+def table(  # noqa: PLR0913 - which tasks, what is known of them, and the width
     workspace: Workspace,
     *,
     status: str = "",
     area: str = "",
     standing: str = "",
     damaged: Mapping[str, str] | None = None,
+    width: int = _WIDTH,
 ) -> Table:
     """Return the table of the tasks that match, as in `list_tasks`; `damaged` are files of which others have told it.
 
@@ -129,7 +141,7 @@ def table(
     listed, most = task_index.state_files(workspace), workspace.config.size.max_sessions
     place = workspace.private.cache("table.json")
     cache = Cache(place, _text, rests_on=f"{listed.mark()} {most}", max_entries=_MOST_TABLES)
-    name = f"{status}\n{area}\n{standing}"
+    name = f"{status}\n{area}\n{standing}\n{width}"
     busy = _elsewhere(workspace)
     remembered = None if damaged or busy else cache.get(name)
     if remembered is not None:
@@ -137,7 +149,7 @@ def table(
     found, is_lasting = _all_tasks(workspace, listed, shaped=False)
     found = found._replace(tasks=_matching(found.tasks, status, area, standing))
     tasks = [_with_turn(each, busy) for each in found.tasks]
-    text = listing(tasks, most, {**found.problems, **(damaged or {})})
+    text = listing(tasks, most, {**found.problems, **(damaged or {})}, width)
     if is_lasting and not found.unread and not damaged and not busy and folders.is_folder(workspace.state_root):
         cache.put(name, text)
         cache.save()
@@ -167,20 +179,26 @@ def _matching(tasks: list[Listed], status: str, area: str, standing: str) -> lis
     return matching
 
 
-def _all_tasks(workspace: Workspace, listed: StateFiles, *, shaped: bool) -> tuple[TaskList, bool]:
-    """Return all tasks, and whether that rests on nothing but their files, all of which are whole.
+def _all_tasks(
+    workspace: Workspace, listed: StateFiles, *, shaped: bool, only: Sequence[str] | None = None
+) -> tuple[TaskList, bool]:
+    """Return all tasks, or those at the paths `only`, and whether that rests on nothing but their whole files.
 
     Their shapes are ten times as long as all else, and lie in a cache of their own.
     """
+    from taskstate.views.facts import Facts
+
     kinds = repr(workspace.kinds)
-    rows = Cache(workspace.private.cache("list.json"), Listed._make, rests_on=f"{Listed._fields}\n{kinds}")
+    rests_on = f"{Listed._fields}\n{Facts._fields}\n{workspace.config.roles}\n{kinds}"
+    rows = Cache(workspace.private.cache("list.json"), _row_of, rests_on=rests_on)
     place = workspace.private.cache("list-shapes.json") if shaped else None
     whole = Cache(place, _marked_shape, rests_on=kinds)
     known, known_shapes = rows.all(), whole.all()
     found, is_lasting = TaskList([], {}, {}), True
     # They are cached in this order.
-    names = [*known] if known.keys() == listed.marks.keys() else sorted(listed.marks, key=_order)
-    for path in names:
+    is_whole = known.keys() == listed.marks.keys()
+    names = [*known] if is_whole or only is not None else sorted(listed.marks, key=_order)
+    for path in names if only is None else only:
         mark, task = listed.marks[path], known.get(path)
         then, shape = known_shapes.get(path, _NO_SHAPE)
         is_known = task and task.mark == mark and (then == mark or not shaped)
@@ -195,12 +213,21 @@ def _all_tasks(workspace: Workspace, listed: StateFiles, *, shaped: bool) -> tup
             found.tasks.append(read.task)
         if read.task and shaped:
             found.shapes[path] = read.shape
+    if only is not None and rows.changed:
+        names = sorted(listed.marks, key=_order)
     has_folder = folders.is_folder(workspace.state_root)
-    for cache in (rows, whole):
+    for cache in (rows, whole) if only is None or rows.changed else ():
         cache.keep(names)
         if has_folder:
             cache.save()
     return found, is_lasting
+
+
+def _row_of(value: list[Any]) -> Listed:
+    from taskstate.views.facts import Facts
+
+    row = Listed._make(value)
+    return row._replace(facts=Facts.read([*row.facts])) if row.facts else row
 
 
 def _order(path: str) -> tuple[object, str]:
@@ -213,6 +240,7 @@ def _marked_shape(value: list[Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _read(workspace: Workspace, relative: str, mark: str) -> _Read:
+    from taskstate.views.facts import facts_of
     from taskstate.views.overview import progress, task_shape
     from taskstate.writing.damage import advice, damage_of, needs_archive, unread_part
 
@@ -230,6 +258,8 @@ def _read(workspace: Workspace, relative: str, mark: str) -> _Read:
             unread=unread_part(loaded),
             turn=turn.words if turn else "",
             divided=bool(loaded.state.subtasks) and not loaded.state.open_features,
+            criteria=f"{sum(each['checked'] for each in shape['criteria'])} of {len(shape['criteria'])}",
+            facts=None if loaded.state.status in CLOSED else facts_of(workspace, loaded),
             **{key: shape[key] for key in ("id", "kind", "title", "status", "area", "depends_on", "size_kb")},
         )
         found = damage_of(workspace, loaded, alone=True)
@@ -247,29 +277,45 @@ def _standing(task: Listed, complete: set[str]) -> str:
     return READY if upstream_complete and task.status != BLOCKED else WAITING
 
 
-def listing(tasks: list[Listed], most: int, problems: Collection[str] = ()) -> str:
+def listing(tasks: list[Listed], most: int, problems: Collection[str] = (), width: int = _WIDTH) -> str:
     """Return the tasks as a table, one line each, followed by the table of session counts.
 
-    `problems` are the paths of damaged files, whose rows are marked.
+    `problems` are the paths of damaged files, whose rows are marked. Of a title that goes beyond the `width` as much is
+    left out as is needed; what it is marked with stays.
     """
     rows = [_COLUMNS, *(_row(each, most, problems) for each in tasks)]
     read = {each.path for each in tasks}
     unread = (own_file(path) for path in problems if path not in read)
-    rows += [((own and own.id) or "?", *("-" for _ in _COLUMNS[2:]), "(damaged)") for own in unread]
-    rows = [tuple(map(one_line, row)) for row in rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    return "\n".join([*lines, "", guidance(most)]) if len(rows) > 1 else "no tasks"
+    rows += [((own and own.id) or "?", *("-" for _ in _COLUMNS[2:-1]), "", "(damaged)") for own in unread]
+    kept = slice(2, 2) if width < _NARROW else slice(2, -2)  # on a narrow terminal only id, status and title
+    rows = [tuple(map(one_line, (*row[:2], *row[kept], *row[-2:]))) for row in rows]
+    widths = [max(map(len, column)) for column in [*zip(*rows, strict=True)][:-2]]
+    room = width - sum(widths) - 2 * len(widths)
+    lines = ["  ".join((*map(str.ljust, row, widths), _title(row[-2], row[-1], room))).rstrip() for row in rows]
+    told = [] if width < _NARROW else ["", guidance(most)]
+    return "\n".join([*lines, *told]) if len(rows) > 1 else "no tasks"
 
 
 def _row(task: Listed, most: int, problems: Collection[str]) -> tuple[str, ...]:
     status, size_kb = task.status or "?", str(task.size_kb)
     is_damaged = task.path in problems
     if task.kind == PERMANENT:
-        marked = f"[PERMANENT] {task.title} (damaged)" if is_damaged else f"[PERMANENT] {task.title}"
-        return task.id, status, task.progress, "-", "-", size_kb, marked
+        marks = "(damaged)" if is_damaged else ""
+        return task.id, status, task.progress, "-", "-", size_kb, f"[PERMANENT] {task.title}", marks
     size = "-" if status in CLOSED else "divided" if task.divided else sizing(task.sessions, most).name
     unread = "(damaged)" if is_damaged else "" if task.is_whole else "(cannot be read fully: run `taskstate lint`)"
     turn = f"[{task.turn}]" if task.turn and status not in CLOSED else ""
-    title = " ".join(filter(None, (task.title, unread, turn)))
-    return task.id, status, task.progress, str(task.sessions), size, size_kb, title
+    marks = " ".join(filter(None, (unread, turn)))
+    return task.id, status, task.progress, str(task.sessions), size, size_kb, task.title, marks
+
+
+def _title(title: str, marks: str, room: int) -> str:
+    """Return a title with its marks in so many columns."""
+    whole = " ".join(filter(None, (title, marks)))
+    if len(whole) <= room and whole.isascii():
+        return whole
+    from taskstate.views.layout import cells, fit
+
+    if cells(whole) <= room:
+        return whole
+    return fit(f"{fit(title, max(room - cells(marks) - 1, _LEAST)).rstrip()} {marks}", max(room, _LEAST)).rstrip()

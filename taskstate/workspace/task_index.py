@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _SUFFIX = "-state.md"
 _FEW = 2_000  # state files whose change times are looked at by every brief: some milliseconds
+_FEW_NEW = 100  # state files that completing a word may read: some hundredths of a second
 _MOST_TOUCHED = 20  # files that every brief may read because the index has them otherwise, before all are indexed again
 _PERMANENT = rb"(?m)^kind:[ \t]*[\"']?permanent\b"
 
@@ -52,6 +53,8 @@ class _IndexedTask(NamedTuple):
     problem: str
     turn: str = ""
     blocked: str = ""
+    updated: str = ""
+    closed: str = ""
 
 
 class IndexedTask(_IndexedTask):
@@ -59,7 +62,8 @@ class IndexedTask(_IndexedTask):
 
     `mark` identifies the state of the file (`file_sources.mark_of`), and is empty in the cache where the file could
     change without getting another one; `upstream` has the ids of its dependencies, separated by blanks, and `turn` the
-    values of its open turn as JSON. `blocked` says why it is blocked, if it is.
+    values of its open turn as JSON. `blocked` says why it is blocked, if it is. `updated` is the time of the last
+    write, as the file tells it, and `closed` that of its completion, if a command completed it.
     """
 
     @property
@@ -115,6 +119,19 @@ def all_tasks(workspace: Workspace, listed: StateFiles | None = None) -> tuple[I
     if folders.is_folder(workspace.state_root):
         cache.save()
     return tuple(tasks)
+
+
+def known_titles(workspace: Workspace) -> dict[str, str]:
+    """Return the titles of all tasks by id, as they were when they were indexed; few that are new are indexed now.
+
+    For a shell that asks at each press of a key: of the files only the names are read.
+    """
+    known, folder = _cache(workspace).all(), workspace.relative(workspace.tasks)
+    paths = [f"{folder}/{name}" for name in files.names(workspace.tasks) if _is_state_file(name)]
+    if 0 < len([path for path in paths if path not in known]) <= _FEW_NEW:
+        return {task.id: task.title for task in all_tasks(workspace)}
+    fields = (known.get(path, "\t").split("\t") for path in paths)
+    return {id_in(path): "".join(each[3:4]) for path, each in zip(paths, fields, strict=True)}
 
 
 def left_out(workspace: Workspace) -> tuple[IndexedTask, ...]:
@@ -220,13 +237,13 @@ def _entry(workspace: Workspace, relative: str, mark: str, data: bytes | None, p
         values = values if data is None else _values(workspace, decoded(data, relative), relative)
     except TaskstateError as error:
         problem = error.message
-    *front, turn, blocked = values
-    lines = (" ".join(each.split()) for each in (*front, problem, turn, blocked))
+    *front, turn, blocked, updated, closed = values
+    lines = (" ".join(each.split()) for each in (*front, problem, turn, blocked, updated, closed))
     return IndexedTask._make((mark, relative, id_in(relative), *lines))
 
 
 def _values(workspace: Workspace, text: str, relative: str) -> list[str]:
-    """Return the fields of an entry from `title` to `upstream`, `turn`, and `blocked`."""
+    """Return the fields of an entry from `title` to `upstream`, and those from `turn` on."""
     from taskstate.model.task_state import read_state
     from taskstate.model.write_metadata import blocks_of
     from taskstate.syntax.document import parse_head
@@ -241,4 +258,6 @@ def _values(workspace: Workspace, text: str, relative: str) -> list[str]:
     turn = open_turns.of_document(document, state.id)
     why = blocks_of(document).why_blocked if state.status == BLOCKED else ""
     front = (*single, state.text("parent") or "", " ".join(state.depends_on))
-    return [*front, json.dumps(turn) if turn else "", why]
+    output = document.front_matter.get("output")
+    closed = str(output.get("completed_at") or "") if isinstance(output, dict) else ""
+    return [*front, json.dumps(turn) if turn else "", why, state.text("updated_at") or "", closed]

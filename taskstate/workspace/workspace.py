@@ -22,7 +22,7 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import listing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from taskstate.model.document_kinds import Kinds
     from taskstate.model.task_state import TaskState
@@ -88,14 +88,21 @@ def no_task_here(workspace: Workspace, task_id: str) -> TaskstateError:
             cure = f"`git checkout --ignore-skip-worktree-bits HEAD -- {quote(name)}`"
             message = f"the state file of task {task_id} is left out of this sparse checkout"
             return TaskstateError(message, help=f"{cure} brings it here", code="not-found")
-    return no_task(task_id)
+    found = (names.own_file(path.name) for path in workspace.state_files())
+    return no_task(task_id, [file.id for file in found if file and file.id])
 
 
-def no_task(task_id: str) -> TaskstateError:
-    """Return the error that there is no such task."""
-    return TaskstateError(
-        f"there is no task {task_id}", help="`taskstate list` shows the tasks that exist", code="not-found"
-    )
+def no_task(task_id: str, known: Iterable[str] = ()) -> TaskstateError:
+    """Return the error that there is no such task, which offers the most similar of the `known` ids."""
+    from taskstate.messages import closest
+
+    spelt, word = {each.casefold(): each for each in known}, task_id.casefold()
+    # Of thousands those that begin alike come first: only so many are compared.
+    alike = sorted(spelt, key=lambda each: (each[:2] != word[:2], each[:1] != word[:1]))
+    near = spelt.get(closest(word, alike))
+    help_ = "`taskstate list` shows the tasks that exist"
+    help_ = f"did you mean {near}? ({help_})" if near else help_
+    return TaskstateError(f"there is no task {task_id}", help=help_, code="not-found")
 
 
 class Workspace(_Workspace):

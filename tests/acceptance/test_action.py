@@ -15,7 +15,7 @@ from tests.support.git_place import GitPlace
 ROOT = Path(__file__).parents[2]
 STATE = ".taskstate/tasks/task-101-state.md"
 STEPS = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))["runs"]["steps"]
-LINT = next(step["run"] for step in STEPS if step["name"] == "Lint")
+LINT, REPORT = (next(step["run"] for step in STEPS if step["name"] == name) for name in ("Lint", "Report"))
 
 
 @pytest.fixture
@@ -29,11 +29,27 @@ def place(tmp_path: Path) -> GitPlace:
 
 
 def lint(root: Path, base: str, **inputs: str) -> subprocess.CompletedProcess[str]:
-    """Run the script of the step as the service does."""
+    """Run the script of the step that lints."""
+    return run(LINT, root, base, **inputs)
+
+
+def report(root: Path, base: str) -> tuple[str, str]:
+    """Run the script of the step that reports; return the summary that it writes, and its output."""
+    written = {name: root.parent / name for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
+    for each in written.values():
+        each.write_text("", encoding="utf-8")
+    done = run(REPORT, root, base, RUNNER_TEMP=str(root.parent), **{name: str(path) for name, path in written.items()})
+    assert done.returncode == 0, done.stderr
+    summary, output = (path.read_text(encoding="utf-8") for path in written.values())
+    return summary, output
+
+
+def run(script: str, root: Path, base: str, **inputs: str) -> subprocess.CompletedProcess[str]:
+    """Run the script of a step as the service does."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     around = {"PATH": path, "BASE": base, "PATHS": "", "STRICT": "false", "SARIF": "false", **inputs}
     return subprocess.run(
-        ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", LINT],
+        ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script],
         cwd=root,
         env=os.environ | around,
         capture_output=True,
@@ -88,6 +104,18 @@ def test_findings_are_written_for_upload(place: GitPlace) -> None:
     assert '"TS405"' in (place.root / "taskstate.sarif").read_text(encoding="utf-8")
 
 
+def test_what_changed_is_in_the_summary(place: GitPlace) -> None:
+    """The summary of the job tells what the branch changes, and the output names the file; without a base neither."""
+    place.add("two")
+    place.commit("two sessions")
+    summary, output = report(place.root, place.git("rev-parse", "main"))
+    assert "- 1 session: *two*\n" in summary
+    assert output == f"file={place.root.parent}/taskstate-report.md\n"
+    assert Path(output.removeprefix("file=").rstrip()).read_text(encoding="utf-8") == summary
+    for base in ("0" * 40, "", "nowhere"):
+        assert report(place.root, base) == ("", "")
+
+
 def test_inputs_are_no_commands(place: GitPlace) -> None:
     """A base or a path with shell syntax, or that looks like a flag, is data."""
     mark = place.root / "ran"
@@ -97,6 +125,7 @@ def test_inputs_are_no_commands(place: GitPlace) -> None:
         (f"--upload-pack=touch {mark}", ""),
     ):
         lint(place.root, base, PATHS=paths)
+        report(place.root, base)
         assert not mark.exists()
 
 

@@ -44,6 +44,7 @@ COMMANDS = (
     ("lint", "--staged"),
     ("doctor",),
     ("git-history", "sync", TASK),
+    ("report", "--pull-request", "--base", "HEAD~1"),
     ("start", TASK, "--role", "implementer"),
     ("snapshot", "take", TASK, "--role", "implementer"),
     ("snapshot", "verify", TASK, "--role", "implementer"),

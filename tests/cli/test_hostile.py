@@ -63,6 +63,7 @@ READERS = [
     ("list", "--format", "json"),
     ("next",),
     ("status",),
+    ("board",),
     ("lint",),
     ("lint", "docs"),
     ("fmt", "--check", "docs"),
@@ -72,6 +73,7 @@ READERS = [
     ("session", "add", "9", "--did", "x", "--state", "s", "--next", "n"),
     ("chain", "show", "9"),
     ("graph",),
+    ("log",),
     ("doctor",),
 ]
 

@@ -36,6 +36,7 @@ TASKSTATE = [sys.executable, "-m", "taskstate"]
 SESSION = ("session", "add", "101", "--did", "x", "--state", "s", "--next", "n")
 ONCE_EACH: dict[str, tuple[str, ...]] = {
     "init": ("init", "--pre-commit"),
+    "completion": ("completion", "bash"),
     "new": ("new", "7", "--title", "T"),
     "start": ("start", "7"),
     "finish": ("finish", "7", "--did", "x", "--state", "s", "--next", "n"),
@@ -44,6 +45,7 @@ ONCE_EACH: dict[str, tuple[str, ...]] = {
     "list": ("list",),
     "search": ("search", "JWT"),
     "status": ("status",),
+    "board": ("board",),
     "session": SESSION,
     "feature": ("feature", "add", "101", "jwt-2", "verifies a JWT"),
     "phase": ("phase", "add", "101", "1", "--name", "Tokens", "--objective", "Issue them"),
@@ -63,6 +65,8 @@ ONCE_EACH: dict[str, tuple[str, ...]] = {
     "next": ("next",),
     "chain": ("chain", "status"),
     "graph": ("graph",),
+    "report": ("report", "--pull-request"),
+    "log": ("log", "101"),
     "permanent": ("permanent", "status"),
     "impact": ("impact", "add", "module", "api", "--planned"),
     "complete": ("complete", "101", "--force", "--note", "as far as it goes"),
@@ -231,17 +235,47 @@ def test_no_command_prints_help(cli: Cli) -> None:
 
 
 def test_every_command_has_help(cli: Cli) -> None:
-    """Each operation has its flags in its help, the common ones among them, and those of writing if it writes."""
+    """Each operation has its flags in its help, and names those that it shares with all, or with all that write."""
     common = ("--format {text,json}", "--root DIR", "--config FILE", "--quiet", "--verbose", "--no-color")
     writing = ("--actor NAME", "--expect-revision TOKEN", "--dry-run", "--force-secrets")
     for each in operations():
-        out = cli.ok(*each.name.split(), "--help")
+        out = " ".join(cli.ok(*each.name.split(), "--help").split())
         assert out.startswith(f"usage: taskstate {each.name} ")
         assert "None" not in out
         assert all(flag in out for flag in common)
         assert all(flag in out for flag in writing) or not each.writes
     for command in COMMANDS:
         assert cli.ok(command, "--help").startswith(f"usage: taskstate {command} ")
+
+
+def test_every_command_is_in_one_group(cli: Cli) -> None:
+    """The help has groups by who asks, each command in one of them; what other programs start stands apart."""
+    heads = ("look", "work", "decide", "shared", "keep", "set up", "started by other programs")
+    groups = dict(re.findall(r"^(\w[\w ]+):\n((?:  .*\n)+)", cli.ok("--help"), re.MULTILINE))
+    assert tuple(groups)[1:8] == heads
+    rows = [name for head in heads for name in re.findall(r"^  (\S+)", groups[head], re.MULTILINE)]
+    assert sorted(rows) == sorted(COMMANDS)
+    apart = re.findall(r"^  (\S+)", groups[heads[-1]], re.MULTILINE)
+    assert apart == ["hook", "merge-driver", "lsp", "mcp"]
+
+
+def test_what_commands_share_is_described_once(cli: Cli) -> None:
+    """The help of all commands describes it, and that of one only names it."""
+    for words in ("as a unified diff, and write nothing", "root of the repository"):
+        assert words in " ".join(cli.ok("--help").split())
+        assert words not in " ".join(cli.ok("session", "add", "--help").split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "near"),
+    [(("show", "1011"), "101"), (("graph", "110"), "101"), (("start", "AUTH2"), "auth-2"), (("show", "7"), "")],
+)
+def test_the_nearest_task_is_offered(cli: Cli, place: Place, arguments: tuple[str, ...], near: str) -> None:
+    """Where a task does not exist the error names the one that was meant, if there is one like it."""
+    place.new("auth-2")
+    listed = "`taskstate list` shows the tasks that exist"
+    asked = f"did you mean {near}? ({listed})" if near else listed
+    assert cli.refused(*arguments) == f"there is no task {arguments[1]}: {asked}"
 
 
 @pytest.mark.parametrize(
@@ -324,7 +358,7 @@ def test_repository_that_is_not_set_up_is_refused(cli: Cli, place: Place, tmp_pa
     """Where nothing is set up, every command reports the one that does it."""
     place.root = tmp_path / "empty"
     place.root.mkdir()
-    for command in sorted(set(ONCE_EACH) - {"init", "lint", "rule", "merge-driver"}):
+    for command in sorted(set(ONCE_EACH) - {"init", "completion", "lint", "rule", "merge-driver"}):
         assert f"run `taskstate init --root {tmp_path / 'empty'}` there" in cli.refused(
             *ONCE_EACH[command], "--root", place.root
         ), command

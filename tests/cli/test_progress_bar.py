@@ -1,4 +1,4 @@
-"""The bar of a long run, in a real terminal."""
+"""What shows that a long run goes on, in a real terminal."""
 
 from __future__ import annotations
 
@@ -8,10 +8,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.cli.progress_bar import LastLine
+from tests.support.git_place import GitPlace
 from tests.support.terminal import seen
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+TOKEN = "ghp_Ab1" + "C2d3E4f5" * 4 + "g"
+CHECK = r"""
+printf 'collected 2 items\n\033[31mred\033[0m \033[2J\033]0;owned\007line %s %0100d\nhalf of a line' "$TOKEN" 0
+sleep 1.6
+exit 1
+"""
 
 STEPS = """
 import sys, time
@@ -58,3 +67,49 @@ def test_a_pipe_gets_no_bar(tmp_path: Path) -> None:
     """Where standard error is no terminal a long run shows nothing."""
     done = subprocess.run(command(pause=0.2), cwd=tmp_path, capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("False\n", "")
+
+
+@pytest.mark.parametrize(
+    ("pieces", "line"),
+    [
+        ((b"one\ntwo\nthr",), "two"),
+        ((b"10 %\r20 %\r3",), "20 %"),
+        ((b"one\r\n\r\n",), "one"),
+        ((b"no line end",), ""),
+        ((f"is {TOKEN[:20]}".encode(), f"{TOKEN[20:]}\n".encode()), f"is {'*' * len(TOKEN)}"),
+        ((f"old\n{TOKEN[:20]}".encode(),), "old"),
+        ((b"\x1b[31mred\x1b[0m\x1b[2J \x1b]0;title\x07\x9b1m\xff\n",), "red \ufffd1m\ufffd"),
+        ((b"\xc2\x9b31m \x1b[unfinished\n",), r"\x9b31m nfinished"),
+        (("wide \u65e5\u672c \u202e.\n".encode(),), "wide \u65e5\u672c \\u202e."),
+        ((b"x" * 70_000 + b"\n",), ""),
+        ((b"x" * 70_000 + b"\nlast\n",), "last"),
+        ((b"-----BEGIN PRIVATE KEY-----\n" + b"MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\n" * 3,), "*" * 52),
+    ],
+)
+def test_the_last_whole_line_is_fit_to_be_shown(pieces: tuple[bytes, ...], line: str) -> None:
+    """Of all that is printed no control reaches a terminal, and no credential, not even a half of one."""
+    following = LastLine()
+    for piece in pieces:
+        following(piece)
+    assert following._line() == line  # noqa: SLF001 - what is drawn of it a terminal shows below
+
+
+@pytest.mark.slow
+def test_a_check_shows_how_long_it_runs_and_what_it_said_last(tmp_path: Path) -> None:
+    """On a terminal, for as long as it runs; in a pipe nothing is said of it, quietly or in JSON neither."""
+    place = GitPlace(tmp_path / "repository")
+    place.write("check.sh", CHECK)
+    place.configure('[validation]\n"*" = ["sh check.sh"]\n')
+    place.commit("a check")
+    place.trust()
+    baseline = (sys.executable, "-m", "taskstate", "qa", "baseline", "101", "--dry-run")
+    status, shown = seen(baseline, cwd=place.root, env={"TOKEN": TOKEN})
+    assert status == 0
+    assert "running sh check.sh (1 of 1)" in shown
+    assert "0:00:01" in shown
+    assert f"red line {'*' * len(TOKEN)}" in shown
+    assert not [each for each in (TOKEN, "owned", "\x1b[31m", "\x1b[2J", "half of") if each in shown]
+    done = subprocess.run(baseline, cwd=place.root, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    for flag in ("--quiet", "--format=json"):
+        assert "running" not in seen((*baseline, flag), cwd=place.root)[1]

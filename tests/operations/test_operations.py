@@ -27,7 +27,10 @@ NOT_OF_MCP = {
     "criterion check": "`finish` checks criteria",
     "criterion uncheck": "`finish` checks criteria",
     "status": "for people; `brief` and `search` tell an agent",
+    "log": "for people; `brief` and `session list` tell an agent",
     "graph": "for people",
+    "report": "for people, on a pull request",
+    "board": "for people",
     "protocol": "a prompt",
     "rule": "a finding says what to do",
     "fmt": "`lint` fixes",
@@ -66,7 +69,7 @@ def _require_whole(each: Operation) -> None:
         assert field.kind in KINDS, field
         assert field.help, field
         assert field.example or field.choices or field.kind == "bool", field
-        assert not field.choices or default_of(field) in {*field.choices, "", None}, field
+        assert not field.choices or default_of(field) in {*field.choices, "", (), None}, field
     known = {f"--{name.replace('_', '-')}" for name in names}
     rules = (*each.apart, each.one_of, *((flag, needed) for flag, needed, _ in each.together))
     assert {flag for rule in rules for flag in rule} <= known

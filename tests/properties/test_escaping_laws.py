@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 from taskstate.errors import TaskstateError
 from taskstate.model.config_reader import read_config
@@ -15,6 +17,7 @@ from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import WriteMetadata
 from taskstate.syntax import escaping, markdown_blocks
 from taskstate.syntax.document import parse
+from taskstate.syntax.spans import one_line
 from taskstate.tasks.create import NewTask, render
 from taskstate.tasks.new_session import NewSession
 from taskstate.tasks.sessions import plan_add
@@ -166,3 +169,40 @@ def test_free_text_keeps_its_words(text: str, deepest: int) -> None:
     for block in markdown_blocks.read_blocks("\n".join(written)):
         assert block.closed
         assert block.kind == "fence" or block.level > deepest
+
+
+# What services act on, in pieces that a drawn text is put together from.
+ACTING = st.sampled_from(
+    """@all ¦@¦#12¦#¦GH-12¦PROJ-7¦!7¦deadbeef¦1234567¦abc
+o/r#1¦o/r@deadbee¦http://x.y¦www.x.y¦a@b.c¦<img src=x>¦<!--¦-->
+![a](b)¦[a](b)¦[^1]¦[x]: y¦&#64;all¦&amp;¦`¦``¦*¦_¦~~¦|¦\\¦:smile:¦:¦$x$¦$`x`$¦~label¦%1¦/close¦\u200b¦\u202e¦\x1b[31m
+\u2028¦\ufe0f¦\u200d¦\u0627¦\u0915¦\U0001f600¦\xe9¦"¦'¦(¦)¦.¦,¦-¦!¦?¦+¦=¦ ¦\n¦\t¦# ¦> ¦1. ¦- ¦```""".replace(
+        "\n", "¦"
+    ).split("¦")
+)
+ACTED_ON = r"[@#<>&\[\]\\`_~|$%^{}]|://|www\.|[0-9a-f]{7}|[a-z]-\d|!\w|:\w+:|(?:^|\s)/"
+acting = st.lists(ACTING | st.text(max_size=4), max_size=12).map("".join)
+
+
+@given(acting)
+def test_inert_text_does_nothing(text: str) -> None:
+    """Any text is one line of words and code marks: no mention, number, commit, link, HTML, image, hidden character."""
+    inert = escaping.inert(text)
+    assert "\n" not in inert
+    assert one_line(inert) == inert
+    assert inert.count("`") % 2 == 0
+    (inline,) = MarkdownIt("commonmark", {"html": True}).parse(f"said: *{inert or 'x'}* and x")[1:-1]
+    tokens = inline.children or []
+    assert {each.type for each in tokens} <= {"text", "em_open", "em_close", "code_inline"}
+    for told in (re.sub(r"`[^`]*`", "\0", inert), "\0".join(each.content for each in tokens if each.type == "text")):
+        assert not re.search(r"(?i)[@#<>&\[\]\\`_~|$%^{}]|://|www\.|[0-9a-f]{7}|[a-z]-\d|!\w|:\w+:|(?:^|\s)/", told), (
+            told
+        )
+
+
+@given(st.text(alphabet="abc DEF.,;:!?()'\"/+=\xe9\u4e2d-", max_size=30))
+def test_inert_words_stay_as_they_are(text: str) -> None:
+    """Words of a plain sentence are not changed, but for blanks; what is in code marks stands there in full."""
+    assume(not re.search(r"://|:\S*:|!\w|(?:^|\s)/|[a-f]{7}|\w-\d", text, re.IGNORECASE))
+    assert escaping.inert(text) == " ".join(text.split())
+    assert escaping.inert(f"see #12, `two words` {text}".strip()).startswith("see `#12`, `two words`")

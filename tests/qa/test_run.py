@@ -4,16 +4,21 @@ import shutil
 import stat
 import subprocess
 import time
+from contextlib import nullcontext
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
 from taskstate.qa import run as qa_run
 from taskstate.qa.run import CommandRun, run_commands
+from taskstate.turn.turn_request import unfollowed
 from tests.support.place import Place, refusal, tree
 from tests.support.processes import is_gone
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 TOKEN = "ghp_" + "Ab1cD2eF3g" * 4
@@ -38,7 +43,7 @@ def commit(place: Place) -> None:
 
 def run(place: Place, *commands: str, timeout: float = 20) -> CommandRun:
     """Run commands."""
-    return run_commands(place.workspace, commands, timeout=timeout, progress=lambda _: None)
+    return run_commands(place.workspace, commands, timeout=timeout, progress=unfollowed)
 
 
 @pytest.mark.parametrize(
@@ -64,15 +69,21 @@ def test_result_of_a_command(place: Place, command: str, is_ok: object, text: st
     assert result == (is_ok, text)
 
 
+def tell(told: list[str], line: str) -> AbstractContextManager[Callable[[bytes], None]]:
+    """Keep what is told of a command, and the pieces of its output."""
+    told.append(line)
+    return nullcontext(lambda piece: told.extend([piece.decode()] if piece else []))
+
+
 def test_commands_run_in_the_root_one_after_the_other(place: Place) -> None:
-    """Each runs in the repository's root, also after one that failed, and progress is told before each."""
+    """Each runs in the repository's root, also after one that failed; progress is told before, and what it prints."""
     told: list[str] = []
-    ran = run_commands(
-        place.workspace, ("pwd > where.ignored; exit 1", "test -f where.ignored"), timeout=20, progress=told.append
-    )
+    commands = ("pwd > where.ignored; echo no; exit 1", "test -f where.ignored")
+    ran = run_commands(place.workspace, commands, timeout=20, progress=partial(tell, told))
     assert [each.ok for each in ran.results.values()] == [False, True]
     assert (place.root / "where.ignored").read_text(encoding="utf-8") == f"{place.root}\n"
-    assert told == ["running pwd > where.ignored; exit 1 (1 of 2)", "running test -f where.ignored (2 of 2)"]
+    first, second = "running pwd > where.ignored; echo no; exit 1 (1 of 2)", "running test -f where.ignored (2 of 2)"
+    assert told == [first, "no\n", second]
     assert run(place) == CommandRun({}, b"")
 
 
@@ -99,10 +110,10 @@ def test_secrets_are_masked(place: Place) -> None:
     """No credential that a command prints or names is in the log, the results or what is told, coloured or not."""
     told: list[str] = []
     coloured = f"printf '%s\\033[1m%s\\n' ghp_ {TOKEN[4:]}"
-    ran = run_commands(place.workspace, (f"echo {TOKEN}", coloured), timeout=20, progress=told.append)
+    ran = run_commands(place.workspace, (f"echo {TOKEN}", coloured), timeout=20, progress=partial(tell, told))
     assert b"*" * 44 in ran.log.split(b"\n")[1]
     assert ran.log.split(b"\n")[4] == b"*" * 44
-    assert TOKEN not in ran.log.decode() + "".join([*ran.results, *told])
+    assert TOKEN not in ran.log.decode() + "".join([*ran.results, *told[::2]])
     place.configure('[secrets]\nallow = ["^ghp_Ab1"]\n')
     assert TOKEN.encode() in run(place, f"echo {TOKEN}").log
 

@@ -377,3 +377,18 @@ def test_without_criteria_the_status_stays(turns: Turns) -> None:
         "start", "7"
     )
     assert turns.cli.json("show", "7")["status"] == "created"
+
+
+def test_drift_is_accepted_for_the_tree_that_was_shown_alone(turns: Turns) -> None:
+    """The refusal names the tree; while it was looked at it may have changed, and then nothing begins."""
+    turns.build()
+    turns.place.write("a.txt", "by hand\n")
+    shown = turns.refused("reviewer").partition("this is the tree ")[2].split()[0]
+    turns.place.write("a.txt", "and once more\n")
+    accept = ("--accept-drift", "meant so", "--expect-tree")
+    error = turns.refused("reviewer", *accept, shown)
+    assert "is not the one that was looked at" in error
+    assert "`taskstate snapshot diff 101 --type now" in error
+    assert "say why: --accept-drift" in turns.refused("reviewer", "--expect-tree", shown)
+    turns.place.write("a.txt", "by hand\n")
+    turns.start("reviewer", *accept, shown)

@@ -82,6 +82,18 @@ def test_unreadable_file_hides_no_other(place: Place) -> None:
     assert listing(tasks, 20, problems).count("(damaged)") == 3
 
 
+def test_a_long_title_is_cut_and_its_marks_stay(place: Place) -> None:
+    """No row is wider than a pipe gets, or the terminal is; what a task is marked with can be read still."""
+    (task, *_) = list_tasks(place.workspace).tasks
+    long = task._replace(title="a long title " * 10, turn="ann works on it", status="in_progress")
+    row = listing([long], 20).split("\n")[1]
+    assert (len(row), row.endswith("\u2026 [ann works on it]")) == (100, True)
+    for width in (40, 69, 70, 80):
+        lines = listing([long], 20, width=width).split("\n")[:2]
+        assert ("SIZING" in lines[0], max(map(len, lines))) == (width >= 70, width)
+    assert len(listing([long], 20, width=200).split("\n")[1]) > 150
+
+
 def test_listing_is_a_table(place: Place) -> None:
     """Each task has a line, under headings."""
     place.new("7", title="Other", features=())

@@ -60,7 +60,8 @@ def test_front_matter_is_told(place: Place) -> None:
     )
     (task,) = indexed(place).values()
     path = ".taskstate/tasks/task-101-state.md"
-    assert task[1:] == (path, "101", "JWT Service", "blocked", "P1", "web", "task", "100", "99 a-1", "", "", "")
+    assert task[1:11] == (path, "101", "JWT Service", "blocked", "P1", "web", "task", "100", "99 a-1", "")
+    assert (task.turn, task.blocked, task.updated, task.closed) == ("", "", "2026-01-31T12:01:00Z", "")
     assert task.depends_on == ("99", "a-1")
 
 

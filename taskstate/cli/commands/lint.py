@@ -22,7 +22,7 @@ def run(call: CommandLineCall, asked: Lint) -> Result:
         asked = asked._replace(fix=True)
         call.conditions = call.conditions._replace(dry_run=True)
     if asked.watch:
-        from taskstate.cli.commands.lint_watch import watch
+        from taskstate.cli.commands.watch import watch
 
         return watch(call, asked, _run)
     return _run(call, asked)

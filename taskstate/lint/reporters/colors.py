@@ -27,5 +27,11 @@ class Painter(NamedTuple):
         """Return a unified diff with removed and added lines in different colours."""
         return re.sub(_LINE, lambda line: self(line[0], self._of(line)), text) if self.enabled else text
 
+    def highlighted(self, text: str, highlights: tuple[tuple[str, str], ...]) -> str:
+        """Return a text with what each pattern matches in the style that stands beside it."""
+        for pattern, style in highlights:
+            text = re.sub(pattern, self(r"\g<0>", style), text)
+        return text
+
     def _of(self, line: re.Match[str]) -> str:
         return (STRONG, _HUNK, REMOVED, ADDED)[(line.lastindex or 1) - 1]

@@ -8,7 +8,7 @@ from taskstate.model.archive_format import rolled_items
 from taskstate.model.impact_map import stored_in
 from taskstate.model.loose_values import json_of
 from taskstate.model.permanent import ARCHITECTURE, shown_version
-from taskstate.model.write_metadata import blocks_of
+from taskstate.model.write_metadata import blocks_of, by_agent
 from taskstate.permanent import find
 from taskstate.permanent.recover import RECOVERED
 from taskstate.storage import files
@@ -47,7 +47,7 @@ def record(workspace: Workspace, answer: Answer, request: Request, note: str = "
     note = escaping.one_line(note, what="--note") if note else ""
 
     def job(loaded: Loaded) -> Change:
-        event = _claim_event(answer, note, request)
+        event = by_agent(loaded.document, _claim_event(answer, note, request))
         last = [each.entry for each in blocks_of(loaded.document).audit.events][-1:]
         if last and isinstance(last[0], dict) and {**last[0], "at": event["at"]} == event:
             return Change(text=loaded.document.text, notes=("the same claim is recorded already",))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+
 from taskstate.errors import GitFailed
 from taskstate.storage.git import client as git
 from taskstate.storage.git.client import branch
@@ -9,6 +12,45 @@ from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+# The branch that a pull request goes to, as services name it to a job: GitHub (and Gitea, Forgejo), GitLab, Azure,
+# Bitbucket, Jenkins, Buildkite, Drone and Woodpecker.
+TARGETS = (
+    *("GITHUB_BASE_REF", "CI_MERGE_REQUEST_TARGET_BRANCH_NAME", "SYSTEM_PULLREQUEST_TARGETBRANCH"),
+    *("BITBUCKET_PR_DESTINATION_BRANCH", "CHANGE_TARGET", "BUILDKITE_PULL_REQUEST_BASE_BRANCH"),
+    *("DRONE_TARGET_BRANCH", "CI_COMMIT_TARGET_BRANCH"),
+)
+_ORIGIN = "refs/remotes/origin/"
+_USUAL = (f"{_ORIGIN}HEAD", f"{_ORIGIN}main", f"{_ORIGIN}master", "refs/heads/main", "refs/heads/master")
+
+
+def target(root: Path) -> str:
+    """Return the commit of the branch that this one goes to: as the service of a job names it, or else the usual one.
+
+    Raises:
+        GitFailed: code "no-base": it is not here, or nothing says which one it is.
+    """
+    variable = next((name for name in TARGETS if os.environ.get(name)), "")
+    name = os.environ.get(variable, "").removeprefix("refs/heads/")
+    for place in (f"{_ORIGIN}{name}", f"refs/heads/{name}") if name else _USUAL:
+        with suppress(GitFailed):
+            return git.resolve_commit(root, place)
+    unknown = "neither git nor a service says which branch this one goes to"
+    message = f"the target branch {git.printable(name)}, which {variable} names, is not here" if name else unknown
+    raise GitFailed(message, help="fetch it, or name with `--base REV` what to compare with", code="no-base")
+
+
+def merge_base(root: Path, commit: str, tip: str) -> str:
+    """Return the newest commit that two have in common; unlike that of `base_of` it is the same in every clone.
+
+    Raises:
+        GitFailed: code "no-base": there is none here.
+    """
+    base = _commit(root, [tip, commit])
+    if base is None:
+        help_ = "`git fetch --unshallow` brings it" if git.is_shallow(root) else "name another one with `--base REV`"
+        raise GitFailed(f"HEAD and {commit[: git.SHORT]} have no commit in common here", help=help_, code="no-base")
+    return base
 
 
 def base_of(root: Path, commit: str, tip: str) -> str | None:

@@ -19,18 +19,24 @@ _TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 
 
 class Commit(NamedTuple):
-    """A commit: its full and its abbreviated id, the first paragraph of its message, and the whole message."""
+    """A commit: its full and its abbreviated id, the first paragraph of its message, and the whole message.
+
+    `time` is when it was committed, as a timestamp, and `author` the name of who wrote it.
+    """
 
     id: str
     short: str
     subject: str
     message: str
+    time: str = ""
+    author: str = ""
 
 
-def log(root: Path, *, since: str = "", after: str = "", digits: int = git.SHORT) -> tuple[Commit, ...]:
+def log(root: Path, *, since: str = "", after: str = "", digits: int = git.SHORT, most: int = 0) -> tuple[Commit, ...]:
     """Return the commits of HEAD, the newest first: those after the revision `since`, made no earlier than `after`.
 
-    `after` is a time such as 2026-01-31T12:00:00Z; in any other form it is ignored.
+    `after` is a time such as 2026-01-31T12:00:00Z; in any other form it is ignored. They are `most` at most, if that is
+    given.
 
     Raises:
         GitFailed: code "no-commit": `since` names no commit; or git fails.
@@ -40,8 +46,25 @@ def log(root: Path, *, since: str = "", after: str = "", digits: int = git.SHORT
         return ()
     first = since if re.fullmatch(_FULL, since) else since and git.resolve_commit(root, since)
     commits = f"{first}..{newest}" if first else newest
-    times = (f"--since={after}",) if re.fullmatch(_TIME, after) else ()
+    times = [f"--since={after}"] if re.fullmatch(_TIME, after) else []
+    times += [f"--max-count={most}"] if most else []
     return _listed(root, [f"--abbrev={digits}", *times, commits])
+
+
+def time_of(root: Path, commit: str) -> str:
+    """Return when a commit was committed, as a timestamp.
+
+    Raises:
+        GitFailed: git fails.
+    """
+    form = ("-1", "--format=%ct", "--no-show-signature")
+    return _timestamp(git.run(["log", *form, "--end-of-options", commit, "--"], root).decode("ascii"))
+
+
+def _timestamp(seconds: str) -> str:
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def made_since(root: Path, start: str, moment: str) -> tuple[Commit, ...]:
@@ -62,12 +85,34 @@ def made_since(root: Path, start: str, moment: str) -> tuple[Commit, ...]:
     return tuple(each for each in commits if each.id in here)
 
 
+def with_paths(root: Path, base: str, tip: str) -> tuple[tuple[Commit, tuple[str, ...]], ...]:
+    """Return the commits of `tip` that `base` lacks, the newest first, each with the paths, from `root`, it touched.
+
+    A merge touches none: what it brings is its parents'.
+
+    Raises:
+        GitFailed: git fails.
+    """
+    form = ("-z", "--encoding=UTF-8", "--format=%x01%H%n%h%n%s%n%B", "--no-show-signature")
+    names = ("--name-only", "--no-renames", "--relative", "--no-ext-diff")
+    found = list[tuple[Commit, list[str]]]()
+    for part in git.run(["log", *form, *names, f"{base}..{tip}", "--"], root).split(b"\0"):
+        if re.match(rb"\x01[0-9a-f]{40,64}\n.+\n.*\n", part):
+            found.append((Commit(*part[1:].decode("utf-8", "replace").split("\n", 3)), []))
+        elif name := os.fsdecode(part.removeprefix(b"\n")):
+            found[-1][1].append(name)
+    return tuple((commit, tuple(paths)) for commit, paths in found)
+
+
 def _listed(root: Path, args: list[str]) -> tuple[Commit, ...]:
-    form = ("--encoding=UTF-8", "--format=%H%n%h%n%s%n%B")
+    form = ("--encoding=UTF-8", "--format=%H%n%h%n%s%n%ct%n%an%n%B")
     # --no-show-signature: `log.showSignature` in the user's configuration would put gpg's output into the entries.
     output = git.run(["log", "-z", "--no-show-signature", *form, *args], root)
-    entries = (entry.decode("utf-8", "replace").split("\n", 3) for entry in output.split(b"\0") if entry)
-    return tuple(Commit(*entry) for entry in entries)
+    entries = (entry.decode("utf-8", "replace").split("\n", 5) for entry in output.split(b"\0") if entry)
+    return tuple(
+        Commit(name, short, subject, message, _timestamp(seconds), author)
+        for name, short, subject, seconds, author, message in entries
+    )
 
 
 def commits_besides(root: Path, known: str, most: int) -> tuple[str, ...]:
@@ -81,6 +126,29 @@ def commits_besides(root: Path, known: str, most: int) -> tuple[str, ...]:
     # `--max-count` would count from the newest one.
     bounds = ("--reverse", "HEAD", "--all", "--not", known) if known else (f"--max-count={most}", "HEAD", "--all")
     return tuple(git.run(["rev-list", "--topo-order", *bounds, "--"], root).decode("ascii").split()[:most])
+
+
+def touching(root: Path, patterns: Sequence[str], oldest: str) -> dict[str, tuple[str, ...]]:
+    """Return the commits of HEAD that touched files of these patterns, each with their paths from `root`.
+
+    They go back to the commit `oldest`. A merge touches none.
+
+    Raises:
+        GitFailed: git fails.
+    """
+    newest = git.head(root)
+    if newest is None:
+        return {}
+    form = ("--format=%x01%H", "--name-only", "--no-renames", "-z", "--no-ext-diff", "--no-show-signature")
+    arguments = ["log", *form, "--relative", "--end-of-options", newest, f"^{oldest}^@", "--", *patterns]
+    found: dict[str, list[str]] = {}
+    paths: list[str] = []
+    for part in git.run(arguments, root).split(b"\0"):
+        if part.startswith(b"\x01"):
+            paths = found.setdefault(part[1:].decode(), [])
+        elif part:
+            paths.append(os.fsdecode(part.removeprefix(b"\n")))
+    return {commit: tuple(each) for commit, each in found.items()}
 
 
 class Touch(NamedTuple):

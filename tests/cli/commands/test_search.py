@@ -102,6 +102,16 @@ def test_only_the_files_of_one_task(cli: Cli, place: Place) -> None:
     assert "there is no task 77" in cli.refused("search", "needle", "--task", "77")
 
 
+def test_states_and_sessions_come_first(cli: Cli, place: Place) -> None:
+    """What the state files of all tasks say comes before what was archived of any."""
+    for number in range(3):
+        say(cli, f"needle {number}")
+    cli.ok("archive", "101", "--force", "--keep", "1")
+    place.new("102", title="needle")
+    names = [name for _, name, _ in found(cli, "needle")]
+    assert [*dict.fromkeys(names)] == ["task-101-state.md", "task-102-state.md", "task-101-archive.md"]
+
+
 @pytest.mark.parametrize("text", ["", " ", "\n\t"])
 def test_nothing_to_look_for_is_refused(cli: Cli, text: str) -> None:
     """An empty text would be on every line."""

@@ -235,3 +235,33 @@ def test_json_shows_every_field_of_a_snapshot(cli: Cli, place: GitPlace) -> None
     shutil.rmtree(place.workspace.state_root / "artifacts")
     there = json.loads(cli.ok("role", "show", "101", "--format", "json"))["data"]["roles"][0]["snapshot"]
     assert there == {**shown, **dict.fromkeys(("start_tree", "base_tree", "diff_sha", "files_changed"))}
+
+
+def test_drift_is_accepted_for_the_tree_that_was_shown_alone(cli: Cli, place: GitPlace) -> None:
+    """The printed cure names it; with another tree nothing is accepted, and the cure for that shows what is there."""
+    cli.ok(*TAKE)
+    place.write("a.txt", "by hand\n")
+    shown = cli.json(*VERIFY, status=1)
+    assert len(shown["tree"]) == 40
+    cure = f'`taskstate snapshot resolve 101 --note "WHY" --expect-tree {shown["tree"][:12]}`'
+    assert cure in shown["message"] + cli(*VERIFY).out
+    place.write("a.txt", "and once more\n")
+    resolve = ("snapshot", "resolve", "101", "--note", "fine", "--expect-tree")
+    refused = cli(*resolve, shown["tree"], "--format", "json")
+    assert (refused.status, json.loads(refused.out)["code"]) == (2, "tree-changed")
+    said = cli.refused(*resolve, shown["tree"][:12])
+    assert "`taskstate snapshot verify 101 --role implementer` shows what is there" in said
+    now = cli.json(*VERIFY, status=1)["tree"]
+    assert f"it is {now[:12]} now, not {shown['tree'][:12]}" in said
+    assert "is no id of a tree" in cli.refused(*resolve, "HEAD")
+    cli.ok(*resolve, now[:12].upper())
+
+
+def test_what_is_put_back_names_where_the_bytes_are_that_it_replaced(cli: Cli, place: GitPlace) -> None:
+    """They come out again byte for byte."""
+    cli.ok(*TAKE)
+    place.write("a.txt", b"by hand\r\n\xff")
+    said = cli.ok(*VERIFY, "--restore", "a.txt")
+    own_id = said.partition("`taskstate doctor kept show ")[2].partition("`")[0]
+    command = [sys.executable, "-m", "taskstate", "doctor", "kept", "show", own_id]
+    assert subprocess.run(command, cwd=place.root, capture_output=True, check=True).stdout == b"by hand\r\n\xff"

@@ -1,16 +1,18 @@
-"""`taskstate lint --watch`: lints again whenever a state file or the configuration changes, until Ctrl-C."""
+"""What `--watch` does: runs a command again whenever a state file or the configuration changes, until Ctrl-C."""
 
 from __future__ import annotations
 
 import os
 import sys
+import time
 
 from taskstate.cli.terminal import is_terminal
 from taskstate.errors import TaskstateError
 from taskstate.model import names
+from taskstate.operations.call import collect_garbage_often
 from taskstate.operations.result import Result
 from taskstate.storage import folders
-from taskstate.typed import TYPE_CHECKING
+from taskstate.typed import TYPE_CHECKING, TypeVar
 from taskstate.workspace.listing import DERIVED_FOLDERS, IGNORED_FOLDERS
 from taskstate.workspace.workspace import CONFIG_FILES
 
@@ -21,8 +23,35 @@ if TYPE_CHECKING:
     from taskstate.cli.output import CommandLineCall
     from taskstate.operations.lint import Lint
 
+    Seen = TypeVar("Seen")
+
 _POLL = 200  # milliseconds until the first, empty report of the watcher; changes are reported at once
 _CLEAR = "\x1b[H\x1b[2J\x1b[3J"
+_SCREEN, _BACK = "\x1b[?1049h", "\x1b[?1049l"  # the alternate screen, which leaves no trace
+_AGEING = 60.0  # seconds after which a view is shown again, since its ages have grown
+
+
+def show(call: CommandLineCall, asked: Seen, view: Callable[[CommandLineCall, Seen], Result]) -> Result:
+    """Show a view now, after each change in any worktree, and each minute; Ctrl-C ends it as it was asked for.
+
+    On a terminal it has a screen of its own.
+    """
+    from taskstate.views.repository import worktrees
+
+    workspace = call.workspace
+    paths = [workspace.root, *(each / workspace.config.root for each in worktrees(workspace))]
+    on_screen = is_terminal(sys.stdout)
+    try:
+        if on_screen:
+            sys.stdout.write(_SCREEN)
+        _repeat(call, lambda again: view(again, asked), _changes(paths, call.conditions.config, every=_AGEING))
+    except KeyboardInterrupt:
+        return Result(None, "")
+    finally:
+        if on_screen:
+            sys.stdout.write(_BACK)
+            sys.stdout.flush()
+    return Result(None, "")
 
 
 def watch(call: CommandLineCall, asked: Lint, lint: Callable[[CommandLineCall, Lint], Result]) -> Result:
@@ -32,21 +61,26 @@ def watch(call: CommandLineCall, asked: Lint, lint: Callable[[CommandLineCall, L
         KeyboardInterrupt: the user ended it; it does not return otherwise.
     """
     paths = [*asked.paths] or [call.any_workspace.root]
-    for _change in _changes(paths, call.conditions.config):  # the first one means that watching has started
+    _repeat(call, lambda again: lint(again, asked), _changes(paths, call.conditions.config))
+    return Result(None, "")
+
+
+def _repeat(call: CommandLineCall, run: Callable[[CommandLineCall], Result], changes: Iterator[None]) -> None:
+    collect_garbage_often()
+    for _change in changes:  # the first one means that watching has started
         again = call.again()  # all caches are stale, even the configuration
         if is_terminal(sys.stdout):
             sys.stdout.write(_CLEAR)
         try:
-            again.output.show(lint(again, asked), again)
+            again.output.show(run(again), again)
         except TaskstateError as error:
             again.output.print_error(error, 2)
         sys.stdout.flush()
         again.notes((f"[{_clock()}] Watching; Ctrl-C ends.",))
-    return Result(None, "")
 
 
-def _changes(paths: list[Path], config_file: str) -> Iterator[None]:
-    """Yield once when watching has started, and then after each relevant change."""
+def _changes(paths: list[Path], config_file: str, *, every: float = 0) -> Iterator[None]:
+    """Yield once when watching has started, and then after each relevant change, and `every` so many seconds."""
     from watchfiles import watch as watch_files
 
     watched = [path if folders.is_folder(path) else path.parent for path in paths]
@@ -64,12 +98,12 @@ def _changes(paths: list[Path], config_file: str) -> Iterator[None]:
         yield_on_timeout=True,
         raise_interrupt=True,
     )
-    begun = False
+    shown = 0.0
     try:
         for changed in changes:
-            if changed or not begun:
+            if changed or not shown or (every and time.monotonic() - shown > every):
+                shown = time.monotonic()
                 yield
-            begun = True
     except OSError as error:  # the system limits the number of watched folders
         raise TaskstateError(f"cannot watch: {error}", help="name the folders to watch", code="watch") from error
 

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Self
 
 import pytest
 
-from taskstate.cli.commands import lint_watch
+from taskstate.cli.commands import watch as watching
 from tests.support.terminal import seen
 
 if TYPE_CHECKING:
@@ -199,17 +199,17 @@ def test_what_cannot_be_watched_is_told(place: Place) -> None:
 )
 def test_what_is_relevant_us(path: str, concerns: bool) -> None:  # noqa: FBT001 - a parameter of the test
     """Our own files by name, the configuration, what was named, and folders that come or go."""
-    assert lint_watch._is_relevant(path, frozenset({"/r/named.txt"}), "") is concerns  # noqa: SLF001 - what all else needs time for
+    assert watching._is_relevant(path, frozenset({"/r/named.txt"}), "") is concerns  # noqa: SLF001 - what all else needs time for
 
 
 def test_another_configuration_is_relevant_us(tmp_path: Path) -> None:
     """A configuration that --config names is watched for, if it lies where we look."""
     other = str(tmp_path / "other.toml")
-    assert lint_watch._is_relevant(other, frozenset(), other)  # noqa: SLF001 - the same
-    assert not lint_watch._is_relevant(other, frozenset(), "")  # noqa: SLF001 - the same
+    assert watching._is_relevant(other, frozenset(), other)  # noqa: SLF001 - the same
+    assert not watching._is_relevant(other, frozenset(), "")  # noqa: SLF001 - the same
 
 
 def test_folders_are_watched_once(tmp_path: Path) -> None:
     """Of folders in one another only the outermost is watched."""
     inner = tmp_path / "a" / "b"
-    assert lint_watch._outermost([inner, tmp_path, inner]) == [tmp_path]  # noqa: SLF001 - the same
+    assert watching._outermost([inner, tmp_path, inner]) == [tmp_path]  # noqa: SLF001 - the same

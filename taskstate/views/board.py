@@ -1,0 +1,225 @@
+"""The board: the tasks in columns by what can be done with them, as cards of two lines."""
+
+from __future__ import annotations
+
+import operator
+from datetime import UTC, datetime
+
+from taskstate.model.permanent import PERMANENT
+from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DROPPED, IN_PROGRESS
+from taskstate.model.write_metadata import moment, timestamp
+from taskstate.tasks.next_task import Ready, in_order, waiting_of
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.views import needs
+from taskstate.views.glance import newest_of
+from taskstate.views.layout import cells, fit, labelled, lines_of, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from taskstate.views.layout import Screen
+    from taskstate.views.needs import Need
+    from taskstate.views.repository import Repository, Shown
+
+READY, WAITING = "ready", "waiting"
+COLUMNS = (READY, WAITING, IN_PROGRESS, BLOCKED, COMPLETE, DROPPED)
+_USUAL = COLUMNS[:-1]
+_DAYS = 7
+_WEEK = _DAYS * 24 * 60 * 60
+_MOST_CARDS = 200  # in a column that is asked for, and in data
+_CARDS = 10  # in a column of several, in a pipe
+_FEWEST = 3
+_GAP = 2
+# What stands out on a terminal: a pattern, and the style of what it matches.
+HIGHLIGHTS = (
+    (r"(?m)^(?=[A-Z]).*$", "1"),
+    (r"\bP0\b", "1;31"),
+    (r"\b(?:damaged|drift)\b", "1;31"),
+    (r"\b(?:sent back|silent)\b", "1;33"),
+)
+
+
+class Card(NamedTuple):
+    """A task on the board: what it needs, why it stands where it does, and how many tasks wait for it."""
+
+    shown: Shown
+    need: str
+    why: str
+    unblocks: int
+
+    @property
+    def updated(self) -> str:
+        """When it was completed, else when it was written last."""
+        return self.shown.task.closed or self.shown.task.updated
+
+    @property
+    def shape(self) -> dict[str, object]:
+        """The card as JSON values."""
+        shown, row = self.shown, self.shown.row
+        return {
+            **{key: getattr(shown.task, key) for key in ("id", "title", "status", "priority", "area")},
+            "agent": shown.agent,
+            "role": shown.role,
+            "branch": shown.branch,
+            "features": row.progress if row else "",
+            "criteria": row.criteria if row else "",
+            "need": self.need,
+            "why": self.why,
+            "unblocks": self.unblocks,
+            "updated": self.updated,
+        }
+
+
+class Column(NamedTuple):
+    """A column of the board: its cards, and how many there are behind them."""
+
+    name: str
+    cards: tuple[Card, ...]
+    all: int
+
+
+class Filter(NamedTuple):
+    """Which tasks are wanted; what is empty wants all."""
+
+    role: str = ""
+    agent: str = ""
+    area: str = ""
+    priority: str = ""
+    text: str = ""
+
+    def takes(self, shown: Shown) -> bool:
+        """Return whether a task is wanted."""
+        has = {"role": shown.role, "agent": shown.agent, "area": shown.task.area, "priority": shown.task.priority}
+        exact = all(getattr(self, key) in ("", value) for key, value in has.items())
+        return exact and self.text.casefold() in f"{shown.task.id} {shown.task.title}".casefold()
+
+
+def columns(
+    repository: Repository, found: Sequence[Need], now: str, *, names: Sequence[str] = (), wanted: Filter | None = None
+) -> tuple[Column, ...]:
+    """Return the columns with these `names` (all but the dropped tasks, where none is named), with what is `wanted`.
+
+    Complete are those of the last seven days; more only where that column is named.
+    """
+    newest = newest_of(repository)
+    tasks = [each.task for each in newest.values()]
+    ready = {each.task.id.casefold(): (place, each) for place, each in enumerate(in_order(tasks, len(tasks)).ready)}
+    waiting = {each.task.id.casefold(): each.why for each in waiting_of(tasks)}
+    needed = {(each.task, each.branch): each.kind for each in reversed(found) if each.is_listed}
+    filled: dict[str, list[tuple[int, Card]]] = {name: [] for name in names or _USUAL}
+    hidden = 0
+    begin = _week_before(now)
+    for shown in _with_rows(repository, begin):
+        key = shown.task.id.casefold()
+        current = newest[key]
+        place, first = ready.get(key, (0, Ready(shown.task, 0)))
+        why = shown.task.blocked or waiting.get(key, "").removeprefix("it is blocked").removeprefix(", and ")
+        if shown.task != current.task:
+            why = f"{current.task.status.replace('_', ' ')} on {current.tree.branch}"
+        name = _column(shown, is_ready=key in ready and shown.task == current.task)
+        if name not in filled or shown.task.kind == PERMANENT or (wanted and not wanted.takes(shown)):
+            continue
+        card = Card(shown, needed.get((shown.task.id, shown.branch), ""), why, first.unblocks)
+        if name == COMPLETE and not names and card.updated < begin:
+            hidden += 1
+            continue
+        filled[name].append((place if name == READY else 0, card))
+    in_place = {name: sorted(cards, key=operator.itemgetter(0)) for name, cards in filled.items()}
+    return tuple(
+        Column(name, tuple(card for _, card in cards), len(cards) + (hidden if name == COMPLETE else 0))
+        for name, cards in in_place.items()
+    )
+
+
+def _with_rows(repository: Repository, begin: str) -> Iterator[Shown]:
+    """Yield the tasks; those that were completed lately have their rows, too, which others need not be read for."""
+    complete = (each for each in repository.tasks if each.task.status == COMPLETE)
+    lately = [each for each in complete if (each.task.closed or each.task.updated) >= begin]
+    trees = {each.tree.name: each.tree for each in lately}.values()
+    rows = {each.name: each.rows(s.task.path for s in lately if s.tree is each)[0] for each in trees}
+    for shown in repository.tasks:
+        row = shown.row or rows.get(shown.tree.name, {}).get(shown.task.path)
+        yield shown._replace(row=row) if row is not shown.row else shown
+
+
+def _column(shown: Shown, *, is_ready: bool) -> str:
+    """Return the column of a task; a file that cannot be read stands among the blocked ones."""
+    status = shown.task.status
+    if status == CREATED:
+        return READY if is_ready else WAITING
+    return status if status in COLUMNS else BLOCKED
+
+
+def _week_before(now: str) -> str:
+    """Return the time a week ago as the files have it, so that thousands of them are compared as texts."""
+    end = moment(now)
+    return "" if end is None else timestamp(datetime.fromtimestamp(end - _WEEK, UTC))
+
+
+def shape(made: Iterable[Column]) -> list[Mapping[str, object]]:
+    """Return the board as JSON values."""
+    shapes = ((each, [card.shape for card in each.cards[:_MOST_CARDS]]) for each in made)
+    return [{"column": each.name, "total": each.all, "tasks": cards} for each, cards in shapes]
+
+
+def text(made: Sequence[Column], screen: Screen, *, is_named: bool) -> str:
+    """Return the board as text: columns beside each other, or one list where there is no room for that.
+
+    Where the columns are named, they are shown as far as they go.
+    """
+    shown = [each for each in made if each.all or is_named]
+    if not shown:
+        return "no tasks"
+    most = _MOST_CARDS if is_named else max(_FEWEST, (screen.height - 3) // 2) if screen.height else _CARDS
+    if screen.is_narrow or len(shown) == 1:
+        blocks = [[_head(each), *_lines(each, most, screen.columns, screen), ""] for each in shown]
+        return lines_of((*(line for block in blocks for line in block), *_rest(shown, most, screen)))
+    width = (screen.columns - _GAP * (len(shown) - 1)) // len(shown)
+    parts = [[fit(_head(each), width), *_lines(each, most, width, screen)] for each in shown]
+    height = max(map(len, parts))
+    rows = ([part[at] if at < len(part) else "" for part in parts] for at in range(height))
+    lines = [(" " * _GAP).join(each + " " * (width - cells(each)) for each in row) for row in rows]
+    return lines_of((*lines, *_rest(shown, most, screen)))
+
+
+def _head(column: Column) -> str:
+    name = column.name.replace("_", " ").upper()
+    if column.name == COMPLETE and column.all > len(column.cards):
+        return f"{name} {len(column.cards)} of {column.all}, {_DAYS} days"
+    return f"{name} {column.all}"
+
+
+def _lines(column: Column, most: int, width: int, screen: Screen) -> Iterator[str]:
+    for card in column.cards[:most]:
+        task = card.shown.task
+        first = " ".join(filter(None, (task.id, task.priority, task.title or task.path)))
+        yield labelled(first, card.shown.branch, width)
+        detail = ", ".join(filter(None, _details(column.name, card, screen)))
+        if detail:
+            yield "    " + fit(detail, width - 4)
+
+
+def _details(column: str, card: Card, screen: Screen) -> Iterator[str]:
+    """Yield what the second line of a card says, the most telling first."""
+    shown, row = card.shown, card.shown.row
+    if column == COMPLETE:
+        yield f"{row.criteria} criteria" if row else ""
+        yield screen.age(card.updated)
+        return
+    yield "" if column == BLOCKED and card.need == needs.BLOCKED else card.need
+    yield card.why.removeprefix("it ") if column in {WAITING, BLOCKED} else ""
+    yield " ".join(filter(None, (shown.agent or shown.role, row.progress if row and column == IN_PROGRESS else "")))
+    yield shown.task.area
+    yield f"unblocks {card.unblocks}" if card.unblocks and column == READY else ""
+
+
+def _rest(shown: Sequence[Column], most: int, screen: Screen) -> Iterator[str]:
+    """Yield how many more there are in each column, with the command that shows them."""
+    for each in shown:
+        left = each.all - min(len(each.cards), most)
+        command = f"taskstate board --status {each.name}"
+        if most == _MOST_CARDS:
+            status = {READY: f"--status {CREATED} --ready", WAITING: f"--status {CREATED} --blocked"}
+            command = f"taskstate list {status.get(each.name, f'--status {each.name}')}"
+        if left:
+            yield from wrapped(f"\u2026 {left} more {each.name.replace('_', ' ')}: {command}", screen, "")

@@ -1,0 +1,74 @@
+"""Shows a history as text: by day, the newest first, one line an entry, or two where the terminal is narrow."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from taskstate.secrets.mask import masked
+from taskstate.syntax.spans import one_line
+from taskstate.typed import TYPE_CHECKING
+from taskstate.views.history import DRIFT, FINDING, ROLE, SESSION, TASK
+from taskstate.views.layout import cells, fit, lines_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from taskstate.views.history import Entry
+    from taskstate.views.layout import Screen
+
+_MOST_TASK, _MOST_BY = 16, 20  # columns
+_LABELS = {"role-done": "handed on"}
+_KIND = r"(?m)(?<=^  \d\d:\d\d  )"
+# What stands out on a terminal: a pattern, and the style of what it matches.
+HIGHLIGHTS = (
+    (r"(?m)^\d{1,2} [A-Z][a-z]+ \d{4}$", "1"),
+    (rf"{_KIND}{DRIFT}\b", "1;31"),
+    (rf"{_KIND}{FINDING}\b", "33"),
+    (rf"{_KIND}{SESSION}\b", "36"),
+    (rf"{_KIND}(?:{ROLE}|handed on|created|completed|reopened)\b", "32"),
+)
+
+
+def text_of(entries: Sequence[Entry], screen: Screen, allow: tuple[str, ...] = ()) -> str:
+    """Return entries as text; `allow` is what is no credential: one that is cut would be none that can be told."""
+    shown = [
+        each._replace(text=masked(" ".join(f"{each.text}{f' [{each.branch}]' if each.branch else ''}".split()), allow))
+        for each in entries
+    ]
+    columns = [_column(map(_label, shown), screen.columns)]
+    tasks = {each.task for each in entries}
+    columns += [_column(tasks, _MOST_TASK) if len(tasks) > 1 else 0, _column((each.by for each in shown), _MOST_BY)]
+    lines: list[str] = []
+    for day, of_day in groupby(shown, key=lambda each: each.at[:10]):
+        lines.append(_day(day))
+        lines += [line for each in of_day for line in _lines(each, columns, screen)]
+    return lines_of(lines)
+
+
+def _column(texts: Iterator[str] | set[str], most: int) -> int:
+    return min(max((cells(one_line(each)) for each in texts), default=0), most)
+
+
+def _label(entry: Entry) -> str:
+    return _LABELS.get(entry.event, entry.event if entry.kind == TASK else entry.kind)
+
+
+def _day(day: str) -> str:
+    from datetime import date
+
+    try:
+        moment = date.fromisoformat(day)
+    except ValueError:  # written by hand
+        return one_line(day) or "At no known time"
+    return f"{moment.day} {moment:%B %Y}"
+
+
+def _lines(entry: Entry, columns: Sequence[int], screen: Screen) -> Iterator[str]:
+    texts = zip((_label(entry), entry.task, entry.by), columns, strict=True)
+    at, rest = f"  {fit(entry.at[11:16], 5)}  ", "  ".join(fit(text, width) for text, width in texts if width)
+    if not screen.is_narrow:
+        yield f"{at}{rest}  {fit(entry.text, screen.columns - cells(at + rest) - 2)}"
+        return
+    yield at + fit(rest, screen.columns - cells(at))
+    if entry.text:
+        yield f"    {fit(entry.text, screen.columns - 4)}"

@@ -1,0 +1,310 @@
+"""Says what needs a person: one list for the terminal, for programs and for the page.
+
+Eight kinds are told one by one; the others are counted behind them, so that nothing cries wolf. Each follows from what
+a file, git or the clock says, and names the commands that see to it. What cannot be looked at here is told as unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from functools import cache
+
+from taskstate.brief.attention import Differing, differing
+from taskstate.context.check import stale_parts
+from taskstate.errors import TaskstateError
+from taskstate.messages import counted, first_of, quoted
+from taskstate.model import config
+from taskstate.model.document_kinds import PERMANENT
+from taskstate.model.permanent import COSMETIC, shown_version
+from taskstate.model.statuses import BLOCKED as IS_BLOCKED
+from taskstate.model.statuses import IN_PROGRESS
+from taskstate.model.write_metadata import moment, timestamp
+from taskstate.permanent.readers import standings
+from taskstate.snapshots import drift
+from taskstate.storage import folders
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.views.repository import Shown
+from taskstate.workspace import allowed_commands, task_index
+from taskstate.workspace.allowed_commands import Command
+from taskstate.writing.startup import losses_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from taskstate.views.facts import Facts
+    from taskstate.views.repository import Repository, Tree
+    from taskstate.writing.notices import Told
+
+DAMAGED, DRIFT, TRUST, SENT_BACK = "damaged", "drift", "trust", "sent back"
+SILENT, BLOCKED, DECISION, READY = "silent", "blocked", "decision", "ready"
+HANDOFF, BEHIND, CLAIM, STALE, LARGE = "handoff", "behind", "claim", "stale", "large"
+UNKNOWN = "unknown"
+# 1 comes first. What is counted has a 0, and so has what cannot be looked at.
+SEVERITY = {DAMAGED: 1, DRIFT: 1, TRUST: 2, SENT_BACK: 2, SILENT: 2, BLOCKED: 2, DECISION: 3, READY: 3}
+COUNTED = (HANDOFF, BEHIND, CLAIM, STALE, LARGE)
+
+_HOUR = 3600
+_SILENT_AFTER = 2 * _HOUR
+_NEARLY = 0.9  # of the limit of a file's size
+_MOST_SEALED = 50  # contexts whose sources are read
+_LATEST = "~"  # sorts behind every time
+
+
+class Need(NamedTuple):
+    """One thing that needs a person: its kind, the task, since when, and the commands that see to it.
+
+    `text` says in a few words what it is, `detail` more. `since` is empty where no file tells it; `branch` says in
+    which worktree it is where the task differs between two. The `severity` is 0 for what is only counted, and for what
+    is unknown.
+    """
+
+    kind: str
+    task: str
+    since: str
+    text: str
+    detail: str = ""
+    actions: tuple[str, ...] = ()
+    severity: int = 0
+    branch: str = ""
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether it is told by itself, and not only counted."""
+        return self.severity > 0
+
+
+def needs(repository: Repository, now: str, told: Sequence[Told] = ()) -> tuple[Need, ...]:
+    """Return what needs a person, the gravest and oldest first, then what is counted, and what is unknown.
+
+    `told` are the losses in this worktree, as every command tells them.
+    """
+    found = [need for shown in repository.tasks for need in _of_task(shown, now)]
+    found += [need for tree in repository.trees for need in _of_tree(tree, repository, told)]
+    found += [Need(UNKNOWN, "", "", f"not looked at: {each}") for each in repository.unread]
+    once = {(each.kind, each.task, each.text, each.kind == DRIFT and each.branch): each for each in reversed(found)}
+    return tuple(sorted(once.values(), key=_order))
+
+
+def _order(need: Need) -> tuple[object, ...]:
+    kinds = (*SEVERITY, *COUNTED, UNKNOWN)
+    return not need.is_listed, need.severity, need.since or _LATEST, kinds.index(need.kind), need.task, need.branch
+
+
+def _need(kind: str, shown: Shown, text: str, *actions: str, since: str = "", detail: str = "") -> Need:
+    """Return a need of a task, with commands that work in its worktree."""
+    commands = tuple(f"taskstate {each}{shown.tree.flags}" for each in actions)
+    return Need(kind, shown.task.id, since, text, detail, commands, SEVERITY.get(kind, 0), shown.branch)
+
+
+# What a file says
+
+
+def _of_task(shown: Shown, now: str) -> Iterator[Need]:
+    task, facts = shown.task, shown.facts
+    if shown.problem:
+        yield _damaged(shown, shown.problem)
+    if facts is None:
+        return
+    for each in facts.sent_back:
+        text = f"finding {each.number} was answered {_times(each.answers)}, and is open again"
+        show, take = f"role show {task.id}", f"role unblock {task.id} {each.role} --finding {each.number}"
+        yield _need(SENT_BACK, shown, text, show, take, since=each.at or task.updated, detail=each.text)
+    turn = shown.turn
+    if turn and _is_older(since := max(task.updated, turn.started_at), now, _SILENT_AFTER):
+        who = turn.agent or "somebody"
+        text = f"{who}{f', {turn.role},' if turn.role else ''} has an open turn and has not written"
+        why = quoted(f"{who} is silent")
+        take = f"finish {task.id} --take-over {why} --abandon --note {why}"
+        yield _need(SILENT, shown, text, f"show {task.id}", take, since=since, detail=facts.words)
+    if task.status == IS_BLOCKED and _waits_for_nobody(shown):
+        text = task.blocked or facts.words or "no reason is recorded"
+        yield _need(BLOCKED, shown, text, f"show {task.id}", f"edit {task.id} --unblocked", since=task.updated)
+    for decision in facts.proposed:
+        text = f"AD-{decision.number} is proposed: {decision.title}"
+        accept = f"permanent decide {task.id} --accept {decision.number}"
+        yield _need(DECISION, shown, text, f"show {task.id}", accept, since=decision.at or task.updated)
+    if facts.is_done:
+        text = "criteria and features are met, and the task is open"
+        yield _need(READY, shown, text, f"complete {task.id} --dry-run", since=task.updated)
+    yield from _counted(shown, facts, now)
+
+
+def _counted(shown: Shown, facts: Facts, now: str) -> Iterator[Need]:
+    task, row, size = shown.task, shown.row, shown.tree.workspace.config.size
+    if facts.handoff and _is_older(task.updated, now, _HOUR):
+        yield _need(HANDOFF, shown, facts.handoff, f"handoff show {task.id}", since=task.updated)
+    if facts.is_claimed:
+        yield _need(CLAIM, shown, "a claim waits to be confirmed", f"impact confirm {task.id}", since=task.updated)
+    is_large = row is not None and row.size_kb > size.max_kb * _NEARLY
+    if row and task.kind != PERMANENT and (is_large or (row.sessions > size.max_sessions and not row.divided)):
+        text = f"{row.size_kb} of {size.max_kb} KB" if is_large else counted(row.sessions, "session")
+        yield _need(LARGE, shown, text, f"decompose {task.id}", since=task.updated)
+
+
+def _damaged(shown: Shown, message: str) -> Need:
+    """Return the need of a file that cannot be read: its message names the ways out."""
+    text = re.sub(r"^(?:not listed: )?\S+?-state\.md(?: is damaged:|,| is| has)? ", "", message)
+    commands = [each.removeprefix("taskstate ") for each in re.findall(r"`(taskstate [^`]+)`", message)]
+    commands = [f"lint {quoted(shown.task.path)}" if each == "lint" else each for each in commands]
+    at = _written(shown.task.mark)
+    found = _need(DAMAGED, shown, text.partition(": ")[0] if "`" in text else text, *commands, since=at, detail=message)
+    return found._replace(text=_said(text))
+
+
+def _said(text: str) -> str:
+    """Return a message without the ways out, which are actions."""
+    return re.sub(r"[:;,]? (?:mend it|decide what|`taskstate).*", "", text)
+
+
+def _written(mark: str) -> str:
+    """Return the time of a file's last change, from its mark."""
+    nanoseconds = mark.split("-")[1:2]
+    return _at(int(nanoseconds[0]) / 1e9) if nanoseconds and nanoseconds[0].isdigit() else ""
+
+
+def _at(seconds: float) -> str:
+    return timestamp(datetime.fromtimestamp(seconds, UTC)) if seconds else ""
+
+
+def _is_older(then: str, now: str, seconds: int) -> bool:
+    """Return whether a time is so long ago; one that is no time, or lies ahead of the clock, is not."""
+    begin, end = moment(then), moment(now)
+    return begin is not None and end is not None and end - begin >= seconds
+
+
+def _times(number: int) -> str:
+    return "twice" if number == 2 else f"{number} times"  # noqa: PLR2004 - a word
+
+
+def _waits_for_nobody(shown: Shown) -> bool:
+    upstream = {each.casefold() for each in shown.task.depends_on}
+    return shown.tree.complete >= upstream
+
+
+# What also rests on the worktree, on git, or on what the user has allowed
+
+
+def _of_tree(tree: Tree, repository: Repository, told: Sequence[Told]) -> Iterator[Need]:
+    own = [each for each in repository.tasks if each.tree is tree]
+    known = {each.task.path for each in own if each.problem}
+    by_path = {each.task.path: each for each in own}
+    for each in losses_of(tree.workspace) if tree.name else told:
+        if each.path not in known:
+            shown = by_path.get(each.path) or _absent(tree, each.path)
+            yield _damaged(shown, each.message)
+    yield from _drifts(tree, own)
+    yield from _untrusted(tree, own)
+    yield from _behind(tree, own)
+    yield from _stale(tree, own)
+
+
+def _absent(tree: Tree, path: str) -> Shown:
+    """Return the task of a state file that is gone."""
+    fields = ("", path, task_index.id_in(path), *[""] * 9)
+    return Shown(tree, task_index.IndexedTask(*fields), None, tree.branch if tree.name else "")
+
+
+def _drifts(tree: Tree, own: Iterable[Shown]) -> Iterator[Need]:
+    """Yield where the working tree is not what was left; with one look at the tree, most tasks need no other."""
+    candidates = [(each, each.facts) for each in own if each.facts and (each.facts.drifted or each.facts.left)]
+    try:
+        now = tree.now.tree if candidates else ""
+    except TaskstateError as error:
+        yield Need(UNKNOWN, "", "", f"drift: {error}")
+        now = ""
+    for shown, facts in candidates:
+        if facts.drifted or (now and facts.left != now):
+            yield from _drift(shown, facts.drifted, now)
+
+
+def _drift(shown: Shown, drifted: Sequence[str], now: str) -> Iterator[Need]:
+    """Yield that the tree is not what was left: as it was counted, or as it differs `now`, if that is known."""
+    task, roles = shown.task, shown.tree.workspace.config.roles
+    role = drifted[0] if drifted else ""
+    found: Differing | None = Differing(role, (), f"taskstate snapshot verify {task.id} --role {role}")
+    try:
+        seen = _difference(shown) if now else None
+        found = found if drifted and not (seen and seen.is_here) else seen
+    except TaskstateError as error:
+        yield Need(UNKNOWN, "", "", f"drift of task {task.id}: {error}")
+    if found and not found.is_here:
+        yield Need(UNKNOWN, "", "", f"drift: what task {task.id} left was never in this clone")
+    elif found and (found.paths or drifted):
+        what = f"{drift.first_paths(found.paths)} {'is' if len(found.paths) == 1 else 'are'}" if found.paths else ""
+        resolve = f'snapshot resolve {task.id} --expect-tree {now[: drift.TREE_DIGITS]} --note "WHY"'
+        accept = [resolve] if now and found.role in roles else []
+        text = f"{what or 'the tree is'} not what {found.who} left"
+        since, detail = _newest_change(shown, found.paths) or task.updated, ", ".join(found.paths)
+        yield _need(DRIFT, shown, text, found.command.removeprefix("taskstate "), *accept, since=since, detail=detail)
+
+
+def _newest_change(shown: Shown, paths: Iterable[str]) -> str:
+    """Return when the newest of these files was changed; empty where none is there."""
+    root = shown.tree.workspace.root
+    statuses = (folders.find(root / drift.unquoted(each).decode("utf-8", "replace")) for each in paths)
+    return _at(max((each.st_mtime for each in statuses if each), default=0.0))
+
+
+def _difference(shown: Shown) -> Differing | None:
+    """Compare the working tree with what a task's last turn left; remembered until a file or the tree changes."""
+    tree, workspace = shown.tree, shown.tree.workspace
+    found = tree.drifts.get(shown.task.path) or differing(workspace, workspace.load(workspace.root / shown.task.path))
+    if found and not tree.files.unsettled:
+        tree.drifts.put(shown.task.path, found)
+        tree.drifts.save()
+    return found
+
+
+def _untrusted(tree: Tree, own: Sequence[Shown]) -> Iterator[Need]:
+    """Yield the checks that nobody has allowed to run: of many tasks that want the same ones, once."""
+    granted = allowed_commands.read_grants(tree.workspace.root)
+    allowed = cache(lambda command: granted.allows(Command("shell", command)))
+    waiting: dict[tuple[str, ...], list[Shown]] = {}
+    for shown in own:
+        facts = shown.facts
+        if facts and facts.is_active and shown.task.kind != PERMANENT:
+            wanted = facts.commands or config.validation_commands(tree.workspace.config, shown.task.area)[1]
+            refused = tuple(each for each in wanted if not allowed(each))
+            if refused:
+                waiting.setdefault(refused, []).append(shown)
+    for refused, tasks in waiting.items():
+        text = f"nobody has allowed {first_of([f'`{each}`' for each in refused], 2)} to run"
+        more = f"so want {len(tasks) - 1} more tasks" if len(tasks) > 1 else ""
+        yield _need(TRUST, tasks[0], text, f"trust {tasks[0].task.id}", detail=more)
+
+
+def _behind(tree: Tree, own: Iterable[Shown]) -> Iterator[Need]:
+    """Yield the agents at work that lack a change of the permanent task which asks something of them."""
+    agents = {turn.agent: each for each in own if (turn := each.turn) and turn.agent}
+    standing_of = standings(tree.workspace)
+    for agent, shown in agents.items():
+        now = standing_of(agent)
+        if now and now.reader.missed and now.reader.level != COSMETIC:
+            text = f"{agent} lacks {shown_version(now.version)}"
+            yield _need(BEHIND, shown, text, "permanent status", since=now.reader.missed[-1].at)
+
+
+def _stale(tree: Tree, own: Iterable[Shown]) -> Iterator[Need]:
+    sealed = [each for each in own if each.facts and each.facts.is_sealed and each.task.status == IN_PROGRESS]
+    if len(sealed) > _MOST_SEALED:
+        yield Need(UNKNOWN, "", "", f"stale contexts: of {len(sealed)} sealed ones, the newest {_MOST_SEALED} are read")
+    newest = sorted(sealed, key=lambda each: each.task.updated, reverse=True)[:_MOST_SEALED]
+    for shown in newest:
+        workspace = tree.workspace
+        try:
+            parts = stale_parts(workspace, workspace.load(workspace.root / shown.task.path))
+        except TaskstateError:  # it was deleted just now
+            continue
+        if parts:
+            yield _need(STALE, shown, first_of(parts, 1), f"context check {shown.task.id}")
+
+
+def shape(found: Iterable[Need]) -> Mapping[str, object]:
+    """Return what needs a person as JSON values: the list, the counts, and what is unknown."""
+    everything = [*found]
+    return {
+        "needs": [each._asdict() | {"actions": [*each.actions]} for each in everything if each.is_listed],
+        "counted": {kind: [each.task for each in everything if each.kind == kind] for kind in COUNTED},
+        "unknown": [each.text for each in everything if each.kind == UNKNOWN],
+    }

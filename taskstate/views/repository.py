@@ -1,0 +1,206 @@
+"""Reads what the views show of a repository: the tasks of all worktrees, by the index, and the files of open ones.
+
+Five agents usually have a worktree each. A task that is the same in several is shown once, as the first of them has it,
+with this worktree before all others; one that differs is shown as often, labelled by branch. No state file is written.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+
+from taskstate.brief.attention import Differing
+from taskstate.errors import TaskstateError
+from taskstate.messages import first_of, quoted
+from taskstate.model.names import id_key
+from taskstate.model.statuses import CLOSED, COMPLETE
+from taskstate.storage import folders
+from taskstate.storage.cache import Cache
+from taskstate.storage.git import client as git
+from taskstate.storage.git import discovery
+from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.views.task_list import read_tasks
+from taskstate.workspace import task_index
+from taskstate.workspace.workspace import find_workspace
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from taskstate.snapshots.base import CurrentTree
+    from taskstate.views.facts import Facts
+    from taskstate.views.task_list import Listed
+    from taskstate.workspace.open_turns import OpenTurn
+    from taskstate.workspace.task_index import IndexedTask, StateFiles
+    from taskstate.workspace.workspace import Workspace
+
+_NAMED = 1  # branches in a label
+
+
+class Shown(NamedTuple):
+    """A task as it is in one worktree: as the index has it, and the row of the list, where its whole file was read.
+
+    `branch` is empty where it is the same in all worktrees; `problem` says what is wrong with the file.
+    """
+
+    tree: Tree
+    task: IndexedTask
+    row: Listed | None
+    branch: str = ""
+    problem: str = ""
+
+    @property
+    def facts(self) -> Facts | None:
+        """What its whole file says, where it is open and was read."""
+        return self.row.facts if self.row else None
+
+    @property
+    def turn(self) -> OpenTurn | None:
+        """The open turn that the file tells of."""
+        return None if self.task.status in CLOSED else self.task.open_turn
+
+    @property
+    def agent(self) -> str:
+        """Who works on it."""
+        return self.turn.agent if self.turn else ""
+
+    @property
+    def role(self) -> str:
+        """The role that is at work."""
+        return self.facts.role if self.facts else ""
+
+    @property
+    def order(self) -> tuple[object, bool, str]:
+        """What tasks are sorted by: the natural order of their ids, then this worktree first."""
+        return id_key(self.task.id), bool(self.tree.name), self.task.path
+
+
+class _Tree(NamedTuple):
+    workspace: Workspace
+    name: str = ""
+    flags: str = ""
+
+
+class Tree(_Tree):
+    """A worktree of the repository; `name` is its path, and empty for the one in which the command runs.
+
+    A command needs the `flags` to work there.
+    """
+
+    @cached_property
+    def files(self) -> StateFiles:
+        """The state files in it."""
+        return task_index.state_files(self.workspace)
+
+    @cached_property
+    def tasks(self) -> tuple[IndexedTask, ...]:
+        """All tasks, by their front matter."""
+        return task_index.all_tasks(self.workspace, self.files)
+
+    @cached_property
+    def now(self) -> CurrentTree:
+        """The working tree as it is.
+
+        Raises:
+            TaskstateError: it cannot be read: there is no git, or a merge is under way.
+        """
+        from taskstate.snapshots.base import current_tree
+
+        return current_tree(self.workspace)
+
+    @cached_property
+    def drifts(self) -> Cache[Differing]:
+        """What was found to differ in the working tree as it is, by the path of the task's file."""
+        rests_on = f"{self.now.tree} {self.now.head} {self.files.mark()}"
+        return Cache(self.workspace.private.cache("drift.json"), Differing._make, rests_on=rests_on)
+
+    @cached_property
+    def branch(self) -> str:
+        """The branch that is checked out, or the name of the folder."""
+        return git.branch(self.workspace.root) or self.workspace.root.name
+
+    @cached_property
+    def complete(self) -> frozenset[str]:
+        """The case-folded ids of the tasks that are complete."""
+        return frozenset(each.id.casefold() for each in self.tasks if each.status == COMPLETE)
+
+    def rows(self, paths: Iterable[str]) -> tuple[Mapping[str, Listed], Mapping[str, str]]:
+        """Return the rows of the list for these paths, and what is wrong with any of the files."""
+        found = read_tasks(self.workspace, self.files, tuple(paths))
+        parts = {each.path: each.unread for each in found.tasks if each.unread}
+        return {each.path: each for each in found.tasks}, parts | found.problems
+
+
+class Repository(NamedTuple):
+    """The tasks of all worktrees in natural order, and which worktrees cannot be read and why."""
+
+    trees: tuple[Tree, ...]
+    tasks: tuple[Shown, ...]
+    unread: tuple[str, ...]
+
+
+def read(workspace: Workspace, flags: str = "") -> Repository:
+    """Return all tasks of a repository as the views show them; of those that are open, the whole files are read.
+
+    A command needs the `flags` to work in this worktree.
+    """
+    trees, unread = trees_of(workspace, flags)
+    shown = [each for tree in trees for each in _read(tree, _own(tree, trees))]
+    return Repository(tuple(trees), tuple(sorted(shown, key=lambda each: each.order)), tuple(unread))
+
+
+def trees_of(workspace: Workspace, flags: str = "") -> tuple[list[Tree], list[str]]:
+    """Return the worktrees of a repository, this one first, and which others cannot be read and why."""
+    trees, unread = [Tree(workspace, flags=flags)], []
+    for path in worktrees(workspace):
+        try:
+            there = find_workspace(path, root=str(path))
+            trees.append(Tree(there, str(path), f" --root {quoted(str(path))}"))
+            len(trees[-1].tasks)
+        except TaskstateError as error:
+            trees = [each for each in trees if each.name != str(path)]
+            unread.append(f"the worktree {path}: {error.message}")
+    return trees, unread
+
+
+def _own(tree: Tree, trees: list[Tree]) -> Mapping[str, str]:
+    """Return the paths of the tasks to be shown of a worktree, each with its label: those that none before it has."""
+    if len(trees) == 1:
+        return {task.path: "" for task in tree.tasks}
+    versions = {each.name: {task.path: _version(task) for task in each.tasks} for each in trees}
+    before = [versions[each.name] for each in trees[: trees.index(tree)]]
+    own = {}
+    for path, version in versions[tree.name].items():
+        if all(each.get(path) != version for each in before):
+            same = [each.branch for each in trees if versions[each.name].get(path) == version]
+            is_alone = all(versions[each.name].get(path, version) == version for each in trees)
+            own[path] = "" if is_alone and not tree.name else first_of(same, _NAMED, last=" +")
+    return own
+
+
+def _version(task: IndexedTask) -> IndexedTask:
+    """Return a task so that it is equal in two worktrees if its file is, as far as the index tells."""
+    return task._replace(mark=task.mark.partition("-")[0])  # of the mark only the size
+
+
+def _read(tree: Tree, own: Mapping[str, str]) -> Iterator[Shown]:
+    tasks = [each for each in tree.tasks if each.path in own]
+    rows, problems = tree.rows(each.path for each in tasks if each.status not in CLOSED)
+    for task in tasks:
+        problem = problems.get(task.path, "" if task.path in rows else task.problem)
+        yield Shown(tree, task, rows.get(task.path), own[task.path], problem)
+
+
+def worktrees(workspace: Workspace) -> Iterator[Path]:
+    """Yield the folder of tasks in each other worktree of the repository that has one."""
+    at = git.folders(workspace.root) if workspace.is_repository else None
+    if at is None:
+        return
+    top, root, common = (os.path.realpath(each) for each in (at.top, workspace.root, at.common_dir))
+    main = [os.path.dirname(common)] if os.path.basename(common) == ".git" else []
+    below = os.path.relpath(root, top)
+    for each in (*main, *sorted(discovery.linked_worktrees(Path(common)))):
+        other = Path(each, below) if below != os.curdir else Path(each)
+        found = git.folders(Path(each)) if each != top and folders.is_folder(other / workspace.config.root) else None
+        if found and os.path.realpath(found.common_dir) == common:  # and no folder of somebody else's
+            yield other
