@@ -237,8 +237,7 @@ def marked() -> tuple[Row, ...]:
 @cache
 def _row(line: str) -> Row:
     kind, told_by, regex = line.split(" | ")
-    if compiled(_OF_LENGTH).search(regex):
-        regex += "%E"
+    regex += "%E" if compiled(_OF_LENGTH).search(regex) else ""
     for name, alphabet in _ALPHABETS:
         regex = regex.replace(name, alphabet)
     return Row(kind, tuple(told_by.split()), regex)
@@ -307,8 +306,5 @@ def _is_real(text: str, span: Span, kind: str, body: str) -> bool:
         return is_web_token(span.of(text))
     if kind == _GUESSED:
         return is_random(body.rpartition("_")[2])
-    return (
-        kind in _AS_REQUIRED
-        or compiled("[0-9]").search(body) is not None
-        or is_shuffled(compiled("[^A-Za-z]").sub("", body))
-    )
+    letters = compiled("[^A-Za-z]").sub("", body)
+    return kind in _AS_REQUIRED or compiled("[0-9]").search(body) is not None or is_shuffled(letters)
