@@ -22,15 +22,10 @@ _PAUSE = 0.2  # seconds between two lines: a command that prints much is not to 
 _TAIL = 32 * 1024  # bytes of the output that are looked at: more than a private key has, of which no line is shown
 
 
-class Bar:
-    """A callable that shows the progress; the bar disappears at the end of the `with` block."""
+class _Shown:
+    """What is shown until the end of the `with` block, and disappears then."""
 
-    def __init__(self, description: str, *, enabled: bool = True, no_color: bool = False) -> None:
-        self._description = description
-        self._enabled = enabled and is_terminal(sys.stderr)
-        self._no_color = no_color
-        self._begin = time.monotonic()
-        self._shown: tuple[Progress, TaskID] | None = None
+    _shown: tuple[Progress, TaskID] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -41,6 +36,16 @@ class Bar:
         if self._shown:
             self._shown[0].stop()
             self._shown = None
+
+
+class Bar(_Shown):
+    """A callable that shows the progress; the bar disappears at the end of the `with` block."""
+
+    def __init__(self, description: str, *, enabled: bool = True, no_color: bool = False) -> None:
+        self._description = description
+        self._enabled = enabled and is_terminal(sys.stderr)
+        self._no_color = no_color
+        self._begin = time.monotonic()
 
     def __call__(self, done: int, total: int) -> None:
         """Show that `done` of `total` steps are done."""
@@ -58,7 +63,7 @@ class Bar:
         return _shown(columns, self._description, total, no_color=self._no_color)
 
 
-class LastLine:
+class LastLine(_Shown):
     """How long a command has run, and the last line that it printed: told piece by piece what it prints."""
 
     def __init__(self, *, allow: tuple[str, ...] = (), no_color: bool = False) -> None:
@@ -68,16 +73,6 @@ class LastLine:
         self._next = self._begin + PATIENCE  # when something is drawn again
         self._is_new = True
         self._tail = b""
-        self._shown: tuple[Progress, TaskID] | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._shown:
-            self._shown[0].stop()
 
     def __call__(self, piece: bytes) -> None:
         """Take a piece of the output, which may be empty; show the last whole line of it all."""

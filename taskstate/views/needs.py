@@ -123,7 +123,8 @@ def _of_task(shown: Shown, now: str) -> Iterator[Need]:
     for decision in facts.proposed:
         text = f"AD-{decision.number} is proposed: {decision.title}"
         accept = f"permanent decide {task.id} --accept {decision.number}"
-        yield _need(DECISION, shown, text, f"show {task.id}", accept, since=decision.at or task.updated)
+        look = f'show {task.id} --section "Architecture Decisions"'
+        yield _need(DECISION, shown, text, look, accept, since=decision.at or task.updated)
     if facts.is_done:
         text = "criteria and features are met, and the task is open"
         yield _need(READY, shown, text, f"complete {task.id} --dry-run", since=task.updated)
@@ -139,12 +140,14 @@ def _counted(shown: Shown, facts: Facts, now: str) -> Iterator[Need]:
     is_large = row is not None and row.size_kb > size.max_kb * _NEARLY
     if row and task.kind != PERMANENT and (is_large or (row.sessions > size.max_sessions and not row.divided)):
         text = f"{row.size_kb} of {size.max_kb} KB" if is_large else counted(row.sessions, "session")
-        yield _need(LARGE, shown, text, f"decompose {task.id}", since=task.updated)
+        # What makes a file smaller depends on what is large in it: the finding on its size says so.
+        command = f"lint {quoted(task.path)}" if is_large else f"decompose {task.id}"
+        yield _need(LARGE, shown, text, command, since=task.updated)
 
 
 def _damaged(shown: Shown, message: str) -> Need:
     """Return the need of a file that cannot be read: its message names the ways out."""
-    text = re.sub(r"^(?:not listed: )?\S+?-state\.md(?: is damaged:|,| is| has)? ", "", message)
+    text = re.sub(r"^(?:not listed: )?\S+?-state\.md(?: is damaged:|[,:]| is| has)? ", "", message)
     commands = [each.removeprefix("taskstate ") for each in re.findall(r"`(taskstate [^`]+)`", message)]
     commands = [f"lint {quoted(shown.task.path)}" if each == "lint" else each for each in commands]
     at = _written(shown.task.mark)

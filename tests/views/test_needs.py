@@ -125,26 +125,44 @@ def test_a_proposed_decision_needs_a_person(place: Place) -> None:
     (need,) = [each for each in found(place) if each.is_listed]
     assert (need.kind, need.task) == (needs.DECISION, "1")
     assert need.text == "AD-2 is proposed: Sessions live in a signed token"
-    assert need.actions[1] == "taskstate permanent decide 1 --accept 2"
+    assert need.actions == (
+        'taskstate show 1 --section "Architecture Decisions"',
+        "taskstate permanent decide 1 --accept 2",
+    )
     decide.decide(place.workspace, "1", decide.Choice(number=2), place.request())
     assert listed(place) == []
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "kind", "words"),
+    ("old", "new", "kind", "words", "command"),
     [
-        (BEFORE_AUDIT, "handoffs: {count: 1, open: handoffs/task-101/x.md}\naudit:\n", needs.HANDOFF, "handoffs/"),
-        (BEFORE_AUDIT, "audit:\n  events: [{event: impact-claimed}]\n", needs.CLAIM, "waits to be confirmed"),
-        ("Issue tokens.", LONG, needs.LARGE, "of 75 KB"),
+        (
+            BEFORE_AUDIT,
+            "handoffs: {count: 1, open: handoffs/task-101/x.md}\naudit:\n",
+            needs.HANDOFF,
+            "handoffs/",
+            "handoff show 101",
+        ),
+        (
+            BEFORE_AUDIT,
+            "audit:\n  events: [{event: impact-claimed}]\n",
+            needs.CLAIM,
+            "waits to be confirmed",
+            "impact confirm 101",
+        ),
+        ("Issue tokens.", LONG, needs.LARGE, "of 75 KB", "lint .taskstate/tasks/task-101-state.md"),
     ],
 )
-def test_others_are_only_counted(place: Place, old: str, new: str, kind: str, words: str) -> None:
+def test_others_are_only_counted(  # noqa: PLR0913 - a change, and what is said of it
+    place: Place, old: str, new: str, kind: str, words: str, command: str
+) -> None:
     """They are told as a number, with their tasks, so that nothing cries wolf."""
     change(place, old, new)
     assert listed(place) == []
     (need,) = found(place)
     assert (need.kind, need.severity) == (kind, 0)
     assert words in need.text
+    assert need.actions == (f"taskstate {command}",)
     assert needs.shape([need])["counted"] == {name: ["101"] if name == kind else [] for name in needs.COUNTED}
 
 
