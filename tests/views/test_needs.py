@@ -134,35 +134,31 @@ def test_a_proposed_decision_needs_a_person(place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "kind", "words", "command"),
+    ("old", "new", "kind", "said"),
     [
         (
             BEFORE_AUDIT,
             "handoffs: {count: 1, open: handoffs/task-101/x.md}\naudit:\n",
             needs.HANDOFF,
-            "handoffs/",
-            "handoff show 101",
+            ("handoffs/", "handoff show 101"),
         ),
         (
             BEFORE_AUDIT,
             "audit:\n  events: [{event: impact-claimed}]\n",
             needs.CLAIM,
-            "waits to be confirmed",
-            "impact confirm 101",
+            ("waits to be confirmed", "impact confirm 101"),
         ),
-        ("Issue tokens.", LONG, needs.LARGE, "of 75 KB", "lint .taskstate/tasks/task-101-state.md"),
+        ("Issue tokens.", LONG, needs.LARGE, ("of 75 KB", "lint .taskstate/tasks/task-101-state.md")),
     ],
 )
-def test_others_are_only_counted(  # noqa: PLR0913 - a change, and what is said of it
-    place: Place, old: str, new: str, kind: str, words: str, command: str
-) -> None:
+def test_others_are_only_counted(place: Place, old: str, new: str, kind: str, said: tuple[str, str]) -> None:
     """They are told as a number, with their tasks, so that nothing cries wolf."""
     change(place, old, new)
     assert listed(place) == []
     (need,) = found(place)
     assert (need.kind, need.severity) == (kind, 0)
-    assert words in need.text
-    assert need.actions == (f"taskstate {command}",)
+    assert said[0] in need.text
+    assert need.actions == (f"taskstate {said[1]}",)
     assert needs.shape([need])["counted"] == {name: ["101"] if name == kind else [] for name in needs.COUNTED}
 
 
