@@ -81,11 +81,15 @@ class Check(NamedTuple):
 
 
 class Explained(NamedTuple):
-    """A file that differs from a snapshot and is no drift: `by` commits, a recorded log, or the task with this id."""
+    """A file that differs from a snapshot and is no drift: `by` commits, a recorded log, or the task with this id.
+
+    `turn` tells of that task's open turn, to which it is put down though nobody has recorded it yet.
+    """
 
     path: str
     change: ChangeKind
     by: str
+    turn: str = ""
 
 
 class DriftReport(NamedTuple):
