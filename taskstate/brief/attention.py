@@ -111,7 +111,7 @@ def _drift(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks) -> str:
     if drifted:
         show = f"`taskstate snapshot verify {task_id} --role {drifted[0]}`"
         accept = f'`taskstate snapshot resolve {task_id} --note "WHY"`'
-        return f"the tree is not what {' and '.join(drifted)} left ({show}); {accept} accepts it"
+        return f"the tree was not what {' and '.join(drifted)} left ({show}); {accept} accepts what is there"
     is_at_work = any(role.status in {IN_PROGRESS, BLOCKED} for role in blocks.roles.values()) or blocks.delta.turn
     return "" if is_at_work else _tree_difference(workspace, loaded)
 

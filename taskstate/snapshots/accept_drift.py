@@ -42,12 +42,8 @@ class AcceptedDrift(NamedTuple):
     files: Mapping[str, tuple[str, ...]]
 
 
-def resolve(
-    workspace: Workspace, task_id: str, note: str, request: Request, *, expect_tree: str = ""
-) -> Outcome[AcceptedDrift]:
+def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> Outcome[AcceptedDrift]:
     """Accept the working tree and HEAD as they are: reset drift budgets to 0, and record the note as an event.
-
-    With `expect_tree`, the id of a tree or its first digits, no other tree is accepted.
 
     Raises:
         TaskstateError: code "nothing-to-resolve": nothing differs from the snapshots; code "task-complete"; code
@@ -61,13 +57,15 @@ def resolve(
         blocks = blocks_of(loaded.document)
         created: list[NewSnapshot] = []
         with snapshot_base.snapshot_base(workspace, loaded.state.id, blocks.delta, head) as current:
-            drift.require_tree(current.tree, expect_tree, loaded.state.id, _look(workspace, loaded))
+            drift.require_tree(current.tree, request.expect_tree, loaded.state.id, _look(workspace, loaded))
             plan, delta = _plan(current, loaded, blocks)
             for role in plan.retaken:
                 created.append(
                     create_snapshot(current, loaded.state, delta, SnapshotRequest(role, request, clean=True))
                 )
                 delta = with_snapshots(delta, {role: created[-1].record})
+            if delta.left and not plan.retaken and not request.dry_run:
+                snapshot_base.keep(current, loaded.state.id)
             delta = with_left_tree(delta, current.tree, head)
         text = _settled(loaded, blocks, delta.values)
         events = [_event(role, plan, note, request) for role in plan.accepted or ("",)]

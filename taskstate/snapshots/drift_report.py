@@ -46,7 +46,12 @@ def drift_report(found: TreeDifferences) -> DriftReport:
         found.superseded_by,
         found.same_tree or found.artifacts is not Artifacts.ABSENT,
         found.tree,
+        f"taskstate snapshot diff {found.task_id} --role {found.role} --type now" if _has_diff(found) else "",
     )
+
+
+def _has_diff(found: TreeDifferences) -> bool:
+    return bool(found.files) and found.is_drift and found.artifacts is Artifacts.WHOLE
 
 
 def _notes(found: TreeDifferences) -> tuple[str, ...]:

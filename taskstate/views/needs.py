@@ -115,12 +115,14 @@ def _of_task(shown: Shown, now: str) -> Iterator[Need]:
         yield _silent(shown, shown.turn, since, facts.words)
     if task.status == IS_BLOCKED and _waits_for_nobody(shown):
         text = task.blocked or facts.words or "no reason is recorded"
-        yield _need(BLOCKED, shown, text, f"show {task.id}", f"edit {task.id} --unblocked", since=task.updated)
+        since = facts.blocked_at or task.updated
+        yield _need(BLOCKED, shown, text, f"show {task.id}", f"edit {task.id} --unblocked", since=since)
     for decision in facts.proposed:
         text = f"AD-{decision.number} is proposed: {decision.title}"
         accept = f"permanent decide {task.id} --accept {decision.number}"
         look = f'show {task.id} --section "Architecture Decisions"'
-        yield _need(DECISION, shown, text, look, accept, since=decision.at or task.updated)
+        reject = f'permanent decide {task.id} --reject {decision.number} --rationale "WHY"'
+        yield _need(DECISION, shown, text, look, accept, reject, since=decision.at or task.updated)
     if facts.is_done:
         text = "criteria and features are met, and the task is open"
         yield _need(READY, shown, text, f"complete {task.id} --dry-run", since=task.updated)
@@ -250,7 +252,7 @@ def _drift(shown: Shown, drifted: Sequence[str], now: str) -> Iterator[Need]:
         what = f"{drift.first_paths(found.paths)} {'is' if len(found.paths) == 1 else 'are'}" if found.paths else ""
         resolve = f'snapshot resolve {task.id} --expect-tree {now[: drift.TREE_DIGITS]} --note "WHY"'
         accept = [resolve] if now and found.role in {"", *roles} else []
-        text = f"{what or 'the tree is'} not what {found.who} left"
+        text = f"{what or 'the tree was'} not what {found.who} left"
         since, detail = _newest_change(shown, found.paths) or task.updated, ", ".join(found.paths)
         yield _need(DRIFT, shown, text, found.command.removeprefix("taskstate "), *accept, since=since, detail=detail)
 
