@@ -86,7 +86,8 @@ def verify(call: Call, asked: Verify) -> Result:
     except TaskstateError:
         call.notes(tuple(back))  # what was restored before the failure
         raise
-    count(report, (workspace, task, asked.role), call.request(), tuple(restored))
+    if report.drift or restored:
+        count(report, (workspace, task, asked.role), call.request(), tuple(restored))
     data = {
         "drift": report.drift,
         "checks": [check._asdict() for check in report.checks],
