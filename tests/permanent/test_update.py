@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from taskstate.model import permanent
 from taskstate.model.permanent import ARCHITECTURE, COSMETIC, INTERFACE
 from tests.cli.conftest import Cli
+from tests.support.cures import filled
 from tests.support.permanent_text import PERMANENT_TEXT
 from tests.support.place import TASK
 from tests.support.processes import run_at_once
@@ -197,7 +197,7 @@ def test_the_advice_works_as_printed(shared: SharedContext) -> None:
     for number in ("1", "2"):
         shared.cli.ok("new", number, "--title", "T")
     advice = shared.cli.refused("permanent", "status").split("`")[1]
-    assert shared.cli.ok(*shlex.split(advice)[1:]).startswith(".taskstate/tasks/task-102-state.md: created, PT-v1")
+    assert shared.cli.ok(*filled(advice)[1:]).startswith(".taskstate/tasks/task-102-state.md: created, PT-v1")
 
 
 def test_a_second_permanent_task_must_be_asked_for(shared: SharedContext) -> None:
