@@ -137,7 +137,8 @@ def table(state: TaskState, at_work: Iterable[str] = ()) -> str:
     """Return who has confirmed which version, as a table with the newest version above it; also who is `at_work`."""
     newest = permanent.version_of(state)
     lines = [f"{state.id}  {state.title}  {shown_version(newest)}"]
-    rows = [(each.name, _confirmed(each), _behind(each, newest)) for each in readers(state, at_work)]
+    listed = readers(state, at_work)
+    rows = [(r.name, f"PT-v{r.confirmed}" if r.confirmed else "none", _behind(r, newest)) for r in listed]
     width = max((len(name) for name, _, _ in rows), default=0)
     lines += [f"  {name.ljust(width)}  {version.ljust(len(str(newest)) + 4)}  {words}" for name, version, words in rows]
     lines += [] if rows else ["  nobody has confirmed a version"]
@@ -145,10 +146,6 @@ def table(state: TaskState, at_work: Iterable[str] = ()) -> str:
     if by_hand:
         lines.append(f"  edited by hand since: {', '.join(by_hand)}; `taskstate permanent update` gives that a version")
     return "\n".join(lines)
-
-
-def _confirmed(reader: Reader) -> str:
-    return "none" if reader.confirmed is None else shown_version(reader.confirmed)
 
 
 def _behind(reader: Reader, newest: int) -> str:

@@ -144,7 +144,7 @@ def _cards(repository: Repository, needed: Mapping[tuple[str, str], str]) -> Cal
         is_known = not shown.is_stale and not any(each.task.problem for each in others[key])
         marks = tuple(f"{needed.get((task.id, each.branch), 'older')} on {each.branch}" for each in others[key])
         need = needed.get((task.id, shown.branch), "")
-        card = Card(shown, need, _GONE if key in repository.gone else why, first.unblocks, marks)
+        card = Card(shown, need, _GONE if shown.is_stale else why, first.unblocks, marks)
         return _column(shown, is_ready=key in ready and is_known), place, card
 
     return make

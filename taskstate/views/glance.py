@@ -49,7 +49,8 @@ def totals(repository: Repository) -> Mapping[str, int]:
     """Return how many tasks have each status, and how many are ready; of several versions the newest counts."""
     tasks = [each.task for each in repository.tasks if each.is_first and each.task.kind != PERMANENT]
     counts, order = Counter(each.status for each in tasks), in_order(tasks, len(tasks)).ready
-    ready = sum(each.task.status == CREATED and each.task.id.casefold() not in repository.gone for each in order)
+    stale = [each.task for each in repository.tasks if each.is_first and each.is_stale]
+    ready = sum(each.task.status == CREATED and each.task not in stale for each in order)
     return {**{each: counts[each] for each in (IN_PROGRESS, BLOCKED, CREATED, COMPLETE, DROPPED)}, "ready": ready}
 
 

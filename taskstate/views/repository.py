@@ -44,7 +44,7 @@ class Shown(NamedTuple):
     """A task as it is in one worktree: as the index has it, and the row of the list, where its whole file was read.
 
     `branch` is empty where it is the same in all worktrees; `problem` says what is wrong with it. It `is_stale` if
-    another worktree has it newer, and `is_first` if it is the newest that can be read.
+    another worktree has it newer, also one that is gone, and `is_first` if it is the newest that can be read.
     """
 
     tree: Tree
@@ -139,12 +139,11 @@ class Tree(_Tree):
 
 
 class Repository(NamedTuple):
-    """The tasks of all worktrees in natural order, which worktrees cannot be read and why, and what those had newer."""
+    """The tasks of all worktrees in natural order, and which worktrees cannot be read and why."""
 
     trees: tuple[Tree, ...]
     tasks: tuple[Shown, ...]
     unread: tuple[str, ...]
-    gone: frozenset[str] = frozenset()
 
 
 def read(workspace: Workspace, flags: str = "", *, whole: bool = False) -> Repository:
@@ -154,19 +153,15 @@ def read(workspace: Workspace, flags: str = "", *, whole: bool = False) -> Repos
     """
     trees, unread = trees_of(workspace, flags)
     shown = [each for tree in trees for each in _read(tree, _own(tree, trees), closed=whole)]
-    newest: dict[str, str] = {}
-    for each in shown:
-        newest[each.task.id.casefold()] = max(each.task.updated, newest.get(each.task.id.casefold(), ""))
-    gone = _newer_where_gone(workspace, newest, unread)
     shown.sort(key=lambda each: each.task.updated, reverse=True)  # of one time, this worktree's stays the first
     shown.sort(key=lambda each: id_key(each.task.id))
-    known, marked = set[str](), []
+    firsts = {each.task.id.casefold(): each for each in reversed(shown)}
+    gone, marked = _newer_where_gone(workspace, firsts, unread), []
     for each in shown:
         key = each.task.id.casefold()
-        is_stale = key in gone or "" < each.task.updated < newest[key]
-        marked.append(each._replace(is_stale=is_stale, is_first=key not in known))
-        known.add(key)
-    return Repository(tuple(trees), tuple(marked), tuple(unread), gone)
+        is_stale = key in gone or "" < each.task.updated < firsts[key].task.updated
+        marked.append(each._replace(is_stale=is_stale, is_first=each is firsts[key]))
+    return Repository(tuple(trees), tuple(marked), tuple(unread))
 
 
 def task_list(found: Repository, *, shaped: bool) -> TaskList:
@@ -178,8 +173,7 @@ def task_list(found: Repository, *, shaped: bool) -> TaskList:
         if each.problem:
             listed.problems[path] = f"{tree.name}: {each.problem}".removeprefix(": ")
         if row:
-            stale = _STALE if each.task.id.casefold() in found.gone else ""
-            branch = ", ".join(filter(None, (each.branch, stale)))
+            branch = _STALE if each.is_first and each.is_stale else each.branch
             listed.tasks.append(row._replace(path=path, branch=branch, is_stale=each.is_stale))
         if row and shaped:
             listed.shapes[path] = read_of[tree.name].shapes[each.task.path] | each.place
@@ -200,16 +194,17 @@ def trees_of(workspace: Workspace, flags: str = "") -> tuple[list[Tree], list[st
     return trees, [*unread, *(message for message, _ in worktrees.gone(workspace.root))]
 
 
-def _newer_where_gone(workspace: Workspace, newest: Mapping[str, str], unread: list[str]) -> frozenset[str]:
+def _newer_where_gone(workspace: Workspace, firsts: Mapping[str, Shown], unread: list[str]) -> set[str]:
     """Return the case-folded ids of the tasks that commands wrote last in worktrees that are gone, and name them."""
     found = set[str]()
     for _, private in worktrees.gone(workspace.root):
         kept, _ = kept_records.records(Private((private,), None))
         last = {each: newest_entry(kept, each) for each in {task for record in kept for task in record.ids}}
-        found |= {each for each, entry in last.items() if entry and entry.at > newest.get(each, "")}
+        here = {each: first.task.updated for each, first in firsts.items() if each in last}
+        found |= {each for each, entry in last.items() if entry and entry.at > here.get(each, "")}
     ids = first_of(sorted(found, key=id_key), _MOST_IDS)
     unread += [f"the newest state of {ids}, written in a worktree that is gone"] if found else []
-    return frozenset(found)
+    return found
 
 
 def _own(tree: Tree, trees: list[Tree]) -> Mapping[str, str]:
