@@ -153,7 +153,7 @@ def _counted(shown: Shown, facts: Facts, now: str) -> Iterator[Need]:
 def _damaged(shown: Shown, message: str) -> Need:
     """Return the need of a file that cannot be read: its message names the ways out."""
     workspace, task = shown.tree.workspace, shown.task
-    text = re.sub(r"^(?:not listed: )?(?:cannot read )?.+?-state\.md(?: is damaged:|[,:]| is| has)? ", "", message)
+    text = re.sub(r"^(?:not listed: )?(?:cannot read )?.+?-state\.md'?(?: is damaged:|[,:]| is| has)? ", "", message)
     look, is_conflict = f"lint {quoted(task.path)}", "it holds a merge conflict" in text
     commands = [each.removeprefix("taskstate ") for each in re.findall(r"`(taskstate [^`]+)`", message)]
     if is_conflict:
@@ -164,6 +164,7 @@ def _damaged(shown: Shown, message: str) -> Need:
     text = re.sub(r"[:;,]? (?:mend it|convert it|decide what|or name the real file|`taskstate).*", "", text)
     if is_conflict and not brings_back:
         text = text.replace("it holds a merge conflict", "merge conflict: decide, then delete its markers")
+    text = text if commands else f"{task.path.rpartition('/')[2]}: {text}"
     return _need(DAMAGED, shown, text, *commands, since=_written(task.mark), detail=message)
 
 
