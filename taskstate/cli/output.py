@@ -136,6 +136,7 @@ class CommandLineCall(Call):
             dry_run=getattr(args, "_dry_run", False),
             force_secrets=getattr(args, "_force_secrets", False),
             is_verbose=args._verbose,  # noqa: SLF001 - the common flags stand beside the operation's own fields
+            is_quiet=output.is_quiet,
         )
         super().__init__(conditions, writes=operation.writes, as_data=output.as_json)
         self.output = output

@@ -10,7 +10,8 @@ from taskstate.errors import TaskstateError
 from taskstate.lint.fixer import fix_file
 from taskstate.lint.runner import LintRequest, open_run
 from taskstate.model import names
-from taskstate.model.derived_values import derived_edits
+from taskstate.model.derived_values import COUNTS, PROGRESS, fix_edits
+from taskstate.model.task_state import read_state
 from taskstate.model.write_metadata import set_front_matter, timestamp
 from taskstate.recovery.archives import cures_of
 from taskstate.recovery.bring_back import bring_back
@@ -131,8 +132,9 @@ def _accepted(workspace: Workspace, loaded: Loaded) -> Change[None]:
     text = loaded.document.text
     if loaded.state.archived and read_archive(workspace, loaded.state.id).size is None:
         text = apply(text, set_front_matter(loaded.document, "archive_path", None))
+    document = loaded.document.with_text(text)
     return Change(
-        text=apply(text, derived_edits(loaded.document.with_text(text))),
+        text=apply(text, fix_edits(document, read_state(document), COUNTS, PROGRESS)),  # also without a Progress Log
         revision_above=loaded.state.revision,
         must_write=True,
     )

@@ -76,7 +76,7 @@ def _require_never_present(workspace: Workspace, loaded: Loaded) -> None:
     Raises:
         TaskstateError: code "damaged".
     """
-    if damage.had_front_matter(workspace, loaded):
+    if damage.had_front_matter(workspace, loaded.relative, loaded.state.id):
         message = f"{loaded.relative} is of no older form: it had a front matter before, and has lost it"
         help_ = "`taskstate doctor --fix` brings the last good text back"
         raise TaskstateError(message, help=help_, code="damaged")

@@ -49,6 +49,7 @@ class Conditions(NamedTuple):
     dry_run: bool = False
     force_secrets: bool = False
     is_verbose: bool = False
+    is_quiet: bool = False
 
 
 class Source(NamedTuple):

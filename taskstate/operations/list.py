@@ -21,20 +21,29 @@ class List(NamedTuple):
 
 
 def list_(call: Call, asked: List) -> Result:
-    """List tasks."""
-    from taskstate.views.task_list import READY, WAITING, list_tasks, table
+    """List the tasks of all worktrees; one that differs is listed for each, by branch, the newest first."""
+    from taskstate.storage.git.client import has_worktrees
+    from taskstate.views.task_list import READY, WAITING, list_tasks, listing, matching, table
 
-    standing = WAITING if asked.blocked else READY if asked.ready else ""
-    if call.as_data:
-        found = list_tasks(call.workspace, status=asked.status, area=asked.area, standing=standing, shaped=True)
-        call.report_all_damage(found.unread)
-        return Result([found.shapes[each.path] for each in found.tasks], "")
-    workspace = call.workspace
-    damaged = {each.path: each.message for each in call.told if each.damaged}
+    workspace, standing = call.workspace, WAITING if asked.blocked else READY if asked.ready else ""
     given = {"status": asked.status, "area": asked.area, "standing": standing}
-    shown = table(workspace, **given, damaged=damaged, width=call.width)
-    call.report_all_damage(shown.unread)
-    return Result(None, shown.text)
+    damaged = {each.path: each.message for each in call.told if each.damaged}
+    if not (has_worktrees(workspace.root) or call.as_data):
+        shown = table(workspace, **given, damaged=damaged, width=call.width)
+        call.report_all_damage(shown.unread)
+        return Result(None, shown.text)
+    if has_worktrees(workspace.root):
+        from taskstate.views import repository
+
+        read = repository.read(workspace, whole=True)
+        found = matching(repository.task_list(read, shaped=call.as_data), **given)
+        call.problems(read.unread)
+    else:
+        found = list_tasks(workspace, **given, shaped=True)
+    call.report_all_damage(found.unread)
+    if call.as_data:
+        return Result([found.shapes[each.path] for each in found.tasks], "")
+    return Result(None, listing(found.tasks, workspace.config.size.max_sessions, found.problems | damaged, call.width))
 
 
 OPERATIONS = (Operation("list", "list tasks", list_, List, apart=(("--ready", "--blocked"),)),)

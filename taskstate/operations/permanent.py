@@ -173,14 +173,14 @@ def ack(call: Call, asked: Ack) -> Result:
 
 
 def status(call: Call, asked: Status) -> Result:
-    """Show which version each agent has confirmed."""
+    """Show which version each agent has confirmed, also those at work that have confirmed none."""
     from taskstate.permanent import readers
     from taskstate.permanent.find import require
 
     found = require(call.workspace, _named(call, asked.id))
-    state = _document(call, found.id).state
+    state, at_work = _document(call, found.id).state, readers.agents_at_work(call.workspace)
     call.notes(found.notes)
-    return Result(readers.shape(state), readers.table(state))
+    return Result(readers.shape(state, at_work), readers.table(state, at_work))
 
 
 def recover(call: Call, asked: Recover) -> Result:

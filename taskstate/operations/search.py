@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import operator
+import os
+
 from taskstate.operations.operation import Operation, option, positional
 from taskstate.operations.result import Result
 from taskstate.syntax.spans import one_line
@@ -20,18 +23,21 @@ class Search(NamedTuple):
 
 
 def search(call: Call, asked: Search) -> Result:
-    """Find a text in the state files, archives and handoffs of all tasks, ignoring case."""
-    from taskstate.views.search import search as search_files
+    """Find a text in the state files, archives and handoffs of all tasks in all worktrees, ignoring case."""
+    from taskstate.views.search import search_all
+    from taskstate.workspace.worktrees import holders
 
-    task = call.task_id(asked.task) if asked.task else ""
-    if task:
-        call.workspace.locate(task)  # fails if there is no such task
-    result = search_files(call.workspace, asked.text, task=task)
+    workspace, task = call.workspace, call.task_id(asked.task) if asked.task else ""
+    if task and not any(holders(workspace.root, workspace.config.root, task)):
+        workspace.locate(task)  # fails if there is no such task
+    result, unread = search_all(workspace, asked.text, task=task)
+    call.problems(unread)
     call.report_all_damage(result.unreadable)
     if call.as_data:
-        return Result({"found": [each._asdict() for each in result.found], "unreadable": list(result.unreadable)}, "")
-    lines = [f"{one_line(each.path)}:{each.number}: {each.line}" for each in result.found]
-    return Result(None, "\n".join(lines) or "no file says that")
+        return Result({"found": [each.shape for each in result.found], "unreadable": list(result.unreadable)}, "")
+    lines = [f"{one_line(os.path.join(each.worktree, each.path))}:{each.number}: {each.line}" for each in result.found]
+    labels = (f" [{each.branch}]" if each.branch else "" for each in result.found)
+    return Result(None, "\n".join(map(operator.add, lines, labels)) or "no file says that")
 
 
 OPERATIONS = (Operation("search", "find a text in the files of all tasks", search, Search),)

@@ -22,17 +22,21 @@ class Show(NamedTuple):
 
 
 def show(call: Call, asked: Show) -> Result:
-    """Show a task, or one section of it."""
+    """Show a task as each worktree has it, the newest first; or one section of it, as it is in this worktree."""
+    from taskstate.operations import versions
     from taskstate.tasks.size_warning import warning
     from taskstate.views.overview import overview, task_shape
 
-    loaded = call.load(asked.id)
+    found = versions.versions(call, asked.id, call.load)
+    own, newest = versions.first_of(found), found[0]
     if asked.section:
-        section = _section(loaded, asked.section)
-        text = section.span.of(loaded.document.text).strip("\r\n")
-        return Result({"path": loaded.relative, "section": section.title, "text": text}, text, is_verbatim=True)
-    told = warning(call.workspace, loaded.state)
-    return Result(task_shape(loaded), overview(loaded), warning=told, is_verbatim=True)
+        section = _section(own.loaded, asked.section)
+        text = section.span.of(own.loaded.document.text).strip("\r\n")
+        call.notes((f"newer on {newest.branch}: {newest.path}",) if newest is not own else ())
+        return Result({"path": own.loaded.relative, "section": section.title, "text": text}, text, is_verbatim=True)
+    text = versions.text(found, lambda each: overview(each.loaded._replace(relative=each.path)))
+    told = warning(own.workspace, own.loaded.state)
+    return Result(versions.shape(found, lambda each: task_shape(each.loaded)), text, warning=told, is_verbatim=True)
 
 
 def _section(loaded: Loaded, name: str) -> Section:

@@ -25,14 +25,10 @@ class Status(NamedTuple):
 def status(call: Call, asked: Status) -> Result:
     """Show what needs a person, and the tasks at work; of one task the roles, findings and next step."""
     if asked.id is not None:
-        from taskstate.views.status import status_shape, status_text
-
-        workspace, loaded = call.workspace, call.load_parsed(asked.id)
-        shape = status_shape(workspace, loaded, call.reader)
-        return Result(shape, status_text(workspace, (loaded,), call.reader), int(asked.exit_code and _needs(shape)))
+        return _of_task(call, asked.id, asked)
     from taskstate.views import glance, needs
 
-    repository, found = look(call)
+    repository, found = look(call, is_listed=not call.conditions.is_quiet)
     data, text = {}, ""
     if call.as_data:
         data = {"tasks": _shapes(call, repository), **needs.shape(found), "totals": {**glance.totals(repository)}}
@@ -42,15 +38,30 @@ def status(call: Call, asked: Status) -> Result:
     return Result(data, text, int(is_wanted), highlights=glance.HIGHLIGHTS)
 
 
-def look(call: Call) -> tuple[Repository, tuple[Need, ...]]:
-    """Return the tasks of all worktrees, and what needs a person; what cannot be read is told besides."""
+def _of_task(call: Call, given: str, asked: Status) -> Result:
+    """Show the status of a task in each worktree in which it differs."""
+    from taskstate.operations import versions
+    from taskstate.views.status import status_shape, status_text
+
+    found = versions.versions(call, given, call.load_parsed)
+    shape = versions.shape(found, lambda each: status_shape(each.workspace, each.loaded, call.reader))
+    text = versions.text(found, lambda each: status_text(each.workspace, (each.loaded,), call.reader))
+    return Result(shape, text, int(asked.exit_code and bool(shape["attention"])))
+
+
+def look(call: Call, *, is_listed: bool = False) -> tuple[Repository, tuple[Need, ...]]:
+    """Return the tasks of all worktrees, and what needs a person; what cannot be read is told, unless that list is."""
     from taskstate.views import needs, repository
 
-    root, workspace = call.conditions.root, call.workspace
+    root, workspace, losses = call.conditions.root, call.workspace, call.told
     found = repository.read(workspace, f" --root {quoted(str(workspace.root))}" if root else "")
-    told = ((f"{each.tree.name}: " if each.tree.name else "") + each.problem for each in found.tasks if each.problem)
-    call.report_all_damage(tuple(told))
-    return found, needs.needs(found, call.now(), call.told)
+    told = tuple(f"{each.tree.name}: {each.problem}".removeprefix(": ") for each in found.tasks if each.problem)
+    if is_listed:
+        call.found_damage, call.told = bool(told) or any(each.damaged for each in losses), ()
+    else:
+        call.problems(found.unread)
+        call.report_all_damage(told)
+    return found, needs.needs(found, call.now(), losses)
 
 
 def _shapes(call: Call, repository: Repository) -> list[dict[str, object]]:
@@ -65,13 +76,8 @@ def _shapes(call: Call, repository: Repository) -> list[dict[str, object]]:
         workspace = each.tree.workspace
         loaded = workspace.load(workspace.root / each.task.path)
         shape = status_shape(workspace, loaded, call.reader, standing=standing[each.tree.name])
-        place = {"branch": each.branch, "worktree": each.tree.name}
-        shapes.append(shape | {key: value for key, value in place.items() if value})
+        shapes.append(shape | each.place)
     return shapes
-
-
-def _needs(shape: dict[str, object]) -> bool:
-    return bool(shape["attention"])
 
 
 OPERATIONS = (

@@ -8,12 +8,14 @@ from taskstate.errors import TaskstateError
 from taskstate.messages import counted, quoted
 from taskstate.model import permanent
 from taskstate.model.permanent import LEVELS, level_named, shown_version
+from taskstate.model.statuses import CLOSED
 from taskstate.model.write_metadata import front_matter_values
 from taskstate.permanent.find import find
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.workspace import task_index
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import TypeAlias
 
     from taskstate.model.permanent import LoggedVersion
@@ -64,10 +66,16 @@ class Standing(NamedTuple):
         return f"{said}; {self.reader.name} has confirmed {confirmed} ({self.reader.level} since): {notify}{edited}"
 
 
-def readers(state: TaskState) -> tuple[Reader, ...]:
-    """Return all agents that have confirmed a version, who is furthest behind first."""
-    acks = permanent.confirmed(front_matter_values(state.document))
+def readers(state: TaskState, at_work: Iterable[str] = ()) -> tuple[Reader, ...]:
+    """Return the agents that have confirmed a version, or are `at_work`, who is furthest behind first."""
+    acks = dict.fromkeys(at_work, 0) | permanent.confirmed(front_matter_values(state.document))
     return tuple(reader_of(state, name) for name in sorted(acks, key=lambda each: (acks[each], each)))
+
+
+def agents_at_work(workspace: Workspace) -> frozenset[str]:
+    """Return the agents that have an open turn in this worktree."""
+    turns = (task.open_turn for task in task_index.all_tasks(workspace) if task.status not in CLOSED)
+    return frozenset(turn.agent for turn in turns if turn and turn.agent)
 
 
 def reader_of(state: TaskState, agent: str) -> Reader:
@@ -125,11 +133,12 @@ def require_confirmed(workspace: Workspace, agent: str) -> None:
     raise TaskstateError(message, help=help_, code="not-confirmed")
 
 
-def table(state: TaskState) -> str:
-    """Return who has confirmed which version, as a table with the newest version above it."""
+def table(state: TaskState, at_work: Iterable[str] = ()) -> str:
+    """Return who has confirmed which version, as a table with the newest version above it; also who is `at_work`."""
     newest = permanent.version_of(state)
     lines = [f"{state.id}  {state.title}  {shown_version(newest)}"]
-    rows = [(each.name, f"PT-v{each.confirmed}", _behind(each, newest)) for each in readers(state)]
+    listed = readers(state, at_work)
+    rows = [(r.name, f"PT-v{r.confirmed}" if r.confirmed else "none", _behind(r, newest)) for r in listed]
     width = max((len(name) for name, _, _ in rows), default=0)
     lines += [f"  {name.ljust(width)}  {version.ljust(len(str(newest)) + 4)}  {words}" for name, version, words in rows]
     lines += [] if rows else ["  nobody has confirmed a version"]
@@ -144,7 +153,7 @@ def _behind(reader: Reader, newest: int) -> str:
     return f"{counted(gap, 'version')} behind, {reader.level}" if gap > 0 else "up to date"
 
 
-def shape(state: TaskState) -> dict[str, object]:
+def shape(state: TaskState, at_work: Iterable[str] = ()) -> dict[str, object]:
     """Return the same as JSON values."""
     newest = permanent.version_of(state)
     return {
@@ -152,7 +161,7 @@ def shape(state: TaskState) -> dict[str, object]:
         "title": state.title,
         "version": newest,
         "edited_by_hand": list(permanent.edited_sections(state)),
-        "agents": [_reader_shape(each, newest) for each in readers(state)],
+        "agents": [_reader_shape(each, newest) for each in readers(state, at_work)],
     }
 
 

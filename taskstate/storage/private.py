@@ -123,6 +123,11 @@ def _worktree(at: git.GitFolders, root: Path) -> str:
     return f"{name}:{quote(below, safe='')}"
 
 
+def of_worktree(at: git.GitFolders, git_dir: Path, root: Path) -> Path:
+    """Return the private folder of the linked worktree with this git folder, for the folder that is `root` here."""
+    return at.common_dir / _IN_GIT / _worktree(at._replace(git_dir=git_dir), root)
+
+
 def _is_free(folder: Path) -> bool:
     return folders.is_folder(folder) or not folders.exists(folder)  # not where a link or a file is in its place
 

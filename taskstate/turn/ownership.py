@@ -36,5 +36,6 @@ def refusal(turn: Turn, task_id: str, who: str, kept: str) -> TaskstateError:
 
 
 def with_taken_over(text: str, turn: Turn, note: str, request: Request) -> str:
-    """Return the text of a state file with the event that says who took a turn over, from whom, and why."""
-    return with_event(text, request.metadata.event(TAKEN_OVER, note=note, **{"from": turn.agent}))
+    """Return the text of a state file with the event that says who took which turn over, from whom, and why."""
+    which = {"from": turn.agent, "began": turn.started_at}
+    return with_event(text, request.metadata.event(TAKEN_OVER, note=note, **which))

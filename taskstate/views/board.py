@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import operator
+from collections import defaultdict
 from datetime import UTC, datetime
 
+from taskstate.messages import first_of
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DROPPED, IN_PROGRESS
 from taskstate.model.write_metadata import moment, timestamp
 from taskstate.tasks.next_task import Ready, in_order, waiting_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.views import needs
-from taskstate.views.glance import newest_of
 from taskstate.views.layout import cells, fit, labelled, lines_of, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from taskstate.views.layout import Screen
     from taskstate.views.needs import Need
@@ -30,6 +31,7 @@ _MOST_CARDS = 200  # in a column that is asked for, and in data
 _CARDS = 10  # in a column of several, in a pipe
 _FEWEST = 3
 _GAP = 2
+_GONE = "newer in a worktree that is gone"
 # What stands out on a terminal: a pattern, and the style of what it matches.
 HIGHLIGHTS = (
     (r"(?m)^(?=[A-Z]).*$", "1"),
@@ -40,12 +42,16 @@ HIGHLIGHTS = (
 
 
 class Card(NamedTuple):
-    """A task on the board: what it needs, why it stands where it does, and how many tasks wait for it."""
+    """A task on the board: what it needs, why it stands where it does, and how many tasks wait for it.
+
+    `others` says of each other worktree in which it differs what it is there.
+    """
 
     shown: Shown
     need: str
     why: str
     unblocks: int
+    others: tuple[str, ...] = ()
 
     @property
     def updated(self) -> str:
@@ -66,6 +72,7 @@ class Card(NamedTuple):
             "need": self.need,
             "why": self.why,
             "unblocks": self.unblocks,
+            "others": [*self.others],
             "updated": self.updated,
         }
 
@@ -101,25 +108,14 @@ def columns(
 
     Complete are those of the last seven days; more only where that column is named.
     """
-    newest = newest_of(repository)
-    tasks = [each.task for each in newest.values()]
-    ready = {each.task.id.casefold(): (place, each) for place, each in enumerate(in_order(tasks, len(tasks)).ready)}
-    waiting = {each.task.id.casefold(): each.why for each in waiting_of(tasks)}
-    needed = {(each.task, each.branch): each.kind for each in reversed(found) if each.is_listed}
+    make = _cards(repository, {(each.task, each.branch): each.kind for each in reversed(found) if each.is_listed})
     filled: dict[str, list[tuple[int, Card]]] = {name: [] for name in names or _USUAL}
     hidden = 0
     begin = _week_before(now)
     for shown in _with_rows(repository, begin):
-        key = shown.task.id.casefold()
-        current = newest[key]
-        place, first = ready.get(key, (0, Ready(shown.task, 0)))
-        why = shown.task.blocked or waiting.get(key, "").removeprefix("it is blocked").removeprefix(", and ")
-        if shown.task != current.task:
-            why = f"{current.task.status.replace('_', ' ')} on {current.tree.branch}"
-        name = _column(shown, is_ready=key in ready and shown.task == current.task)
+        name, place, card = make(shown)
         if name not in filled or shown.task.kind == PERMANENT or (wanted and not wanted.takes(shown)):
             continue
-        card = Card(shown, needed.get((shown.task.id, shown.branch), ""), why, first.unblocks)
         if name == COMPLETE and not names and card.updated < begin:
             hidden += 1
             continue
@@ -131,13 +127,36 @@ def columns(
     )
 
 
+def _cards(repository: Repository, needed: Mapping[tuple[str, str], str]) -> Callable[[Shown], tuple[str, int, Card]]:
+    """Return what makes a card of a task in its newest state: its column, its place there, and itself."""
+    tasks = [each.task for each in repository.tasks if each.is_first]
+    ready = {each.task.id.casefold(): (place, each) for place, each in enumerate(in_order(tasks, len(tasks)).ready)}
+    waiting = {each.task.id.casefold(): each.why for each in waiting_of(tasks)}
+    others: defaultdict[str, list[Shown]] = defaultdict(list)
+    for each in repository.tasks:
+        others[each.task.id.casefold()] += [] if each.is_first else [each]
+
+    def make(shown: Shown) -> tuple[str, int, Card]:
+        task, key = shown.task, shown.task.id.casefold()
+        place, first = ready.get(key, (0, Ready(task, 0)))
+        why = task.blocked or waiting.get(key, "").removeprefix("it is blocked").removeprefix(", and ")
+        # What may not be the newest state is not offered.
+        is_known = not shown.is_stale and not any(each.task.problem for each in others[key])
+        marks = tuple(f"{needed.get((task.id, each.branch), 'older')} on {each.branch}" for each in others[key])
+        need = needed.get((task.id, shown.branch), "")
+        card = Card(shown, need, _GONE if shown.is_stale else why, first.unblocks, marks)
+        return _column(shown, is_ready=key in ready and is_known), place, card
+
+    return make
+
+
 def _with_rows(repository: Repository, begin: str) -> Iterator[Shown]:
     """Yield the tasks; those that were completed lately have their rows, too, which others need not be read for."""
     complete = (each for each in repository.tasks if each.task.status == COMPLETE)
     lately = [each for each in complete if (each.task.closed or each.task.updated) >= begin]
     trees = {each.tree.name: each.tree for each in lately}.values()
     rows = {each.name: each.rows(s.task.path for s in lately if s.tree is each)[0] for each in trees}
-    for shown in repository.tasks:
+    for shown in (each for each in repository.tasks if each.is_first):
         row = shown.row or rows.get(shown.tree.name, {}).get(shown.task.path)
         yield shown._replace(row=row) if row is not shown.row else shown
 
@@ -207,10 +226,11 @@ def _details(column: str, card: Card, screen: Screen) -> Iterator[str]:
         yield screen.age(card.updated)
         return
     yield "" if column == BLOCKED and card.need == needs.BLOCKED else card.need
-    yield card.why.removeprefix("it ") if column in {WAITING, BLOCKED} else ""
+    yield card.why.removeprefix("it ") if column in {WAITING, BLOCKED} or card.why == _GONE else ""
     yield " ".join(filter(None, (shown.agent or shown.role, row.progress if row and column == IN_PROGRESS else "")))
     yield shown.task.area
     yield f"unblocks {card.unblocks}" if card.unblocks and column == READY else ""
+    yield first_of(card.others, 1)
 
 
 def _rest(shown: Sequence[Column], most: int, screen: Screen) -> Iterator[str]:

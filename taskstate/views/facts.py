@@ -6,6 +6,7 @@ Everything here follows from the file alone: what also rests on the working tree
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 
 from taskstate.context.readable_parts import broken_fences
 from taskstate.errors import TaskstateError
@@ -97,7 +98,7 @@ def facts_of(workspace: Workspace, loaded: Loaded) -> Facts:
         words=said[0].partition("\n")[0] if said else "",
         drifted=roles.unresolved(blocks),
         left="" if turn or working else _left(blocks, names),
-        sent_back=tuple(_sent_back(loaded, blocks)),
+        sent_back=tuple(_sent_back(workspace, loaded, blocks)),
         commands=_commands(loaded),
         is_done=state.kind == TASK and not turn and not state.problems and _is_done(loaded, blocks, names),
         proposed=tuple(_proposed(loaded)),
@@ -114,15 +115,22 @@ def _left(blocks: ToolBlocks, names: tuple[str, ...]) -> str:
     return str(blocks.delta.snapshots[newest].tree) if newest else (left and left.tree) or ""
 
 
-def _sent_back(loaded: Loaded, blocks: ToolBlocks) -> Iterator[SentBack]:
+def _sent_back(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks) -> Iterator[SentBack]:
     """Yield the open findings with several answers: an event tells of each, or the session of its turn does."""
+    from taskstate.archive.archiver import sessions_in
+    from taskstate.archive.verify import archive_text
+
+    state, sessions = loaded.state, [*loaded.state.sessions]
+    with suppress(TaskstateError):  # what is wrong with the archive is told of the file
+        if state.archived and any(role.open_findings for role in blocks.roles.values()):
+            sessions += sessions_in(archive_text(workspace, state.id) or "")
     for role in blocks.roles.values():
         for each in role.open_findings:
             own = {"finding": each.number, "role": role.name}
             entries = [event.entry for event in blocks.audit.events if event.event == ANSWERED]
             told = [entry for entry in entries if isinstance(entry, dict) and own.items() <= entry.items()]
             at, begin = [str(entry.get("at")) for entry in told], f"{FINDING_VERBS[1]} {each.number} ("
-            lines = [(line, session.time) for session in loaded.state.sessions for line in session.values(FINDINGS)]
+            lines = [(line, session.time) for session in sessions for line in session.values(FINDINGS)]
             answers = len(told) + sum(line.startswith(begin) for line, _ in lines)
             kept = f"{FINDING_VERBS[2]} {each.number}:"
             at += [f"{time.replace(' ', 'T')}:00Z" for line, time in lines if time and line.startswith(kept)]

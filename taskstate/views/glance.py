@@ -42,24 +42,15 @@ HIGHLIGHTS = (
 
 def at_work(repository: Repository) -> tuple[Shown, ...]:
     """Return the tasks that are, or whose roles are, at work."""
-    return tuple(each for each in repository.tasks if each.facts and each.facts.is_active)
-
-
-def newest_of(repository: Repository) -> Mapping[str, Shown]:
-    """Return the newest version of each task, by its case-folded id."""
-    newest: dict[str, Shown] = {}
-    for each in repository.tasks:
-        key = each.task.id.casefold()
-        if key not in newest or newest[key].task.updated < each.task.updated:
-            newest[key] = each
-    return newest
+    return tuple(each for each in repository.tasks if each.is_first and each.facts and each.facts.is_active)
 
 
 def totals(repository: Repository) -> Mapping[str, int]:
     """Return how many tasks have each status, and how many are ready; of several versions the newest counts."""
-    tasks = [each.task for each in newest_of(repository).values() if each.task.kind != PERMANENT]
-    counts = Counter(each.status for each in tasks)
-    ready = sum(each.task.status == CREATED for each in in_order(tasks, len(tasks)).ready)
+    tasks = [each.task for each in repository.tasks if each.is_first and each.task.kind != PERMANENT]
+    counts, order = Counter(each.status for each in tasks), in_order(tasks, len(tasks)).ready
+    stale = [each.task for each in repository.tasks if each.is_first and each.is_stale]
+    ready = sum(each.task.status == CREATED and each.task not in stale for each in order)
     return {**{each: counts[each] for each in (IN_PROGRESS, BLOCKED, CREATED, COMPLETE, DROPPED)}, "ready": ready}
 
 
@@ -102,12 +93,16 @@ def _need(need: Need, screen: Screen) -> Iterator[str]:
 
 
 def _count(found: Sequence[Need], screen: Screen) -> Iterator[str]:
-    """Yield how many there are of a kind that is counted, which tasks, and the command for the first."""
+    """Yield how many there are of a kind that is counted, which tasks, and the command for the first.
+
+    What a command shows of all agents of a worktree is needed for each worktree.
+    """
     if found:
         one, many = _COUNTS[found[0].kind]
         named = first_of([f"{each.task} ({each.text})" for each in found], _NAMED)
         yield from wrapped(f"{len(found)} {one if len(found) == 1 else many}: {named}", screen)
-        for each in found[0].actions[:1]:
+        actions = dict.fromkeys(action for each in found for action in each.actions[:1])
+        for each in [*actions][: None if found[0].kind == needs.BEHIND else 1]:
             yield from command(each, screen, 4)
 
 

@@ -244,6 +244,9 @@ def _events(task: str, blocks: ToolBlocks, archive: str) -> Iterator[Entry]:
                 by = str(entry.get("agent") or entry.get("actor") or "")
                 kind = _EVENTS.get(name, (OTHER, ""))[0]
                 shown = number if isinstance(number, int) else 0
+                if began := text_of(entry.get("began")):  # of a turn that was taken over
+                    former = str(entry.get("from") or "")
+                    yield Entry(began, SECOND, TURN, "turn-begun", task, former, "begun", source)
                 yield Entry(at, SECOND, kind, name, task, by, _words(name, entry), source, shown)
 
 

@@ -21,12 +21,14 @@ from taskstate.model.statuses import BLOCKED as IS_BLOCKED
 from taskstate.model.statuses import IN_PROGRESS
 from taskstate.model.write_metadata import moment, timestamp
 from taskstate.permanent.readers import standings
+from taskstate.recovery.conflicted import merged_again
 from taskstate.snapshots import drift
 from taskstate.storage import folders
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.views.repository import Shown
 from taskstate.workspace import allowed_commands, task_index
 from taskstate.workspace.allowed_commands import Command
+from taskstate.writing.damage import had_front_matter
 from taskstate.writing.startup import losses_of
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ _HOUR = 3600
 _SILENT_AFTER = 2 * _HOUR
 _NEARLY = 0.9  # of the limit of a file's size
 _MOST_SEALED = 50  # contexts whose sources are read
+_FIX = "doctor --fix"
 _LATEST = "~"  # sorts behind every time
 
 
@@ -83,7 +86,9 @@ def needs(repository: Repository, now: str, told: Sequence[Told] = ()) -> tuple[
     found = [need for shown in repository.tasks for need in _of_task(shown, now)]
     found += [need for tree in repository.trees for need in _of_tree(tree, repository, told)]
     found += [Need(UNKNOWN, "", "", f"not looked at: {each}") for each in repository.unread]
-    once = {(each.kind, each.task, each.text, each.kind == DRIFT and each.branch): each for each in reversed(found)}
+    once: dict[tuple[object, ...], Need] = {}
+    for each in found:
+        once.setdefault((each.kind, each.task, each.text, each.kind == DRIFT and each.branch), each)
     return tuple(sorted(once.values(), key=_order))
 
 
@@ -105,7 +110,7 @@ def _of_task(shown: Shown, now: str) -> Iterator[Need]:
     task, facts = shown.task, shown.facts
     if shown.problem:
         yield _damaged(shown, shown.problem)
-    if facts is None:
+    if facts is None or shown.is_stale:
         return
     for each in facts.sent_back:
         text = f"finding {each.number} was answered {_times(each.answers)}, and is open again"
@@ -162,17 +167,20 @@ def _counted(shown: Shown, facts: Facts, now: str) -> Iterator[Need]:
 
 def _damaged(shown: Shown, message: str) -> Need:
     """Return the need of a file that cannot be read: its message names the ways out."""
-    text = re.sub(r"^(?:not listed: )?\S+?-state\.md(?: is damaged:|[,:]| is| has)? ", "", message)
+    workspace, task = shown.tree.workspace, shown.task
+    text = re.sub(r"^(?:not listed: )?(?:cannot read )?.+?-state\.md'?(?: is damaged:|[,:]| is| has)? ", "", message)
+    look, is_conflict = f"lint {quoted(task.path)}", "it holds a merge conflict" in text
     commands = [each.removeprefix("taskstate ") for each in re.findall(r"`(taskstate [^`]+)`", message)]
-    commands = [f"lint {quoted(shown.task.path)}" if each == "lint" else each for each in commands]
-    at = _written(shown.task.mark)
-    found = _need(DAMAGED, shown, text.partition(": ")[0] if "`" in text else text, *commands, since=at, detail=message)
-    return found._replace(text=_said(text))
-
-
-def _said(text: str) -> str:
-    """Return a message without the ways out, which are actions."""
-    return re.sub(r"[:;,]? (?:mend it|decide what|`taskstate).*", "", text)
+    if is_conflict:
+        brings_back = merged_again(workspace.root, task.path, workspace.read(workspace.root / task.path)) is not None
+    else:
+        brings_back = had_front_matter(workspace, task.path, task.id)
+    commands = [look if each == "lint" or (each == _FIX and not brings_back) else each for each in commands]
+    text = re.sub(r"[:;,]? (?:mend it|convert it|decide what|or name the real file|`taskstate).*", "", text)
+    if is_conflict and not brings_back:
+        text = text.replace("it holds a merge conflict", "merge conflict: decide, then delete its markers")
+    text = text if commands else f"{task.path.rpartition('/')[2]}: {text}"
+    return _need(DAMAGED, shown, text, *commands, since=_written(task.mark), detail=message)
 
 
 def _written(mark: str) -> str:
@@ -212,9 +220,10 @@ def _of_tree(tree: Tree, repository: Repository, told: Sequence[Told]) -> Iterat
             shown = by_path.get(each.path) or _absent(tree, each.path)
             yield _damaged(shown, each.message)
     yield from _drifts(tree, own)
-    yield from _untrusted(tree, own)
-    yield from _behind(tree, own)
-    yield from _stale(tree, own)
+    current = [each for each in own if not each.is_stale]
+    yield from _untrusted(tree, current)
+    yield from _behind(tree, current)
+    yield from _stale(tree, current)
 
 
 def _absent(tree: Tree, path: str) -> Shown:

@@ -1,28 +1,29 @@
 """Reads what the views show of a repository: the tasks of all worktrees, by the index, and the files of open ones.
 
 Five agents usually have a worktree each. A task that is the same in several is shown once, as the first of them has it,
-with this worktree before all others; one that differs is shown as often, labelled by branch. No state file is written.
+with this worktree before all others; one that differs is shown as often, labelled by branch, the newest first. What a
+worktree that is gone has newer counts as older. No state file is written.
 """
 
 from __future__ import annotations
 
 import os
 from functools import cached_property
-from pathlib import Path
 
 from taskstate.brief.attention import Differing
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of, quoted
 from taskstate.model.names import id_key
 from taskstate.model.statuses import CLOSED, COMPLETE
-from taskstate.storage import folders
+from taskstate.storage import kept_records
 from taskstate.storage.cache import Cache
 from taskstate.storage.git import client as git
-from taskstate.storage.git import discovery
+from taskstate.storage.private import Private
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.views.task_list import read_tasks
-from taskstate.workspace import task_index
+from taskstate.views.task_list import TaskList, read_tasks
+from taskstate.workspace import task_index, worktrees
 from taskstate.workspace.workspace import find_workspace
+from taskstate.writing.ledger import newest_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -35,12 +36,15 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
 
 _NAMED = 1  # branches in a label
+_MOST_IDS = 10  # tasks in a line
+_STALE = "out of date"
 
 
 class Shown(NamedTuple):
     """A task as it is in one worktree: as the index has it, and the row of the list, where its whole file was read.
 
-    `branch` is empty where it is the same in all worktrees; `problem` says what is wrong with the file.
+    `branch` is empty where it is the same in all worktrees; `problem` says what is wrong with it. It `is_stale` if
+    another worktree has it newer, also one that is gone, and `is_first` if it is the newest that can be read.
     """
 
     tree: Tree
@@ -48,6 +52,8 @@ class Shown(NamedTuple):
     row: Listed | None
     branch: str = ""
     problem: str = ""
+    is_stale: bool = False
+    is_first: bool = True
 
     @property
     def facts(self) -> Facts | None:
@@ -60,6 +66,12 @@ class Shown(NamedTuple):
         return None if self.task.status in CLOSED else self.task.open_turn
 
     @property
+    def place(self) -> dict[str, str]:
+        """Where it is, as JSON values, if it differs between worktrees."""
+        places = {"branch": self.branch, "worktree": self.tree.name}
+        return {key: value for key, value in places.items() if value}
+
+    @property
     def agent(self) -> str:
         """Who works on it."""
         return self.turn.agent if self.turn else ""
@@ -68,11 +80,6 @@ class Shown(NamedTuple):
     def role(self) -> str:
         """The role that is at work."""
         return self.facts.role if self.facts else ""
-
-    @property
-    def order(self) -> tuple[object, bool, str]:
-        """What tasks are sorted by: the natural order of their ids, then this worktree first."""
-        return id_key(self.task.id), bool(self.tree.name), self.task.path
 
 
 class _Tree(NamedTuple):
@@ -139,20 +146,44 @@ class Repository(NamedTuple):
     unread: tuple[str, ...]
 
 
-def read(workspace: Workspace, flags: str = "") -> Repository:
-    """Return all tasks of a repository as the views show them; of those that are open, the whole files are read.
+def read(workspace: Workspace, flags: str = "", *, whole: bool = False) -> Repository:
+    """Return all tasks of a repository as the views show them; the files of open ones are read, or the `whole` of them.
 
     A command needs the `flags` to work in this worktree.
     """
     trees, unread = trees_of(workspace, flags)
-    shown = [each for tree in trees for each in _read(tree, _own(tree, trees))]
-    return Repository(tuple(trees), tuple(sorted(shown, key=lambda each: each.order)), tuple(unread))
+    shown = [each for tree in trees for each in _read(tree, _own(tree, trees), closed=whole)]
+    shown.sort(key=lambda each: each.task.updated, reverse=True)  # of one time, this worktree's stays the first
+    shown.sort(key=lambda each: id_key(each.task.id))
+    firsts = {each.task.id.casefold(): each for each in reversed(shown)}
+    gone, marked = _newer_where_gone(workspace, firsts, unread), []
+    for each in shown:
+        key = each.task.id.casefold()
+        is_stale = key in gone or "" < each.task.updated < firsts[key].task.updated
+        marked.append(each._replace(is_stale=is_stale, is_first=each is firsts[key]))
+    return Repository(tuple(trees), tuple(marked), tuple(unread))
+
+
+def task_list(found: Repository, *, shaped: bool) -> TaskList:
+    """Return the tasks as the list has them; the paths of what is in another worktree are in full."""
+    listed = TaskList([], {}, {})
+    read_of = {each.name: read_tasks(each.workspace, each.files, shaped=True) for each in found.trees if shaped}
+    for each in found.tasks:
+        tree, row, path = each.tree, each.row, os.path.join(each.tree.name, each.task.path)
+        if each.problem:
+            listed.problems[path] = f"{tree.name}: {each.problem}".removeprefix(": ")
+        if row:
+            branch = _STALE if each.is_first and each.is_stale else each.branch
+            listed.tasks.append(row._replace(path=path, branch=branch, is_stale=each.is_stale))
+        if row and shaped:
+            listed.shapes[path] = read_of[tree.name].shapes[each.task.path] | each.place
+    return listed
 
 
 def trees_of(workspace: Workspace, flags: str = "") -> tuple[list[Tree], list[str]]:
-    """Return the worktrees of a repository, this one first, and which others cannot be read and why."""
+    """Return the worktrees of a repository, this one first, and which others cannot be read or are gone."""
     trees, unread = [Tree(workspace, flags=flags)], []
-    for path in worktrees(workspace):
+    for path in worktrees.others(workspace.root, workspace.config.root):
         try:
             there = find_workspace(path, root=str(path))
             trees.append(Tree(there, str(path), f" --root {quoted(str(path))}"))
@@ -160,7 +191,20 @@ def trees_of(workspace: Workspace, flags: str = "") -> tuple[list[Tree], list[st
         except TaskstateError as error:
             trees = [each for each in trees if each.name != str(path)]
             unread.append(f"the worktree {path}: {error.message}")
-    return trees, unread
+    return trees, [*unread, *(message for message, _ in worktrees.gone(workspace.root))]
+
+
+def _newer_where_gone(workspace: Workspace, firsts: Mapping[str, Shown], unread: list[str]) -> set[str]:
+    """Return the case-folded ids of the tasks that commands wrote last in worktrees that are gone, and name them."""
+    found = set[str]()
+    for _, private in worktrees.gone(workspace.root):
+        kept, _ = kept_records.records(Private((private,), None))
+        last = {each: newest_entry(kept, each) for each in {task for record in kept for task in record.ids}}
+        here = {each: first.task.updated for each, first in firsts.items() if each in last}
+        found |= {each for each, entry in last.items() if entry and entry.at > here.get(each, "")}
+    ids = first_of(sorted(found, key=id_key), _MOST_IDS)
+    unread += [f"the newest state of {ids}, written in a worktree that is gone"] if found else []
+    return found
 
 
 def _own(tree: Tree, trees: list[Tree]) -> Mapping[str, str]:
@@ -183,24 +227,9 @@ def _version(task: IndexedTask) -> IndexedTask:
     return task._replace(mark=task.mark.partition("-")[0])  # of the mark only the size
 
 
-def _read(tree: Tree, own: Mapping[str, str]) -> Iterator[Shown]:
+def _read(tree: Tree, own: Mapping[str, str], *, closed: bool) -> Iterator[Shown]:
     tasks = [each for each in tree.tasks if each.path in own]
-    rows, problems = tree.rows(each.path for each in tasks if each.status not in CLOSED)
+    rows, problems = tree.rows(each.path for each in tasks if closed or each.status not in CLOSED)
     for task in tasks:
         problem = problems.get(task.path, "" if task.path in rows else task.problem)
         yield Shown(tree, task, rows.get(task.path), own[task.path], problem)
-
-
-def worktrees(workspace: Workspace) -> Iterator[Path]:
-    """Yield the folder of tasks in each other worktree of the repository that has one."""
-    at = git.folders(workspace.root) if workspace.is_repository else None
-    if at is None:
-        return
-    top, root, common = (os.path.realpath(each) for each in (at.top, workspace.root, at.common_dir))
-    main = [os.path.dirname(common)] if os.path.basename(common) == ".git" else []
-    below = os.path.relpath(root, top)
-    for each in (*main, *sorted(discovery.linked_worktrees(Path(common)))):
-        other = Path(each, below) if below != os.curdir else Path(each)
-        found = git.folders(Path(each)) if each != top and folders.is_folder(other / workspace.config.root) else None
-        if found and os.path.realpath(found.common_dir) == common:  # and no folder of somebody else's
-            yield other

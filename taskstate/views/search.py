@@ -11,6 +11,7 @@ from taskstate.model.names import id_key, own_file, own_id, own_type
 from taskstate.storage import files, folders, programs
 from taskstate.syntax.spans import with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.views.repository import trees_of
 from taskstate.workspace import listing
 
 if TYPE_CHECKING:
@@ -23,12 +24,22 @@ SEARCHED = ("state", "archive", "handoff")
 
 
 class Found(NamedTuple):
-    """A line that contains the text: its file from the repository's root, the task, the line's number and text."""
+    """A line that contains the text: its file from the worktree's root, the task, the line's number and text.
+
+    Of what another worktree has alone, `worktree` is its path, and `branch` the one there.
+    """
 
     path: str
     task: str
     number: int
     line: str
+    branch: str = ""
+    worktree: str = ""
+
+    @property
+    def shape(self) -> dict[str, object]:
+        """The line as JSON values."""
+        return {key: value for key, value in self._asdict().items() if value or key not in {"branch", "worktree"}}
 
 
 class Search(NamedTuple):
@@ -58,6 +69,21 @@ def search(workspace: Workspace, text: str, *, task: str = "") -> Search:
         tuple(Found(each.path, each.task, *line) for each in sorted(found) for line in found[each]),
         tuple(unreadable[each] for each in sorted(unreadable)),
     )
+
+
+def search_all(workspace: Workspace, text: str, *, task: str = "") -> tuple[Search, tuple[str, ...]]:
+    """Search all worktrees as `search` does one; what several say stands once. Which cannot be read comes with it."""
+    (_, *others), unread = trees_of(workspace)
+    own = search(workspace, text, task=task)
+    found, known, unreadable = [*own.found], {(each.path, each.line) for each in own.found}, [*own.unreadable]
+    for tree in others:
+        more = search(tree.workspace, text, task=task)
+        new = (each for each in more.found if (each.path, each.line) not in known)
+        found += [each._replace(branch=tree.branch, worktree=tree.name) for each in new]
+        known |= {(each.path, each.line) for each in more.found}
+        unreadable += [f"{tree.name}: {each}" for each in more.unreadable]
+    found.sort(key=lambda each: _place(each.path))
+    return Search(tuple(found), tuple(unreadable)), tuple(unread)
 
 
 class _Place(NamedTuple):

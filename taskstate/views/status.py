@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from taskstate.brief.attention import FINDINGS, attention
 from taskstate.errors import TaskstateError
 from taskstate.model import roles
 from taskstate.model.permanent import PERMANENT, version_of
-from taskstate.model.statuses import BLOCKED, CLOSED, DONE, IN_PROGRESS, PENDING
+from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import blocks_of
 from taskstate.permanent import readers
 from taskstate.typed import TYPE_CHECKING
-from taskstate.writing.damage import advice, damage_of, unread_part
+from taskstate.views.task_list import list_tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from taskstate.model.delta_block import Snapshot
     from taskstate.model.tool_blocks import Role
     from taskstate.permanent.readers import Standings
     from taskstate.workspace.workspace import Loaded, Workspace
 
-_ACTIVE_STATUSES = frozenset({IN_PROGRESS, BLOCKED})
 _MARKS = {PENDING: " ", IN_PROGRESS: ">", BLOCKED: "!", DONE: "x"}
 _COLUMNS = ("ROLE", "STATUS", "COMPLETED", "SNAPSHOT", "DIFF", "FINDINGS", "DRIFT")
 _SNAPSHOT = ("snapshot_time", "actor", "tree", "diff_stat")
@@ -32,29 +33,12 @@ _WHOLE = (
 _NONE = "-"
 
 
-def active_tasks(workspace: Workspace) -> tuple[list[Loaded], tuple[str, ...]]:
-    """Return the tasks that are, or whose roles are, at work, in natural order; and notes on unreadable files."""
-    tasks, unreadable = [], []
-    for path in workspace.state_files():
-        try:
-            loaded = workspace.load(path)
-        except TaskstateError as error:
-            unreadable.append(f"not shown: {error}")
-        else:
-            if _is_active(loaded):
-                tasks.append(loaded)
-            found = damage_of(workspace, loaded, alone=True)
-            part = unread_part(loaded)
-            unreadable += [f"{found}: {advice(workspace, loaded)}"] if found else [part] if part else []
-    return tasks, tuple(unreadable)
-
-
-def _is_active(loaded: Loaded) -> bool:
-    if loaded.state.status in _ACTIVE_STATUSES:
-        return True
-    blocks = blocks_of(loaded.document)
-    has_begun = blocks.delta.turn is not None or roles.has_begun(blocks)
-    return bool(roles.unresolved(blocks)) or (loaded.state.status not in CLOSED and has_begun)
+def active_tasks(workspace: Workspace) -> Iterator[Loaded]:
+    """Yield the tasks that are, or whose roles are, at work, in natural order; each is read when it is its turn."""
+    for each in list_tasks(workspace).tasks:
+        with suppress(TaskstateError):  # it was deleted just now
+            if each.facts and each.facts.is_active:
+                yield workspace.load(workspace.root / each.path)
 
 
 def status_shape(

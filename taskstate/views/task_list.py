@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from taskstate.views.facts import Facts
-    from taskstate.workspace.open_turns import OpenTurn
     from taskstate.workspace.task_index import StateFiles
     from taskstate.workspace.workspace import Workspace
 
@@ -40,7 +39,8 @@ class Listed(NamedTuple):
     `mark` identifies the state of the file (`file_sources.mark_of`). `progress` says how many features pass; of a
     permanent task it is the version. Where a part of the file does not parse, `is_whole` is false, and `unread` says
     which part. `turn` says who works on it. It is `divided` if all its open features were moved to subtasks. Of its
-    `criteria` so many of so many are met. `facts` are what other views show; a task that is closed has none.
+    `criteria` so many of so many are met. `facts` are what other views show; a task that is closed has none. Where it
+    differs between worktrees, `branch` says of which it is as it is; it `is_stale` if another one has it newer.
     """
 
     mark: str
@@ -60,6 +60,8 @@ class Listed(NamedTuple):
     divided: bool
     criteria: str = ""
     facts: Facts | None = None
+    branch: str = ""
+    is_stale: bool = False
 
 
 class TaskList(NamedTuple):
@@ -112,17 +114,15 @@ def list_tasks(
     A `standing` is `READY`, for tasks that can be worked on now, or `WAITING`, for those that are blocked or wait for
     another task.
     """
-    found, _ = _all_tasks(workspace, task_index.state_files(workspace), shaped=shaped)
-    busy = _elsewhere(workspace)
-    for task in found.tasks:
-        if shaped and task.id.casefold() in busy and not task.turn:
-            found.shapes[task.path]["turn"] = busy[task.id.casefold()].shape
-    return found._replace(tasks=_matching(found.tasks, status, area, standing))
+    found = read_tasks(workspace, task_index.state_files(workspace), shaped=shaped)
+    return matching(found, status, area, standing)
 
 
-def read_tasks(workspace: Workspace, listed: StateFiles, paths: Sequence[str]) -> TaskList:
-    """Return the tasks with these paths; of those that have not changed since the last look, no file is read."""
-    return _all_tasks(workspace, listed, shaped=False, only=paths)[0]
+def read_tasks(
+    workspace: Workspace, listed: StateFiles, paths: Sequence[str] | None = None, *, shaped: bool = False
+) -> TaskList:
+    """Return the tasks with these paths, or all; of those that have not changed since the last look no file is read."""
+    return _all_tasks(workspace, listed, shaped=shaped, only=paths)[0]
 
 
 def table(  # noqa: PLR0913 - which tasks, what is known of them, and the width
@@ -142,27 +142,16 @@ def table(  # noqa: PLR0913 - which tasks, what is known of them, and the width
     place = workspace.private.cache("table.json")
     cache = Cache(place, _text, rests_on=f"{listed.mark()} {most}", max_entries=_MOST_TABLES)
     name = f"{status}\n{area}\n{standing}\n{width}"
-    busy = _elsewhere(workspace)
-    remembered = None if damaged or busy else cache.get(name)
+    remembered = None if damaged else cache.get(name)
     if remembered is not None:
         return Table(remembered, ())
     found, is_lasting = _all_tasks(workspace, listed, shaped=False)
-    found = found._replace(tasks=_matching(found.tasks, status, area, standing))
-    tasks = [_with_turn(each, busy) for each in found.tasks]
-    text = listing(tasks, most, {**found.problems, **(damaged or {})}, width)
-    if is_lasting and not found.unread and not damaged and not busy and folders.is_folder(workspace.state_root):
+    found = matching(found, status, area, standing)
+    text = listing(found.tasks, most, {**found.problems, **(damaged or {})}, width)
+    if is_lasting and not found.unread and not damaged and folders.is_folder(workspace.state_root):
         cache.put(name, text)
         cache.save()
     return Table(text, found.unread)
-
-
-def _elsewhere(workspace: Workspace) -> Mapping[str, OpenTurn]:
-    return {each.task.casefold(): each for each in open_turns.elsewhere(workspace)}
-
-
-def _with_turn(task: Listed, busy: Mapping[str, OpenTurn]) -> Listed:
-    turn = busy.get(task.id.casefold())
-    return task._replace(turn=turn.words) if turn and not task.turn else task
 
 
 def _text(value: object) -> str:
@@ -171,56 +160,76 @@ def _text(value: object) -> str:
     raise TypeError
 
 
-def _matching(tasks: list[Listed], status: str, area: str, standing: str) -> list[Listed]:
-    complete = {each.id.casefold() for each in tasks if each.status == COMPLETE}
-    matching = [each for each in tasks if status in ("", each.status) and area in ("", each.area)]
+def matching(found: TaskList, status: str = "", area: str = "", standing: str = "") -> TaskList:
+    """Return the tasks that match; what another worktree has newer has no status that counts."""
+    current = {each.id.casefold() for each in found.tasks if each.status == COMPLETE and not each.is_stale}
+    tasks = [each for each in found.tasks if area in ("", each.area)]
+    if status or standing:
+        tasks = [each for each in tasks if status in ("", each.status) and not each.is_stale]
     if standing:
-        matching = [each for each in matching if standing == _standing(each, complete)]
-    return matching
+        tasks = [each for each in tasks if standing == _standing(each, current)]
+    return found._replace(tasks=tasks)
 
 
 def _all_tasks(
     workspace: Workspace, listed: StateFiles, *, shaped: bool, only: Sequence[str] | None = None
 ) -> tuple[TaskList, bool]:
-    """Return all tasks, or those at the paths `only`, and whether that rests on nothing but their whole files.
-
-    Their shapes are ten times as long as all else, and lie in a cache of their own.
-    """
-    from taskstate.views.facts import Facts
-
-    kinds = repr(workspace.kinds)
-    rests_on = f"{Listed._fields}\n{Facts._fields}\n{workspace.config.roles}\n{kinds}"
-    rows = Cache(workspace.private.cache("list.json"), _row_of, rests_on=rests_on)
-    place = workspace.private.cache("list-shapes.json") if shaped else None
-    whole = Cache(place, _marked_shape, rests_on=kinds)
-    known, known_shapes = rows.all(), whole.all()
+    """Return all tasks, or those at the paths `only`, and whether that rests on nothing but their whole files."""
+    remembered = _Remembered(workspace, listed, shaped=shaped)
     found, is_lasting = TaskList([], {}, {}), True
-    # They are cached in this order.
-    is_whole = known.keys() == listed.marks.keys()
-    names = [*known] if is_whole or only is not None else sorted(listed.marks, key=_order)
-    for path in names if only is None else only:
-        mark, task = listed.marks[path], known.get(path)
-        then, shape = known_shapes.get(path, _NO_SHAPE)
-        is_known = task and task.mark == mark and (then == mark or not shaped)
-        read = _Read(task, shape, lasting=True) if is_known else _read(workspace, path, mark)
-        is_lasting = is_lasting and read.lasting and path not in listed.unsettled
-        if read.lasting and read.task and not is_known and path not in listed.unsettled:
-            rows.put(path, read.task)
-            whole.put(path, (mark, read.shape))
+    for path in remembered.in_order() if only is None else only:
+        read = remembered.read(path)
+        is_lasting = is_lasting and read.lasting
         if read.problem:
             found.problems[path] = read.problem
         if read.task:
             found.tasks.append(read.task)
         if read.task and shaped:
             found.shapes[path] = read.shape
-    if only is not None and rows.changed:
-        names = sorted(listed.marks, key=_order)
-    has_folder = folders.is_folder(workspace.state_root)
-    for cache in (rows, whole) if only is None or rows.changed else ():
-        cache.keep(names)
-        if has_folder:
-            cache.save()
+    if only is None or remembered.rows.changed:
+        remembered.save()
     return found, is_lasting
+
+
+class _Remembered:
+    """What earlier runs read of the state files, in order; the shapes, ten times as long, lie by themselves."""
+
+    def __init__(self, workspace: Workspace, listed: StateFiles, *, shaped: bool) -> None:
+        from taskstate.views.facts import Facts
+
+        kinds = repr(workspace.kinds)
+        rests_on = f"{Listed._fields}\n{Facts._fields}\n{workspace.config.roles}\n{kinds}"
+        place = workspace.private.cache("list-shapes.json") if shaped else None
+        self.rows = Cache(workspace.private.cache("list.json"), _row_of, rests_on=rests_on)
+        self._shapes = Cache(place, _marked_shape, rests_on=kinds)
+        self._workspace, self._listed, self._shaped = workspace, listed, shaped
+        self._known, self._known_shapes = self.rows.all(), self._shapes.all()
+
+    def in_order(self) -> list[str]:
+        """Return the paths of all state files in natural order, in which they are remembered."""
+        marks = self._listed.marks
+        return [*self._known] if self._known.keys() == marks.keys() else sorted(marks, key=_order)
+
+    def read(self, path: str) -> _Read:
+        """Return a task as it was read, if its file has not changed since; else read it."""
+        mark, task = self._listed.marks[path], self._known.get(path)
+        then, shape = self._known_shapes.get(path, _NO_SHAPE)
+        is_settled = path not in self._listed.unsettled
+        if task and task.mark == mark and (then == mark or not self._shaped):
+            return _Read(task, shape, lasting=is_settled)
+        read = _read(self._workspace, path, mark)
+        if read.lasting and read.task and is_settled:
+            self.rows.put(path, read.task)
+            self._shapes.put(path, (mark, read.shape))
+        return read._replace(lasting=read.lasting and is_settled)
+
+    def save(self) -> None:
+        """Remember what was read for the next run."""
+        names, has_folder = self.in_order(), folders.is_folder(self._workspace.state_root)
+        for cache in (self.rows, self._shapes):
+            cache.keep(names)
+            if has_folder:
+                cache.save()
 
 
 def _row_of(value: list[Any]) -> Listed:
@@ -298,14 +307,14 @@ def listing(tasks: list[Listed], most: int, problems: Collection[str] = (), widt
 
 def _row(task: Listed, most: int, problems: Collection[str]) -> tuple[str, ...]:
     status, size_kb = task.status or "?", str(task.size_kb)
-    is_damaged = task.path in problems
+    is_damaged, branch = task.path in problems, f"[{task.branch}]" if task.branch else ""
     if task.kind == PERMANENT:
-        marks = "(damaged)" if is_damaged else ""
+        marks = " ".join(filter(None, ("(damaged)" if is_damaged else "", branch)))
         return task.id, status, task.progress, "-", "-", size_kb, f"[PERMANENT] {task.title}", marks
     size = "-" if status in CLOSED else "divided" if task.divided else sizing(task.sessions, most).name
     unread = "(damaged)" if is_damaged else "" if task.is_whole else "(cannot be read fully: run `taskstate lint`)"
     turn = f"[{task.turn}]" if task.turn and status not in CLOSED else ""
-    marks = " ".join(filter(None, (unread, turn)))
+    marks = " ".join(filter(None, (unread, branch, turn)))
     return task.id, status, task.progress, str(task.sessions), size, size_kb, task.title, marks
 
 

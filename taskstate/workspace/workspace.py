@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from taskstate.errors import TaskstateError
-from taskstate.messages import decoded
+from taskstate.messages import decoded, quoted
 from taskstate.model import names
 from taskstate.model.config import Config, matches
 from taskstate.storage import files, folders
@@ -83,13 +83,20 @@ def no_task_here(workspace: Workspace, task_id: str) -> TaskstateError:
 
     for name in index.left_out(workspace.root) if workspace.is_repository else ():
         if names.has_id(name, task_id):
-            from shlex import quote
-
-            cure = f"`git checkout --ignore-skip-worktree-bits HEAD -- {quote(name)}`"
+            cure = f"`git checkout --ignore-skip-worktree-bits HEAD -- {quoted(name)}`"
             message = f"the state file of task {task_id} is left out of this sparse checkout"
             return TaskstateError(message, help=f"{cure} brings it here", code="not-found")
+    from taskstate.workspace import worktrees
+
+    for root in worktrees.holders(workspace.root, workspace.config.root, task_id):
+        branch = git.branch(root) or "none"
+        message = f"task {task_id} is not in this worktree, but in {files.shown(root)} (branch {branch})"
+        help_ = f"add `--root` to work on it: `taskstate show {task_id} --root {quoted(str(root))}`"
+        return TaskstateError(message, help=help_, code="not-found")
     found = (names.own_file(path.name) for path in workspace.state_files())
-    return no_task(task_id, [file.id for file in found if file and file.id])
+    error = no_task(task_id, [file.id for file in found if file and file.id])
+    gone = "; ".join(message for message, _ in worktrees.gone(workspace.root))
+    return TaskstateError(error.message, help=f"{error.help}; {gone}", code="not-found") if gone else error
 
 
 def no_task(task_id: str, known: Iterable[str] = ()) -> TaskstateError:
@@ -239,7 +246,7 @@ class Workspace(_Workspace):
         try:
             document = parse(decoded(data, relative), self.kinds)
         except TaskstateError as error:
-            help_ = "convert it to UTF-8, or run `taskstate doctor --fix`, which brings the last good text back"
+            help_ = "convert it to UTF-8, or run `taskstate doctor --fix`, which brings a good text back that is kept"
             raise TaskstateError(f"{error.message}, so it is damaged", help=help_, code=error.code) from error
         own = names.own_file(path.name)
         state = read_state(document, (own and own.id) or "")

@@ -89,7 +89,8 @@ def advice(workspace: Workspace, loaded: Loaded) -> str:
     """Return the ways out for a damaged file; one that cannot be parsed cannot be accepted as it is."""
     from taskstate.model.older_sections import is_older
 
-    if is_older(loaded.document) and not had_front_matter(workspace, loaded):
+    is_kept = had_front_matter(workspace, loaded.relative, loaded.state.id)
+    if is_older(loaded.document) and not is_kept:
         import shlex
 
         path = shlex.quote(loaded.relative)
@@ -100,27 +101,30 @@ def advice(workspace: Workspace, loaded: Loaded) -> str:
             "or run `taskstate doctor --fix`, which merges both sides where nothing has to be decided"
         )
     if is_unreadable(loaded):
-        return "mend it by hand, or run `taskstate doctor --fix`, which brings the last good text back"
+        more = "which brings the last good text back"
+        return (
+            f"mend it by hand, or run `taskstate doctor --fix`, {more}"
+            if is_kept
+            else "mend it; `taskstate lint` says how"
+        )
     if next(_without_heading(loaded), ""):
         return f"`taskstate lint --fix --unsafe-fixes {loaded.relative}` writes the heading as it has to be"
-    return (
-        "`taskstate doctor --fix` brings back what is missing, "
-        f"`taskstate doctor --let-go {loaded.state.id}` accepts the file as it is"
-    )
+    back = "`taskstate doctor --fix` brings back what is missing, " if is_kept else ""
+    return f"{back}`taskstate doctor --let-go {loaded.state.id}` accepts the file as it is"
 
 
-def had_front_matter(workspace: Workspace, loaded: Loaded) -> bool:
+def had_front_matter(workspace: Workspace, relative: str, task_id: str) -> bool:
     """Return whether a file had a readable front matter before: one that a command wrote here, or that HEAD has."""
     from taskstate.storage import kept_records
     from taskstate.syntax.document import parse_head
     from taskstate.writing.ledger import newest_entry
 
-    if newest_entry(kept_records.records(workspace.private)[0], loaded.state.id.casefold()):
+    if newest_entry(kept_records.records(workspace.private)[0], task_id.casefold()):
         return True
     from taskstate.storage.git import client as git
 
     with suppress(GitFailed), closing(git.Objects(workspace.root)) as objects:
-        committed = objects.read(f"HEAD:./{loaded.relative}") or b""
+        committed = objects.read(f"HEAD:./{relative}") or b""
         return "taskstate" in parse_head(committed.decode("utf-8", "replace")).front_matter
     return False
 

@@ -298,11 +298,12 @@ def test_every_writing_command_refuses_a_damaged_file(tmp_path: Path, damage: Da
 
 @pytest.mark.parametrize("damage", SAMPLES.values(), ids=SAMPLES)
 def test_every_reading_command_names_a_damaged_file(tmp_path: Path, damage: Damage) -> None:
-    """Each exits with 1 and says on standard error that the file is damaged."""
+    """Each exits with 1 and says on standard error, or `status` in its list, that the file is damaged."""
     repo = damaged(tmp_path / "repository", damage)
     for command in READERS:
         done = repo.run(*shlex.split(command))
-        assert (done.status, "damaged" in done.err) == (1, True), (command, done)
+        told = done.out if command == "status" else done.err
+        assert (done.status, "damaged" in told) == (1, True), (command, done)
 
 
 @pytest.mark.parametrize("damage", SAMPLES.values(), ids=SAMPLES)

@@ -77,7 +77,7 @@ def test_the_permanent_task_is_looked_for_once(place: GitPlace, monkeypatch: pyt
         role_changes.set_role(
             place.workspace, task_id, "implementer", RoleChange(status="in_progress"), place.request()
         )
-    tasks, _ = status.active_tasks(place.workspace)
+    tasks = [*status.active_tasks(place.workspace)]
     assert [loaded.state.id for loaded in tasks] == ["101", "102", "103"]
     look = Mock(wraps=find.find)
     monkeypatch.setattr(readers, "find", look)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from taskstate.permanent import decide
+from taskstate.permanent import decide, readers
 from taskstate.storage.git import worktree
 from taskstate.views import needs, repository
 from taskstate.workspace.workspace import find_workspace
@@ -177,11 +177,27 @@ def test_others_are_only_counted(place: Place, old: str, new: str, kind: str, sa
 
 
 def test_an_agent_that_lacks_a_change_is_counted(place: Place) -> None:
-    """It is at work, and has not confirmed a version that asks something of it."""
-    place.path.with_name("task-1-state.md").write_text(PERMANENT_TEXT, encoding="utf-8")
+    """It is at work, and has not confirmed a version that asks something of it; the command for that lists it."""
+    path = place.path.with_name("task-1-state.md")
+    path.write_text(PERMANENT_TEXT, encoding="utf-8")
     change(place, BEFORE_AUDIT, f"{TURN}audit:\n")
     (need,) = [each for each in found(place) if each.kind == needs.BEHIND]
-    assert (need.task, need.text) == ("101", "ann lacks PT-v3")
+    assert (need.task, need.text, need.actions) == ("101", "ann lacks PT-v3", ("taskstate permanent status",))
+    state = place.workspace.load(path).state
+    at_work = readers.agents_at_work(place.workspace)
+    assert "  ann  none   3 versions behind, architecture change" in readers.table(state, at_work).split("\n")
+    assert "'agent': 'ann', 'confirmed': None, 'behind': 3, " in str(readers.shape(state, at_work))
+
+
+def test_answers_in_archived_sessions_count(place: Place) -> None:
+    """A finding that came back is told also when the sessions with its answers are old."""
+    answer = "**What I did:** Mended.\n\n**Findings:** answered 1 (no test): so\n\n**Current state:** s\n\n"
+    place.fill(log="".join(f"### Session {n} - 2026-01-0{n} 10:00\n\n{answer}**Next steps:** n\n\n" for n in (2, 3, 4)))
+    place.archive(keep=1)
+    change(place, BEFORE_AUDIT, f"{FINDING}audit:\n")
+    assert place.state.archived == 3
+    (need,) = [each for each in found(place) if each.kind == needs.SENT_BACK]
+    assert need.text == "finding 1 was answered 3 times, and is open again"
 
 
 @pytest.mark.parametrize("now", ["2025-06-01T00:00:00Z", "2026-01-31T13:30:00Z", "no time"])

@@ -36,10 +36,11 @@ def show(call: CommandLineCall, asked: Seen, view: Callable[[CommandLineCall, Se
 
     On a terminal it has a screen of its own.
     """
-    from taskstate.views.repository import worktrees
+    from taskstate.workspace.worktrees import others
 
     workspace = call.workspace
-    paths = [workspace.root, *(each / workspace.config.root for each in worktrees(workspace))]
+    folder = workspace.config.root
+    paths = [workspace.root, *(each / folder for each in others(workspace.root, folder))]
     on_screen = is_terminal(sys.stdout)
     try:
         if on_screen:

@@ -33,7 +33,7 @@ __all__ = ["DISK", "INDEX", "MINIMUM_VERSION", "OWN_PATTERNS", "SHORT", "GitFold
 __all__ += ["end_started", "folders", "foreign", "head", "hook", "index_of_commit", "index_path", "is_bare"]
 __all__ += ["is_linked", "is_partial", "is_shallow", "is_sparse", "merge_heads", "operation_in_progress", "printable"]
 __all__ += ["require_own_file", "resolve_commit", "run", "start", "start_listing", "toplevel", "user_name", "version"]
-__all__ += ["worktrees_inside"]
+__all__ += ["has_worktrees", "worktrees_inside"]
 
 SHORT = 10  # digits of an abbreviated commit, wherever one is shown or written
 DISK, INDEX = "", ":"  # where files are now; instead of these, a commit's id
@@ -95,8 +95,14 @@ def worktrees_inside(root: Path) -> tuple[str, ...]:
     if at is None:
         return ()
     above = os.path.join(os.path.realpath(root), "")
-    inside = (each.removeprefix(above) for each in linked_worktrees(at.common_dir) if each.startswith(above))
-    return tuple(sorted(each.replace(os.sep, "/") for each in inside))
+    inside = (top for _, top, is_there in linked_worktrees(at.common_dir) if is_there and top.startswith(above))
+    return tuple(sorted(each.removeprefix(above).replace(os.sep, "/") for each in inside))
+
+
+def has_worktrees(root: Path) -> bool:
+    """Return whether the repository at `root` has, or had, linked worktrees."""
+    at = folders(root)
+    return at is not None and os.path.isdir(at.common_dir / "worktrees")
 
 
 def require_own_file(path: Path, written: str) -> None:

@@ -121,16 +121,16 @@ def git_folder(top: Path) -> Path | None:
     return entry if os.path.isfile(entry / "HEAD") or os.path.islink(entry / "HEAD") else None
 
 
-def linked_worktrees(common_dir: Path) -> Iterator[str]:
-    """Yield the real paths of the linked worktrees that a repository has and that are there."""
+def linked_worktrees(common_dir: Path) -> Iterator[tuple[Path, str, bool]]:
+    """Yield the git folder of each linked worktree that a repository has, its real path, and whether it is there."""
     try:
-        names = os.listdir(common_dir / "worktrees")
+        names = sorted(os.listdir(common_dir / "worktrees"))
     except OSError:
         return
     for folder in (common_dir / "worktrees" / name for name in names):
-        entry = os.path.join(folder, first_line(folder / "gitdir"))
-        if first_line(Path(entry)).startswith("gitdir: "):
-            yield os.path.realpath(os.path.dirname(entry))
+        if named := first_line(folder / "gitdir"):
+            entry = Path(folder, named)
+            yield folder, os.path.realpath(entry.parent), first_line(entry).startswith("gitdir: ")
 
 
 def foreign_variables(top: Path) -> tuple[str, ...]:

@@ -88,6 +88,14 @@ def test_one_history_of_all_sources(turns: Turns) -> None:
     assert {each["kind"] for each in entries(cli, "--kind", "session", "--kind", "drift")} == {"session", "drift"}
 
 
+def test_a_turn_that_was_taken_over_has_begun(turns: Turns) -> None:
+    """When it began is told besides, and who had begun it."""
+    turns.start(agent="ann")
+    turns.start("", "--take-over", "ann is silent", agent="bob")
+    begun = [(each["by"], each["source"]) for each in entries(turns.cli, "101") if each["event"] == "turn-begun"]
+    assert sorted(begun) == [("ann", "event"), ("bob", "front matter")]
+
+
 def test_archived_sessions_and_events_are_among_them(turns: Turns) -> None:
     """So are the archivings themselves, and the handoffs."""
     cli = turns.cli

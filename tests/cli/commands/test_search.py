@@ -185,6 +185,6 @@ def test_thousands_of_files_are_searched_as_few_are(place: Place, monkeypatch: p
     expected = search.search(place.workspace, "needle 3")
     assert (len(expected.found), len(expected.unreadable)) == (882, 10)
     assert json.loads(printed.stdout)["data"] == {
-        "found": [each._asdict() for each in expected.found],
+        "found": [each.shape for each in expected.found],
         "unreadable": [*expected.unreadable],
     }
