@@ -178,7 +178,7 @@ def _check_files(workspace: Workspace) -> Iterable[RepositoryProblem]:
 def _check_attention(workspace: Workspace) -> Iterable[RepositoryProblem]:
     """Report what to look at in the tasks that are at work: open findings, drift, a stale context."""
     standing = standings(workspace)
-    for loaded in active_tasks(workspace)[0]:
+    for loaded in active_tasks(workspace):
         for each in attention(workspace, loaded, standing=standing):
             help_ = f"see `taskstate status {loaded.state.id}`"
             yield RepositoryProblem("attention", loaded.relative, each.line, help_, note=True)

@@ -94,7 +94,7 @@ def _gone(workspace: Workspace, path: str, lines: Iterable[str]) -> Iterator[Pas
 def _held(workspace: Workspace) -> Iterator[tuple[str, str, list[str]]]:
     """Yield what the seals of open tasks hold: the task, the path of a standard or task file, and its lines."""
     seen: set[str] = set()
-    for loaded in active_tasks(workspace)[0]:
+    for loaded in active_tasks(workspace):
         for source in _sources(loaded):
             if source in seen:
                 continue

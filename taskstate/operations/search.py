@@ -31,7 +31,7 @@ def search(call: Call, asked: Search) -> Result:
     if call.as_data:
         return Result({"found": [each._asdict() for each in result.found], "unreadable": list(result.unreadable)}, "")
     lines = [f"{one_line(each.path)}:{each.number}: {each.line}" for each in result.found]
-    return Result(None, "\n".join(lines) or "no file says that")
+    return Result(None, "\n".join(lines) or "no file says that", is_in_rows=True)
 
 
 OPERATIONS = (Operation("search", "find a text in the files of all tasks", search, Search),)

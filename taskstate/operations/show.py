@@ -24,6 +24,7 @@ class Show(NamedTuple):
 def show(call: Call, asked: Show) -> Result:
     """Show a task, or one section of it."""
     from taskstate.tasks.size_warning import warning
+    from taskstate.views.layout import folded
     from taskstate.views.overview import overview, task_shape
 
     loaded = call.load(asked.id)
@@ -32,7 +33,7 @@ def show(call: Call, asked: Show) -> Result:
         text = section.span.of(loaded.document.text).strip("\r\n")
         return Result({"path": loaded.relative, "section": section.title, "text": text}, text, is_verbatim=True)
     told = warning(call.workspace, loaded.state)
-    return Result(task_shape(loaded), overview(loaded), warning=told, is_verbatim=True)
+    return Result(task_shape(loaded), folded(overview(loaded), call.width), warning=told, is_verbatim=True)
 
 
 def _section(loaded: Loaded, name: str) -> Section:

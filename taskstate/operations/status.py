@@ -29,7 +29,7 @@ def status(call: Call, asked: Status) -> Result:
 
         workspace, loaded = call.workspace, call.load_parsed(asked.id)
         shape = status_shape(workspace, loaded, call.reader)
-        return Result(shape, status_text(workspace, (loaded,), call.reader), int(asked.exit_code and _needs(shape)))
+        return Result(shape, status_text(workspace, loaded, call.reader), int(asked.exit_code and _needs(shape)))
     from taskstate.views import glance, needs
 
     repository, found = look(call)

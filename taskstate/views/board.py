@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import operator
 from datetime import UTC, datetime
+from itertools import zip_longest
 
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DROPPED, IN_PROGRESS
 from taskstate.model.write_metadata import moment, timestamp
-from taskstate.tasks.next_task import Ready, in_order, waiting_of
+from taskstate.tasks.next_task import in_order, waiting_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.views import needs
 from taskstate.views.glance import newest_of
-from taskstate.views.layout import cells, fit, labelled, lines_of, wrapped
+from taskstate.views.layout import fit, labelled, lines_of, more
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,11 +40,12 @@ HIGHLIGHTS = (
 
 
 class Card(NamedTuple):
-    """A task on the board: what it needs, why it stands where it does, and how many tasks wait for it."""
+    """A task on the board: what it needs, why it is in its column, at which place, and how many tasks wait for it."""
 
     shown: Shown
     need: str
     why: str
+    place: int
     unblocks: int
 
     @property
@@ -101,32 +102,27 @@ def columns(
 
     Complete are those of the last seven days; more only where that column is named.
     """
-    newest = newest_of(repository)
+    newest, begin = newest_of(repository), _week_before(now)
     tasks = [each.task for each in newest.values()]
-    ready = {each.task.id.casefold(): (place, each) for place, each in enumerate(in_order(tasks, len(tasks)).ready)}
+    ready = {each.task.id.casefold(): (at, each.unblocks) for at, each in enumerate(in_order(tasks, len(tasks)).ready)}
     waiting = {each.task.id.casefold(): each.why for each in waiting_of(tasks)}
     needed = {(each.task, each.branch): each.kind for each in reversed(found) if each.is_listed}
-    filled: dict[str, list[tuple[int, Card]]] = {name: [] for name in names or _USUAL}
-    hidden = 0
-    begin = _week_before(now)
+    filled: dict[str, list[Card]] = {name: [] for name in names or _USUAL}
     for shown in _with_rows(repository, begin):
         key = shown.task.id.casefold()
         current = newest[key]
-        place, first = ready.get(key, (0, Ready(shown.task, 0)))
-        why = shown.task.blocked or waiting.get(key, "").removeprefix("it is blocked").removeprefix(", and ")
-        if shown.task != current.task:
-            why = f"{current.task.status.replace('_', ' ')} on {current.tree.branch}"
-        name = _column(shown, is_ready=key in ready and shown.task == current.task)
-        if name not in filled or shown.task.kind == PERMANENT or (wanted and not wanted.takes(shown)):
-            continue
-        card = Card(shown, needed.get((shown.task.id, shown.branch), ""), why, first.unblocks)
-        if name == COMPLETE and not names and card.updated < begin:
-            hidden += 1
-            continue
-        filled[name].append((place if name == READY else 0, card))
-    in_place = {name: sorted(cards, key=operator.itemgetter(0)) for name, cards in filled.items()}
+        is_newest = shown.task == current.task
+        name = _column(shown, is_ready=key in ready and is_newest)
+        if name in filled and shown.task.kind != PERMANENT and (not wanted or wanted.takes(shown)):
+            waits = waiting.get(key, "").removeprefix("it is blocked").removeprefix(", and ")
+            elsewhere = f"{current.task.status.replace('_', ' ')} on {current.tree.branch}"
+            why = (shown.task.blocked or waits) if is_newest else elsewhere
+            need = needed.get((shown.task.id, shown.branch), "")
+            filled[name].append(Card(shown, need, why, *ready.get(key, (0, 0))))
+    in_place = {name: sorted(cards, key=lambda each: each.place * (name == READY)) for name, cards in filled.items()}
+    late = {name: begin if name == COMPLETE and not names else "" for name in filled}
     return tuple(
-        Column(name, tuple(card for _, card in cards), len(cards) + (hidden if name == COMPLETE else 0))
+        Column(name, tuple(each for each in cards if each.updated >= late[name]), len(cards))
         for name, cards in in_place.items()
     )
 
@@ -171,14 +167,13 @@ def text(made: Sequence[Column], screen: Screen, *, is_named: bool) -> str:
     if not shown:
         return "no tasks"
     most = _MOST_CARDS if is_named else max(_FEWEST, (screen.height - 3) // 2) if screen.height else _CARDS
-    if screen.is_narrow or len(shown) == 1:
-        blocks = [[_head(each), *_lines(each, most, screen.columns, screen), ""] for each in shown]
-        return lines_of((*(line for block in blocks for line in block), *_rest(shown, most, screen)))
-    width = (screen.columns - _GAP * (len(shown) - 1)) // len(shown)
+    is_list = screen.is_narrow or len(shown) == 1
+    width = screen.columns if is_list else (screen.columns - _GAP * (len(shown) - 1)) // len(shown)
     parts = [[fit(_head(each), width), *_lines(each, most, width, screen)] for each in shown]
-    height = max(map(len, parts))
-    rows = ([part[at] if at < len(part) else "" for part in parts] for at in range(height))
-    lines = [(" " * _GAP).join(each + " " * (width - cells(each)) for each in row) for row in rows]
+    if is_list:
+        lines = [line for part in parts for line in (*part, "")]
+    else:
+        lines = [(" " * _GAP).join(row) for row in zip_longest(*parts, fillvalue=" " * width)]
     return lines_of((*lines, *_rest(shown, most, screen)))
 
 
@@ -215,11 +210,10 @@ def _details(column: str, card: Card, screen: Screen) -> Iterator[str]:
 
 def _rest(shown: Sequence[Column], most: int, screen: Screen) -> Iterator[str]:
     """Yield how many more there are in each column, with the command that shows them."""
+    in_list = {READY: f"{CREATED} --ready", WAITING: f"{CREATED} --blocked"}
     for each in shown:
-        left = each.all - min(len(each.cards), most)
-        command = f"taskstate board --status {each.name}"
+        command = f"board --status {each.name}"
         if most == _MOST_CARDS:
-            status = {READY: f"--status {CREATED} --ready", WAITING: f"--status {CREATED} --blocked"}
-            command = f"taskstate list {status.get(each.name, f'--status {each.name}')}"
-        if left:
-            yield from wrapped(f"\u2026 {left} more {each.name.replace('_', ' ')}: {command}", screen, "")
+            command = f"list --status {in_list.get(each.name, each.name)}"
+        left = each.all - min(len(each.cards), most)
+        yield from more(f"{left} more {each.name.replace('_', ' ')}", command, screen) if left else ()

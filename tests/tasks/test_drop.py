@@ -266,7 +266,7 @@ def test_a_dropped_task_is_no_work(place: Chained) -> None:
         found = list_tasks(workspace, standing=standing).tasks
         assert [each.id for each in found] == ids
     assert [each.id for each in list_tasks(workspace, status="dropped").tasks] == ["101"]
-    assert active_tasks(workspace) == ([], ())
+    assert [*active_tasks(workspace)] == []
     assert "dropped: nobody works on it" in brief(workspace, workspace.load(place.path)).text
 
 
