@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
-    from typing import Any, TextIO
+    from typing import Any
 
     from taskstate.operations.operation import Field, Operation
     from taskstate.operations.result import Result
@@ -120,7 +120,7 @@ class Output:
             text = masked("\n".join(map(one_line, lines)))  # a problem may quote what stands in a file
             text = with_flags(text, self.given)
             try:
-                _print(text, sys.stderr)
+                sys.stderr.write(_shown(text))
             except OSError:  # where nobody takes it, the command and its exit status stay what they are
                 return
 
@@ -239,10 +239,6 @@ def _given(args: argparse.Namespace, name: str) -> str:
         flag = f"--{name.replace('_', '-')}"
         raise TaskstateError(f"{flag} is empty", help="say which one, or leave the flag out", code="usage")
     return value or ""
-
-
-def _print(text: str, stream: TextIO) -> None:
-    stream.write(_shown(text))
 
 
 def _shown(text: str) -> str:

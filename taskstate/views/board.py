@@ -79,24 +79,8 @@ class Column(NamedTuple):
     all: int
 
 
-class Filter(NamedTuple):
-    """Which tasks are wanted; what is empty wants all."""
-
-    role: str = ""
-    agent: str = ""
-    area: str = ""
-    priority: str = ""
-    text: str = ""
-
-    def takes(self, shown: Shown) -> bool:
-        """Return whether a task is wanted."""
-        has = {"role": shown.role, "agent": shown.agent, "area": shown.task.area, "priority": shown.task.priority}
-        exact = all(getattr(self, key) in ("", value) for key, value in has.items())
-        return exact and self.text.casefold() in f"{shown.task.id} {shown.task.title}".casefold()
-
-
 def columns(
-    repository: Repository, found: Sequence[Need], now: str, *, names: Sequence[str] = (), wanted: Filter | None = None
+    repository: Repository, found: Sequence[Need], now: str, *, names: Sequence[str], wanted: Mapping[str, str]
 ) -> tuple[Column, ...]:
     """Return the columns with these `names` (all but the dropped tasks, where none is named), with what is `wanted`.
 
@@ -113,7 +97,7 @@ def columns(
         current = newest[key]
         is_newest = shown.task == current.task
         name = _column(shown, is_ready=key in ready and is_newest)
-        if name in filled and shown.task.kind != PERMANENT and (not wanted or wanted.takes(shown)):
+        if name in filled and shown.task.kind != PERMANENT and _is_wanted(shown, wanted):
             waits = waiting.get(key, "").removeprefix("it is blocked").removeprefix(", and ")
             elsewhere = f"{current.task.status.replace('_', ' ')} on {current.tree.branch}"
             why = (shown.task.blocked or waits) if is_newest else elsewhere
@@ -125,6 +109,13 @@ def columns(
         Column(name, tuple(each for each in cards if each.updated >= late[name]), len(cards))
         for name, cards in in_place.items()
     )
+
+
+def _is_wanted(shown: Shown, wanted: Mapping[str, str]) -> bool:
+    """Return whether a task has what is wanted: role, agent, area, priority, a text in id or title; empty takes all."""
+    has = {"role": shown.role, "agent": shown.agent, "area": shown.task.area, "priority": shown.task.priority}
+    exact = all(wanted.get(key, "") in ("", value) for key, value in has.items())
+    return exact and wanted.get("text", "").casefold() in f"{shown.task.id} {shown.task.title}".casefold()
 
 
 def _with_rows(repository: Repository, begin: str) -> Iterator[Shown]:

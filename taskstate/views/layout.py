@@ -111,10 +111,11 @@ def folded(text: str, width: int) -> str:
 
 
 def _folded(line: str, width: int) -> Iterator[str]:
-    found = re.match(rf"(?:.{{0,{width // 2}}}  )? *", line)
-    begin = found[0] if found else ""
+    column = line.rfind("  ", 0, width // 2 + 2)
+    text = line[column + 2 if column >= 0 else 0 :].lstrip(" ")
+    begin = line[: len(line) - len(text)]
     below = cells(begin) if begin.strip() else len(begin) + _LEAST_INDENT
-    return filled(begin, line[len(begin) :], below, width)
+    return filled(begin, text, below, width)
 
 
 def command(words: str, screen: Screen, indent: int) -> Iterator[str]:

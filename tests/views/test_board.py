@@ -40,7 +40,7 @@ def place(tmp_path: Path) -> Place:
 def made(place: Place, *names: str, **wanted: str) -> tuple[Column, ...]:
     """Return the columns of the board."""
     read = repository.read(place.workspace)
-    return board.columns(read, needs.needs(read, NOW), NOW, names=names, wanted=board.Filter(**wanted))
+    return board.columns(read, needs.needs(read, NOW), NOW, names=names, wanted=wanted)
 
 
 def test_each_task_has_its_column(place: Place) -> None:
