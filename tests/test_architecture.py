@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PURE = {"validation", "model"}  # they judge and read texts; only `storage` and what builds on it knows a disk
-HEAVY = {"ruamel", "markdown_it", "jsonschema", "jinja2", "rich", "watchfiles", "splintr", "re2", "frontmatter", "yaml"}
+HEAVY = {"ruamel", "markdown_it", "jsonschema", "jinja2", "watchfiles", "splintr", "re2", "frontmatter", "yaml"}
 BUILT_ON = {"taskstate.frontmatter_handler"}  # defines a class of a heavy library, and is imported where it is used
 
 DOORS = {"cli", "mcp_server", "lsp", "agents"}

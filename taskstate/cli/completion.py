@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from taskstate.operations.index import Command
     from taskstate.operations.operation import Field, Operation
-    from taskstate.workspace.workspace import Workspace
+    from taskstate.workspace.workspace import Loaded, Workspace
 
     Offer: TypeAlias = tuple[str, str]  # a word, and what is said of it
 
@@ -132,10 +132,10 @@ class _Line:
         """Return the values that a field can have; of several with commas between them the last is completed."""
         if field.choices:
             return [(choice, "") for choice in field.choices]
-        is_new = (self.name, field.external) in _NEW
-        source = None if is_new else _SOURCES.get(field.kind) or _SOURCES.get(field.example)
+        keys = (f"{self.name} {field.external}", field.external, field.kind, field.example)
+        source = next((_SOURCES[key] for key in keys if key in _SOURCES), _nothing)
         head = now[: now.rfind(",") + 1] if field.by_comma or field.example == "RULES" else ""
-        return [(f"{head}{word}", about) for word, about in source(self)] if source else []
+        return [(f"{head}{word}", about) for word, about in source(self)]
 
     @cached_property
     def workspace(self) -> Workspace:
@@ -154,14 +154,40 @@ class _Line:
 
         return sorted(known_titles(self.workspace).items(), key=lambda each: id_key(each[0]))
 
-    def features(self) -> Iterable[Offer]:
-        """Return the features of the task that the command line names."""
+    @property
+    def task(self) -> Loaded:
+        """The task that the command line names."""
         from taskstate.model.names import parse_task_id
 
-        workspace = self.workspace
-        state = workspace.load(workspace.locate(parse_task_id(self.given.get("id", "")))).state
-        found = state.checklist.features if state.checklist else ()
-        return [(each.id, each.description) for each in found if not each.id.startswith("-")]
+        return self.workspace.load(self.workspace.locate(parse_task_id(self.given.get("id", ""))))
+
+    def features(self) -> Iterable[Offer]:
+        """Return the features of that task."""
+        checklist = self.task.state.checklist
+        return [(each.id, each.description) for each in (checklist.features if checklist else ()) if each.id[:1] != "-"]
+
+    def criteria(self) -> Iterable[Offer]:
+        """Return the numbers of its criteria."""
+        return [(str(each.number), each.text) for each in self.task.state.criteria]
+
+    def findings(self) -> Iterable[Offer]:
+        """Return the numbers of the findings on its roles."""
+        from taskstate.model.write_metadata import blocks_of
+
+        roles = blocks_of(self.task.document).roles.values()
+        return [(str(each.number), each.text) for role in roles for each in role.findings]
+
+    def phases(self) -> Iterable[Offer]:
+        """Return its phases."""
+        from taskstate.handoff.phases import read_phases
+
+        return [(str(each.value["phase"]), each.value["phase_name"]) for each in read_phases(self.task.state)]
+
+    def excerpts(self) -> Iterable[Offer]:
+        """Return the excerpts that it cites."""
+        from taskstate.evidence.excerpts import citation_place, listed
+
+        return [(each.id, citation_place(each.path, each.lines)) for each in listed(self.workspace, self.task.state.id)]
 
     def roles(self) -> Iterable[Offer]:
         """Return the roles that the configuration names."""
@@ -174,11 +200,20 @@ class _Line:
         return [(row.code, row.name) for row in TABLE]
 
 
-# Where the values of a field come from, by its kind or by what stands for one in its usage line.
+def _nothing(_: _Line) -> Iterable[Offer]:
+    return ()
+
+
+# Where the values of a field come from: by its operation and name, its name, its kind or what stands for it in a usage
+# line. What is new is not there yet.
 _SOURCES: Mapping[str, Callable[[_Line], Iterable[Offer]]] = {
+    **dict.fromkeys(("new id", "feature add feature", "permanent import id", "phase add phase"), _nothing),
+    **dict.fromkeys(("criterion check number", "criterion uncheck number", "finish check"), _Line.criteria),
+    **dict.fromkeys(("finish keep", "role unblock finding"), _Line.findings),
+    "phase": _Line.phases,
+    "EID": _Line.excerpts,
     **dict.fromkeys(("TaskId", "UPSTREAM"), _Line.tasks),
     "FID": _Line.features,
     **dict.fromkeys(("R", "ROLE"), _Line.roles),
     **dict.fromkeys(("CODE", "RULES"), _Line.rules),
 }
-_NEW = {("new", "id"), ("feature add", "feature"), ("permanent import", "id")}  # what these name is not there yet

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping
     from contextlib import AbstractContextManager
-    from typing import Any, TextIO
+    from typing import Any
 
     from taskstate.operations.operation import Field, Operation
     from taskstate.operations.result import Result
@@ -42,7 +42,9 @@ class Output:
         elif result.raw is not None and (result.is_json or not self.is_quiet):
             self._print_raw(result.raw, is_diff=result.is_diff)
         else:
-            self.print_text(result.text, result.highlights)
+            is_whole = (call.writes or result.is_in_rows) and not sys.stdout.isatty()
+            is_whole = is_whole or result.is_verbatim or result.is_document
+            self.print_text(result.text if is_whole else _folded(result.text, call.width), result.highlights)
         if result.warning:
             from taskstate.cli.terminal import boxed
 
@@ -118,7 +120,7 @@ class Output:
             text = masked("\n".join(map(one_line, lines)))  # a problem may quote what stands in a file
             text = with_flags(text, self.given)
             try:
-                _print(text, sys.stderr)
+                sys.stderr.write(_shown(text))
             except OSError:  # where nobody takes it, the command and its exit status stay what they are
                 return
 
@@ -181,7 +183,7 @@ class CommandLineCall(Call):
         if self.output.as_json or self.output.is_quiet or not is_terminal(sys.stderr):
             return super().progress(line)
         self.notes((line,))
-        return LastLine(allow=self.allowed, no_color=self.output.no_color)
+        return LastLine(allow=self.allowed)
 
 
 def with_flags(text: str, given: Mapping[str, str]) -> str:
@@ -240,12 +242,17 @@ def _given(args: argparse.Namespace, name: str) -> str:
     return value or ""
 
 
-def _print(text: str, stream: TextIO) -> None:
-    stream.write(_shown(text))
-
-
 def _shown(text: str) -> str:
     return without_commands(with_newlines(printable(text), "\n")).rstrip("\n") + "\n"
+
+
+def _folded(text: str, width: int) -> str:
+    """Return a text that fits the width; most do, and need no more than a look."""
+    if text.isascii() and max(map(len, text.split("\n"))) <= width:
+        return text
+    from taskstate.views.layout import folded
+
+    return folded(text, width)
 
 
 def standard_input(limit: int) -> bytes:

@@ -37,13 +37,10 @@ class _Help(argparse.HelpFormatter):
 
 
 def _columns() -> int:
+    from taskstate.cli.terminal import size
+
     columns = os.environ.get("COLUMNS", "")
-    if columns.isdecimal() and int(columns):
-        return int(columns)
-    try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
-    except (OSError, ValueError, AttributeError):  # no terminal
-        return 80
+    return (int(columns) if columns.isdecimal() else 0) or size(sys.stdout)[0] or 80
 
 
 class Parser(argparse.ArgumentParser):

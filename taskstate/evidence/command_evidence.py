@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from taskstate.errors import TaskstateError
-from taskstate.evidence.process import run_in_shell
+from taskstate.evidence.process import run_in_shell, unfollowed
 from taskstate.secrets.mask import masked
 from taskstate.storage import temporary
 from taskstate.storage.files import MAX_BYTES, digest
@@ -18,6 +18,8 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from taskstate.evidence.process import Following
 
 _TAIL = 500  # characters
 _TAIL_SOURCE = 64 * 1024  # bytes at the end of the log that the tail is taken from
@@ -50,8 +52,10 @@ class CommandResult(NamedTuple):
         return cut[line_end + 1 :].strip("\n") if 0 <= line_end < len(cut) - 1 else cut
 
 
-def run_command(root: Path, command: str, *, timeout: float | None = None) -> CommandResult:
-    """Run `command` in a shell in `root` until it ends.
+def run_command(
+    root: Path, command: str, *, timeout: float | None = None, progress: Following = unfollowed
+) -> CommandResult:
+    """Run `command` in a shell in `root` until it ends; `progress` is told of it, and of what it prints.
 
     Its standard input is empty. Processes that it left running in the background are killed afterwards.
 
@@ -59,10 +63,11 @@ def run_command(root: Path, command: str, *, timeout: float | None = None) -> Co
         TaskstateError: code "timeout": it ran longer than `timeout` seconds; code "too-large": it prints more than can
             be kept. It is killed then, with all that it started. Code "command": it cannot be started.
     """
-    with temporary.nameless_file() as log:
+    with temporary.nameless_file() as log, progress(f"running {command}") as follow:
 
         def keep(chunk: bytes) -> None:
             log.write(chunk)
+            follow(chunk)
             if log.tell() > MAX_BYTES:
                 message = f"`{command}` prints more than {MAX_BYTES // 1024**2} MiB"
                 raise TaskstateError(message, help="have it print less, or into a file", code="too-large")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from _contextvars import ContextVar  # `contextvars` only hands it on, and takes its time
+from contextlib import nullcontext
 from functools import partial
 
 from taskstate.errors import TaskstateError
@@ -31,6 +32,11 @@ _POLL = 0.1  # seconds between two checks of a command that prints nothing
 
 # Set by whoever asked for a command in another thread than the main one, where no signal arrives, and gives it up.
 given_up: ContextVar[Event | None] = ContextVar("given_up", default=None)
+
+
+def unfollowed(_line: str, /) -> AbstractContextManager[Callable[[bytes], None]]:
+    """Follow a command where nobody waits."""
+    return nullcontext(lambda _: None)
 
 
 class Ended(NamedTuple):

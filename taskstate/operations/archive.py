@@ -187,7 +187,7 @@ def verify(call: Call, asked: Verify) -> Result:
     data = [_shape(verdict) for verdict in verdicts]
     text = "\n".join(_text(verdict) for verdict in verdicts)
     status = 1 if any(verdict.problems for verdict in verdicts) else 0
-    return Result(data[0] if len(data) == 1 else data, text, status=status)
+    return Result(data[0] if len(data) == 1 else data, text, status=status, is_in_rows=True)
 
 
 def _shape(verdict: ArchiveVerdict) -> dict[str, object]:
@@ -238,7 +238,7 @@ def search(call: Call, asked: Search) -> Result:
         f"{each.number:>4}  {each.time or '?':16}  {'archived' if each.archived else '':8}  {each.line}"
         for each in hits
     ]
-    return Result([each._asdict() for each in hits], "\n".join(lines) or "no session says that")
+    return Result([each._asdict() for each in hits], "\n".join(lines) or "no session says that", is_in_rows=True)
 
 
 OPERATIONS = (

@@ -30,7 +30,7 @@ def board(call: Call, asked: Board) -> Result:
     from taskstate.views import board as view
 
     repository, found = look(call)
-    wanted = view.Filter(asked.role, asked.agent, asked.area, asked.priority, asked.text or "")
+    wanted = asked._asdict() | {"text": asked.text or ""}
     made = view.columns(repository, found, call.now(), names=(asked.status,) if asked.status else (), wanted=wanted)
     if call.as_data:
         return Result({"columns": view.shape(made)}, "")

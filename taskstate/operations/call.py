@@ -92,7 +92,7 @@ class Call:
 
     def progress(self, line: str, /) -> AbstractContextManager[Callable[[bytes], None]]:
         """Say what is being done, for who waits at a terminal; what is yielded takes the output of a command."""
-        from taskstate.turn.turn_request import unfollowed
+        from taskstate.evidence.process import unfollowed
 
         return unfollowed(line)
 

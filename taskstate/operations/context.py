@@ -114,7 +114,7 @@ def check(call: Call, asked: OfTask) -> Result:
 
     checked = check_context(call.workspace, call.task_id(asked.id))
     call.notes(checked.notes)
-    return Result(check_shape(checked), check_text(checked), status=1 if checked.findings else 0)
+    return Result(check_shape(checked), check_text(checked), status=1 if checked.findings else 0, is_in_rows=True)
 
 
 def export(call: Call, asked: Export) -> Result:

@@ -46,7 +46,7 @@ def decompose(call: Call, asked: Decompose) -> Result:
         )
     suggestion = subtasks.suggest(call.workspace, task)
     data = {"path": suggestion.path, "revision": suggestion.token, "changed": False, **_shape(suggestion)}
-    return Result(data, _text(suggestion))
+    return Result(data, _text(suggestion, call.width))
 
 
 def _shape(suggestion: Suggestion) -> dict[str, Any]:
@@ -58,19 +58,19 @@ def _shape(suggestion: Suggestion) -> dict[str, Any]:
     }
 
 
-def _text(suggestion: Suggestion) -> str:
+def _text(suggestion: Suggestion, width: int) -> str:
     """Return a suggestion as a table."""
+    from taskstate.views.layout import EMPTY, table
+
     rows = [_COLUMNS]
     for each in suggestion.subtasks:
-        after = ", ".join(each.depends_on) or "-"
+        after = ", ".join(each.depends_on) or EMPTY
         rows.append((each.id, each.name, str(each.sessions), each.work, after, ", ".join(each.features)))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     pace, count = suggestion.pace, sum(len(each.features) for each in suggestion.subtasks)
     pace_text = f"{counted(pace.sessions, 'session')} for {counted(pace.features, 'feature')}"
     basis = "as so far" if pace.own else "assumed: none passes yet"
     head = f"task {suggestion.id}: {counted(count, 'open feature')}, at {pace_text} ({basis})"
-    return "\n".join([head, "", *lines, "", f"`taskstate decompose {suggestion.id} --apply` creates them"])
+    return "\n".join([head, "", *table(rows, width), "", f"`taskstate decompose {suggestion.id} --apply` creates them"])
 
 
 DECOMPOSE = Operation(

@@ -89,7 +89,8 @@ def _run(call: Call, task: str, asked: Pass) -> FeatureResult:
     from taskstate.tasks.feature_proofs import CommandFailed, proved_by_command
 
     try:
-        return proved_by_command(call.workspace, task, asked.feature, asked.command or "", timeout=asked.timeout)
+        words = (task, asked.feature, asked.command or "")
+        return proved_by_command(call.workspace, *words, timeout=asked.timeout, progress=call.progress)
     except CommandFailed as error:
         call.notes(tuple(filter(None, [error.tail])))
         raise

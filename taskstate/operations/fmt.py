@@ -47,7 +47,7 @@ def fmt(call: Call, asked: Fmt) -> Result:
     if shows_diff:
         data["diff"] = done.diff
     status = 2 if done.failed else 1 if is_dry_run and done.changed else 0
-    return Result(data, done.diff if shows_diff else _text(asked, done), status=status)
+    return Result(data, done.diff if shows_diff else _text(asked, done), status=status, is_document=shows_diff)
 
 
 def _text(asked: Fmt, done: _Formatted) -> str:

@@ -41,7 +41,7 @@ def graph(call: Call, asked: Graph) -> Result:
     forms = {"text": dependency_graph.as_text, "mermaid": dependency_graph.as_mermaid, "dot": dependency_graph.as_dot}
     drawing = forms[asked.output_format](drawn)
     if not call.as_data:
-        return Result(None, drawing)
+        return Result(None, drawing, is_document=asked.output_format != "text")
     data = {
         "tasks": [{"id": each.id, "title": each.title, "status": each.status or None} for each in drawn.tasks.values()],
         "chains": [[drawn.tasks[up].id, drawn.tasks[down].id] for up, down in drawn.chains],

@@ -223,7 +223,7 @@ def list_(call: Call, asked: OfTask) -> Result:
         data.append({"handoff_path": where, **dict.fromkeys((*keys, "action")), "fault": fault, "newer_sessions": ""})
         lines.append(f"{word:8}  {where}: {fault}")
     text = "\n".join(lines) or f"task {state.id} has no handoffs"
-    return Result(data, text, status=1 if wrong else 0)
+    return Result(data, text, status=1 if wrong else 0, is_in_rows=True)
 
 
 def successor(call: Call, asked: OfTask) -> Result:

@@ -185,7 +185,7 @@ def show(call: Call, asked: Show) -> Result:
     drawing = as_mermaid(map_)
     text = drawing if asked.mermaid else "\n".join(map_lines(map_))
     data = {"id": found.id, "version": version_of(loaded.state), "map": map_.values, "mermaid": drawing}
-    return Result(data, text)
+    return Result(data, text, is_document=asked.mermaid)
 
 
 def scan(call: Call, asked: Scan) -> Result:
@@ -211,7 +211,7 @@ def scan(call: Call, asked: Scan) -> Result:
         "unread": [*result.unread],
         "mermaid": drawing,
     }
-    return Result(data, text)
+    return Result(data, text, is_document=asked.mermaid)
 
 
 # Claims

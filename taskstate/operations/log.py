@@ -55,7 +55,7 @@ def log(call: Call, asked: Log) -> Result:
         entries = [{**each._asdict(), "at": each.at or None} for each in found.entries]
         return Result({"entries": entries, "more": found.has_more}, "")
     text = text_of(found.entries, call.screen, call.allowed) or "nothing happened"
-    return Result(None, text + _more(found, asked, number), highlights=HIGHLIGHTS)
+    return Result(None, text + _older(found, asked, number), highlights=HIGHLIGHTS)
 
 
 def _sources(call: Call, ids: tuple[str, ...]) -> Iterator[Source]:
@@ -119,7 +119,7 @@ def day_before(now: str, days: int) -> str:
     return f"{date.fromisoformat(now[:10]) - timedelta(days=days)}T00:00:00Z"
 
 
-def _more(found: History, asked: Log, number: int) -> str:
+def _older(found: History, asked: Log, number: int) -> str:
     """Return the line that names the command for older entries."""
     from taskstate.messages import quoted
 

@@ -34,7 +34,7 @@ def protocol(call: Call, asked: Protocol) -> Result:
     else:
         text = protocols.text(workspace, subject, role=asked.role, agent=asked.agent)
     given = {"id": subject.id if asked.id else None, "role": asked.role or None, "agent": asked.agent or None}
-    return Result(given | {"text": text}, text)
+    return Result(given | {"text": text}, text, is_in_rows=True)
 
 
 OPERATIONS = (Operation("protocol", "print the protocol for a session of work", protocol, Protocol),)

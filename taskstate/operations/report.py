@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from taskstate.operations.call import usage_error
 from taskstate.operations.operation import Operation, option, positional, switch
 from taskstate.operations.result import Result
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -16,7 +15,7 @@ class Report(NamedTuple):
     """The arguments of `report`."""
 
     ids: tuple[TaskId, ...] = positional("ID", "tasks to report (default: all that changed, or that commits name)")
-    pull_request: bool = switch("report what the commits of this branch change, as Markdown for a pull request")
+    pull_request: bool = switch("as Markdown for a pull request: the form that a report has (default)")
     base: Name | None = option("REV", "the branch or commit that it goes to (default: as git or the CI service says)")
 
 
@@ -26,23 +25,12 @@ def report(call: Call, asked: Report) -> Result:
     The files are read from the two commits, and none from the working tree, so the same commits give the same report.
     Text from them can mention, close and draw nothing on the service that shows it. At most 60,000 bytes.
     """
-    if not asked.pull_request:
-        help_ = "`taskstate report --pull-request` prints what this branch changes in the tasks"
-        raise usage_error("say which report: there is the one of a pull request", help=help_)
     from taskstate.model.names import parse_task_id
     from taskstate.views import change_report, changes, pull_request
 
     found = pull_request.compare(call.workspace, tuple(map(parse_task_id, asked.ids)), base=asked.base)
     text = "" if call.as_data else change_report.markdown(found, allow=call.allowed)
-    return Result(changes.shape_of(found), text)
+    return Result(changes.shape_of(found), text, is_document=True)
 
 
-OPERATIONS = (
-    Operation(
-        "report",
-        "report what a branch changes in the tasks, for a pull request",
-        report,
-        Report,
-        together=(("--base", "--pull-request", "it is what a pull request is compared with"),),
-    ),
-)
+OPERATIONS = (Operation("report", "report what a branch changes in the tasks, for a pull request", report, Report),)

@@ -17,8 +17,9 @@ class Result(NamedTuple):
 
     A `warning` stands out, below the text. `raw` are bytes that a pipe gets as they are in place of the text, such as a
     diff for `git apply` (`is_diff`); those that are JSON are shown with `--quiet`, too. A result that `is_verbatim` was
-    asked for as a text of a file or as what would be written there: no credential in it is masked. `highlights` are
-    patterns of what stands out in the text on a terminal, each with its style.
+    asked for as a text of a file or as what would be written there: no credential in it is masked. Lines wider
+    than the screen are folded, unless it `is_document`, which has lines of its own; a pipe gets a line for each row of
+    what `is_in_rows`. `highlights` are patterns of what stands out in the text on a terminal, each with its style.
     """
 
     data: object
@@ -29,6 +30,8 @@ class Result(NamedTuple):
     is_diff: bool = False
     is_json: bool = False
     is_verbatim: bool = False
+    is_in_rows: bool = False
+    is_document: bool = False
     highlights: tuple[tuple[str, str], ...] = ()
 
 

@@ -58,11 +58,12 @@ class Reopen(NamedTuple):
 
 def show(call: Call, asked: OfTask) -> Result:
     """Show the status and the findings of a task's roles."""
-    from taskstate.views.status import role_table, roles_shape
+    from taskstate.views.role_table import role_table
+    from taskstate.views.status import roles_shape
 
     loaded, names = call.load_parsed(asked.id), call.workspace.config.roles
     data = {"id": loaded.state.id, "path": loaded.relative, "roles": roles_shape(loaded, names, call.workspace)}
-    return Result(data, role_table(loaded, names))
+    return Result(data, "" if call.as_data else role_table(call.workspace, loaded, call.screen))
 
 
 def set_(call: Call, asked: Set) -> Result:

@@ -27,12 +27,12 @@ def rule(_: Call, asked: Rule) -> Result:
     from taskstate.lint.rule_pages import listing, page, retired_page, retired_shape, shape
 
     if not asked.code:
-        return Result([shape(each) for each in rules()], listing())
+        return Result([shape(each) for each in rules()], listing(), is_in_rows=True)
     retired = next((each for each in RETIRED if _is_named(each, asked.code)), None)
     if retired:
-        return Result(retired_shape(retired), retired_page(retired))
+        return Result(retired_shape(retired), retired_page(retired), is_verbatim=True)
     found = _find(asked.code)
-    return Result(shape(found), page(found))
+    return Result(shape(found), page(found), is_verbatim=True)
 
 
 def _find(code: str) -> ModuleType:

@@ -37,7 +37,7 @@ def search(call: Call, asked: Search) -> Result:
         return Result({"found": [each.shape for each in result.found], "unreadable": list(result.unreadable)}, "")
     lines = [f"{one_line(os.path.join(each.worktree, each.path))}:{each.number}: {each.line}" for each in result.found]
     labels = (f" [{each.branch}]" if each.branch else "" for each in result.found)
-    return Result(None, "\n".join(map(operator.add, lines, labels)) or "no file says that")
+    return Result(None, "\n".join(map(operator.add, lines, labels)) or "no file says that", is_in_rows=True)
 
 
 OPERATIONS = (Operation("search", "find a text in the files of all tasks", search, Search),)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from taskstate.tasks.new_session import NewSession
     from taskstate.tasks.sessions import SessionView
 
-_MAX_SUMMARY = 80  # characters of a session in a list
 FROM = option("FILE", "read the session from JSON with the keys did, issues, state, next, commits, …", flag="from")
 
 
@@ -142,17 +141,16 @@ def list_(call: Call, asked: OfTask) -> Result:
     from taskstate.tasks.sessions import all_sessions
 
     sessions = all_sessions(call.workspace, call.task_id(asked.id))
-    lines = [
-        f"{each.number:>4}  {each.time or '?':16}  {'archived' if each.archived else '':8}  {_summary(each)}"
-        for each in sessions
-    ]
+    lines = [_row(each, call.width) for each in sessions]
     data = [{"number": each.number, "time": each.time, "archived": each.archived} for each in sessions]
     return Result(data, "\n".join(lines) or "no sessions yet")
 
 
-def _summary(session: SessionView) -> str:
-    line = next(iter(session.texts[DID.key]), "").split("\n")[0]
-    return line if len(line) <= _MAX_SUMMARY else line[: _MAX_SUMMARY - 1] + "\u2026"
+def _row(session: SessionView, width: int) -> str:
+    from taskstate.views.layout import fit
+
+    begin = f"{session.number:>4}  {session.time or '?':16}  {'archived' if session.archived else '':8}  "
+    return begin + fit(next(iter(session.texts[DID.key]), "").split("\n")[0], width - len(begin)).rstrip()
 
 
 def show(call: Call, asked: Show) -> Result:

@@ -25,6 +25,7 @@ def show(call: Call, asked: Show) -> Result:
     """Show a task as each worktree has it, the newest first; or one section of it, as it is in this worktree."""
     from taskstate.operations import versions
     from taskstate.tasks.size_warning import warning
+    from taskstate.views.layout import folded
     from taskstate.views.overview import overview, task_shape
 
     found = versions.versions(call, asked.id, call.load)
@@ -34,7 +35,7 @@ def show(call: Call, asked: Show) -> Result:
         text = section.span.of(own.loaded.document.text).strip("\r\n")
         call.notes((f"newer on {newest.branch}: {newest.path}",) if newest is not own else ())
         return Result({"path": own.loaded.relative, "section": section.title, "text": text}, text, is_verbatim=True)
-    text = versions.text(found, lambda each: overview(each.loaded._replace(relative=each.path)))
+    text = folded(versions.text(found, lambda each: overview(each.loaded._replace(relative=each.path))), call.width)
     told = warning(own.workspace, own.loaded.state)
     return Result(versions.shape(found, lambda each: task_shape(each.loaded)), text, warning=told, is_verbatim=True)
 

@@ -45,7 +45,7 @@ def _of_task(call: Call, given: str, asked: Status) -> Result:
 
     found = versions.versions(call, given, call.load_parsed)
     shape = versions.shape(found, lambda each: status_shape(each.workspace, each.loaded, call.reader))
-    text = versions.text(found, lambda each: status_text(each.workspace, (each.loaded,), call.reader))
+    text = versions.text(found, lambda each: status_text(each.workspace, each.loaded, call.reader))
     return Result(shape, text, int(asked.exit_code and bool(shape["attention"])))
 
 

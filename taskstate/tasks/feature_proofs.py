@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.evidence.command_evidence import run_command
+from taskstate.evidence.process import unfollowed
 from taskstate.storage.git import client as git
 from taskstate.syntax.escaping import clean, one_line
 from taskstate.tasks.checklist import FeatureResult, require_feature
@@ -11,6 +12,7 @@ from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.error_codes import ErrorCode
+    from taskstate.evidence.process import Following
     from taskstate.workspace.workspace import Workspace
 
 
@@ -49,8 +51,14 @@ def proved_by_commit(workspace: Workspace, feature_id: str, commit: str) -> Feat
         raise TaskstateError(message, help="name one that `git log` shows", code="no-commit") from error
 
 
-def proved_by_command(
-    workspace: Workspace, task_id: str, feature_id: str, command: str, *, timeout: float | None = None
+def proved_by_command(  # noqa: PLR0913 - what is proved, by what, and who waits for it
+    workspace: Workspace,
+    task_id: str,
+    feature_id: str,
+    command: str,
+    *,
+    timeout: float | None = None,
+    progress: Following = unfollowed,
 ) -> FeatureResult:
     """Run the command that proves a feature in the root of the repository, and return the result with its log.
 
@@ -61,7 +69,7 @@ def proved_by_command(
     allow = workspace.config.secrets.allow
     require_feature(workspace, task_id, feature_id)
     command = one_line(command, what="--run")
-    ran = run_command(workspace.root, command, timeout=timeout)
+    ran = run_command(workspace.root, command, timeout=timeout, progress=progress)
     if ran.exit_status:
         raise CommandFailed(
             f"`{command}` exited with status {ran.exit_status}, so feature {feature_id} is not recorded as passing",

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-
+from taskstate.evidence.process import unfollowed
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
-
     from taskstate.evidence.process import Following
     from taskstate.workspace.workspace import Workspace
     from taskstate.writing.change import Request
-
-
-def unfollowed(_line: str, /) -> AbstractContextManager[Callable[[bytes], None]]:
-    """Follow a command where nobody waits."""
-    return nullcontext(lambda _: None)
 
 
 class TurnRequest(NamedTuple):

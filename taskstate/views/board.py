@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import operator
 from collections import defaultdict
 from datetime import UTC, datetime
+from itertools import zip_longest
 
 from taskstate.messages import first_of
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DROPPED, IN_PROGRESS
 from taskstate.model.write_metadata import moment, timestamp
-from taskstate.tasks.next_task import Ready, in_order, waiting_of
+from taskstate.tasks.next_task import in_order, waiting_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.views import needs
-from taskstate.views.layout import cells, fit, labelled, lines_of, wrapped
+from taskstate.views.layout import fit, labelled, lines_of, more
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from taskstate.views.layout import Screen
     from taskstate.views.needs import Need
@@ -42,7 +42,7 @@ HIGHLIGHTS = (
 
 
 class Card(NamedTuple):
-    """A task on the board: what it needs, why it stands where it does, and how many tasks wait for it.
+    """A task on the board: what it needs, why it is in its column, at which place, and how many tasks wait for it.
 
     `others` says of each other worktree in which it differs what it is there.
     """
@@ -50,6 +50,7 @@ class Card(NamedTuple):
     shown: Shown
     need: str
     why: str
+    place: int
     unblocks: int
     others: tuple[str, ...] = ()
 
@@ -85,69 +86,51 @@ class Column(NamedTuple):
     all: int
 
 
-class Filter(NamedTuple):
-    """Which tasks are wanted; what is empty wants all."""
-
-    role: str = ""
-    agent: str = ""
-    area: str = ""
-    priority: str = ""
-    text: str = ""
-
-    def takes(self, shown: Shown) -> bool:
-        """Return whether a task is wanted."""
-        has = {"role": shown.role, "agent": shown.agent, "area": shown.task.area, "priority": shown.task.priority}
-        exact = all(getattr(self, key) in ("", value) for key, value in has.items())
-        return exact and self.text.casefold() in f"{shown.task.id} {shown.task.title}".casefold()
-
-
 def columns(
-    repository: Repository, found: Sequence[Need], now: str, *, names: Sequence[str] = (), wanted: Filter | None = None
+    repository: Repository, found: Sequence[Need], now: str, *, names: Sequence[str], wanted: Mapping[str, str]
 ) -> tuple[Column, ...]:
     """Return the columns with these `names` (all but the dropped tasks, where none is named), with what is `wanted`.
 
     Complete are those of the last seven days; more only where that column is named.
     """
-    make = _cards(repository, {(each.task, each.branch): each.kind for each in reversed(found) if each.is_listed})
-    filled: dict[str, list[tuple[int, Card]]] = {name: [] for name in names or _USUAL}
-    hidden = 0
-    begin = _week_before(now)
+    begin, firsts = _week_before(now), [each.task for each in repository.tasks if each.is_first]
+    order = enumerate(in_order(firsts, len(firsts)).ready)
+    ready = {each.task.id.casefold(): (at, each.unblocks) for at, each in order}
+    waiting = {each.task.id.casefold(): each.why for each in waiting_of(firsts)}
+    needed = {(each.task, each.branch): each.kind for each in reversed(found) if each.is_listed}
+    others = _others(repository)
+    filled: dict[str, list[Card]] = {name: [] for name in names or _USUAL}
     for shown in _with_rows(repository, begin):
-        name, place, card = make(shown)
-        if name not in filled or shown.task.kind == PERMANENT or (wanted and not wanted.takes(shown)):
-            continue
-        if name == COMPLETE and not names and card.updated < begin:
-            hidden += 1
-            continue
-        filled[name].append((place if name == READY else 0, card))
-    in_place = {name: sorted(cards, key=operator.itemgetter(0)) for name, cards in filled.items()}
+        task, key = shown.task, shown.task.id.casefold()
+        # What may not be the newest state is not offered.
+        is_known = not shown.is_stale and not any(each.task.problem for each in others[key])
+        name = _column(shown, is_ready=key in ready and is_known)
+        if name in filled and task.kind != PERMANENT and _is_wanted(shown, wanted):
+            why = task.blocked or waiting.get(key, "").removeprefix("it is blocked").removeprefix(", and ")
+            need = needed.get((task.id, shown.branch), "")
+            marks = tuple(f"{needed.get((task.id, each.branch), 'older')} on {each.branch}" for each in others[key])
+            filled[name].append(Card(shown, need, _GONE if shown.is_stale else why, *ready.get(key, (0, 0)), marks))
+    in_place = {name: sorted(cards, key=lambda each: each.place * (name == READY)) for name, cards in filled.items()}
+    late = {name: begin if name == COMPLETE and not names else "" for name in filled}
     return tuple(
-        Column(name, tuple(card for _, card in cards), len(cards) + (hidden if name == COMPLETE else 0))
+        Column(name, tuple(each for each in cards if each.updated >= late[name]), len(cards))
         for name, cards in in_place.items()
     )
 
 
-def _cards(repository: Repository, needed: Mapping[tuple[str, str], str]) -> Callable[[Shown], tuple[str, int, Card]]:
-    """Return what makes a card of a task in its newest state: its column, its place there, and itself."""
-    tasks = [each.task for each in repository.tasks if each.is_first]
-    ready = {each.task.id.casefold(): (place, each) for place, each in enumerate(in_order(tasks, len(tasks)).ready)}
-    waiting = {each.task.id.casefold(): each.why for each in waiting_of(tasks)}
+def _others(repository: Repository) -> Mapping[str, list[Shown]]:
+    """Return the versions of each task that are not its newest, by its case-folded id."""
     others: defaultdict[str, list[Shown]] = defaultdict(list)
     for each in repository.tasks:
         others[each.task.id.casefold()] += [] if each.is_first else [each]
+    return others
 
-    def make(shown: Shown) -> tuple[str, int, Card]:
-        task, key = shown.task, shown.task.id.casefold()
-        place, first = ready.get(key, (0, Ready(task, 0)))
-        why = task.blocked or waiting.get(key, "").removeprefix("it is blocked").removeprefix(", and ")
-        # What may not be the newest state is not offered.
-        is_known = not shown.is_stale and not any(each.task.problem for each in others[key])
-        marks = tuple(f"{needed.get((task.id, each.branch), 'older')} on {each.branch}" for each in others[key])
-        need = needed.get((task.id, shown.branch), "")
-        card = Card(shown, need, _GONE if shown.is_stale else why, first.unblocks, marks)
-        return _column(shown, is_ready=key in ready and is_known), place, card
 
-    return make
+def _is_wanted(shown: Shown, wanted: Mapping[str, str]) -> bool:
+    """Return whether a task has what is wanted: role, agent, area, priority, a text in id or title; empty takes all."""
+    has = {"role": shown.role, "agent": shown.agent, "area": shown.task.area, "priority": shown.task.priority}
+    exact = all(wanted.get(key, "") in ("", value) for key, value in has.items())
+    return exact and wanted.get("text", "").casefold() in f"{shown.task.id} {shown.task.title}".casefold()
 
 
 def _with_rows(repository: Repository, begin: str) -> Iterator[Shown]:
@@ -190,14 +173,13 @@ def text(made: Sequence[Column], screen: Screen, *, is_named: bool) -> str:
     if not shown:
         return "no tasks"
     most = _MOST_CARDS if is_named else max(_FEWEST, (screen.height - 3) // 2) if screen.height else _CARDS
-    if screen.is_narrow or len(shown) == 1:
-        blocks = [[_head(each), *_lines(each, most, screen.columns, screen), ""] for each in shown]
-        return lines_of((*(line for block in blocks for line in block), *_rest(shown, most, screen)))
-    width = (screen.columns - _GAP * (len(shown) - 1)) // len(shown)
+    is_list = screen.is_narrow or len(shown) == 1
+    width = screen.columns if is_list else (screen.columns - _GAP * (len(shown) - 1)) // len(shown)
     parts = [[fit(_head(each), width), *_lines(each, most, width, screen)] for each in shown]
-    height = max(map(len, parts))
-    rows = ([part[at] if at < len(part) else "" for part in parts] for at in range(height))
-    lines = [(" " * _GAP).join(each + " " * (width - cells(each)) for each in row) for row in rows]
+    if is_list:
+        lines = [line for part in parts for line in (*part, "")]
+    else:
+        lines = [(" " * _GAP).join(row) for row in zip_longest(*parts, fillvalue=" " * width)]
     return lines_of((*lines, *_rest(shown, most, screen)))
 
 
@@ -235,11 +217,10 @@ def _details(column: str, card: Card, screen: Screen) -> Iterator[str]:
 
 def _rest(shown: Sequence[Column], most: int, screen: Screen) -> Iterator[str]:
     """Yield how many more there are in each column, with the command that shows them."""
+    in_list = {READY: f"{CREATED} --ready", WAITING: f"{CREATED} --blocked"}
     for each in shown:
-        left = each.all - min(len(each.cards), most)
-        command = f"taskstate board --status {each.name}"
+        command = f"board --status {each.name}"
         if most == _MOST_CARDS:
-            status = {READY: f"--status {CREATED} --ready", WAITING: f"--status {CREATED} --blocked"}
-            command = f"taskstate list {status.get(each.name, f'--status {each.name}')}"
-        if left:
-            yield from wrapped(f"\u2026 {left} more {each.name.replace('_', ' ')}: {command}", screen, "")
+            command = f"list --status {in_list.get(each.name, each.name)}"
+        left = each.all - min(len(each.cards), most)
+        yield from more(f"{left} more {each.name.replace('_', ' ')}", command, screen) if left else ()

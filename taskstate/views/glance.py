@@ -10,7 +10,7 @@ from taskstate.model.statuses import BLOCKED, COMPLETE, CREATED, DROPPED, IN_PRO
 from taskstate.tasks.next_task import in_order
 from taskstate.typed import TYPE_CHECKING
 from taskstate.views import needs
-from taskstate.views.layout import Screen, command, fit, labelled, lines_of, wrapped
+from taskstate.views.layout import Screen, between, command, fit, lines_of, more, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -63,7 +63,7 @@ def text(repository: Repository, found: Sequence[Need], screen: Screen) -> str:
     for each in listed[:_MOST_NEEDS]:
         lines += _need(each, screen)
     if len(listed) > _MOST_NEEDS:
-        lines += [f"\u2026 {len(listed) - _MOST_NEEDS} more: taskstate status --format json"]
+        lines += more(f"{len(listed) - _MOST_NEEDS} more", "status --format json", screen)
     lines += [line for kind in needs.COUNTED for line in _count([e for e in found if e.kind == kind], screen)]
     lines += [line for each in found if each.kind == needs.UNKNOWN for line in wrapped(each.text, screen)]
     lines += _work(repository, screen, len(lines))
@@ -76,8 +76,7 @@ def _last(repository: Repository, screen: Screen) -> Iterator[str]:
     if newest and newest.task.updated:
         said = f" ({newest.facts.words})" if newest.facts and newest.facts.words else ""
         title = f"The last write: {newest.task.id}  {newest.task.title}{said}"
-        age = screen.age(newest.task.updated)
-        yield f"  {fit(title, screen.columns - len(age) - 4)}  {age}"
+        yield between("  ", title, f"  {screen.age(newest.task.updated)}", screen)
 
 
 def _need(need: Need, screen: Screen) -> Iterator[str]:
@@ -87,7 +86,7 @@ def _need(need: Need, screen: Screen) -> Iterator[str]:
         yield begin + age
         yield from wrapped(f"{need.text} [{need.branch}]" if need.branch else need.text, screen, "    ")
     else:
-        yield f"{begin}{labelled(need.text, need.branch, screen.columns - len(begin) - len(age) - 2)}  {age}"
+        yield between(begin, need.text, f"  {age}", screen, need.branch)
     for each in need.actions:
         yield from command(each, screen, 4 if screen.is_narrow else len(begin))
 
@@ -114,7 +113,7 @@ def _work(repository: Repository, screen: Screen, above: int) -> Iterator[str]:
     for each in tasks[:most]:
         yield _row(each, screen)
     if len(tasks) > most:
-        yield f"\u2026 {len(tasks) - most} more: taskstate list --status {IN_PROGRESS}"
+        yield from more(f"{len(tasks) - most} more", f"list --status {IN_PROGRESS}", screen)
     yield from ("",) if tasks or above > 1 else ()
 
 
@@ -125,8 +124,7 @@ def _row(shown: Shown, screen: Screen) -> str:
     end = f"  {fit(row.progress if row else '', 6)}{f'{bar} ' if bar else ''}{row.size_kb if row else 0:>3} KB"
     begin = f"  {fit(task.id, max(_ID, len(task.id)))} "
     middle = f"  {fit(shown.agent or shown.role, _AGENT)}" if not screen.is_narrow else ""
-    room = screen.columns - len(begin) - len(middle) - len(end)
-    return begin + labelled(task.title, shown.branch, room) + middle + end
+    return between(begin, task.title, middle + end, screen, shown.branch)
 
 
 def _totals(counts: Mapping[str, int]) -> str:

@@ -287,12 +287,12 @@ def _of_role(task: str, role: Role, sessions: Sequence[Session]) -> Iterator[Ent
     own = (by for each in reversed(sessions) if (each.time or "") <= until for by in (by_of(each.agent),))
     actor = (role.snapshot and role.snapshot.actor) or ""
     by = next((each.name for each in own if each.role == role.name), actor)
-    changed = _short(role.snapshot.diff_stat or "") if role.snapshot else ""
+    changed = short(role.snapshot.diff_stat or "") if role.snapshot else ""
     text = f"{role.name}: {changed}" if changed else role.name
     yield Entry(at, SECOND, ROLE, "role-done", task, by, text, "role")
 
 
-def _short(stat: str) -> str:
+def short(stat: str) -> str:
     """Return the summary of a diff as `9 files, +412 -96`."""
     found = re.search(_STAT, stat)
     return f"{counted(int(found[1]), 'file')}, +{found[2] or 0} -{found[3] or 0}" if found else stat

@@ -1,22 +1,27 @@
-"""Shows a history as text: by day, the newest first, one line an entry, or two where the terminal is narrow."""
+"""Shows a history as text: by day, the newest first, one line an entry, or two where the terminal is narrow.
+
+What is said about a finding is an exchange, which is read to its end; of all else the beginning is told.
+"""
 
 from __future__ import annotations
 
 from itertools import groupby
 
+from taskstate.messages import quoted
 from taskstate.secrets.mask import masked
 from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING
 from taskstate.views.history import DRIFT, FINDING, ROLE, SESSION, TASK
-from taskstate.views.layout import cells, fit, lines_of
+from taskstate.views.layout import cells, filled, fit, lines_of, more
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from taskstate.views.history import Entry
     from taskstate.views.layout import Screen
 
 _MOST_TASK, _MOST_BY = 16, 20  # columns
+_GAP, _INDENT = 2, 4
 _LABELS = {"role-done": "handed on"}
 _KIND = r"(?m)(?<=^  \d\d:\d\d  )"
 # What stands out on a terminal: a pattern, and the style of what it matches.
@@ -35,17 +40,23 @@ def text_of(entries: Sequence[Entry], screen: Screen, allow: tuple[str, ...] = (
         each._replace(text=masked(" ".join(f"{each.text}{f' [{each.branch}]' if each.branch else ''}".split()), allow))
         for each in entries
     ]
-    columns = [_column(map(_label, shown), screen.columns)]
-    tasks = {each.task for each in entries}
-    columns += [_column(tasks, _MOST_TASK) if len(tasks) > 1 else 0, _column((each.by for each in shown), _MOST_BY)]
+    tasks = {each.task for each in shown}
+    columns = [
+        _column(map(_label, shown), screen.columns),
+        _column(tasks, _MOST_TASK) if len(tasks) > 1 else 0,
+        _column((each.by for each in shown), _MOST_BY),
+    ]
+    begin = sum(width + _GAP for width in columns if width) + len("  11:40  ")
+    room = screen.columns - (_INDENT if screen.is_narrow else begin)
     lines: list[str] = []
     for day, of_day in groupby(shown, key=lambda each: each.at[:10]):
-        lines.append(_day(day))
-        lines += [line for each in of_day for line in _lines(each, columns, screen)]
+        lines += [_day(day), *(line for each in of_day for line in _lines(each, columns, screen))]
+    cut = next((each for each in shown if each.kind == SESSION and not each.branch and cells(each.text) > room), None)
+    lines += more("a whole session", f"session show {quoted(cut.task)} {cut.number}", screen) if cut else ()
     return lines_of(lines)
 
 
-def _column(texts: Iterator[str] | set[str], most: int) -> int:
+def _column(texts: Iterable[str], most: int) -> int:
     return min(max((cells(one_line(each)) for each in texts), default=0), most)
 
 
@@ -65,10 +76,11 @@ def _day(day: str) -> str:
 
 def _lines(entry: Entry, columns: Sequence[int], screen: Screen) -> Iterator[str]:
     texts = zip((_label(entry), entry.task, entry.by), columns, strict=True)
-    at, rest = f"  {fit(entry.at[11:16], 5)}  ", "  ".join(fit(text, width) for text, width in texts if width)
-    if not screen.is_narrow:
-        yield f"{at}{rest}  {fit(entry.text, screen.columns - cells(at + rest) - 2)}"
-        return
-    yield at + fit(rest, screen.columns - cells(at))
-    if entry.text:
-        yield f"    {fit(entry.text, screen.columns - 4)}"
+    at, rest = f"  {fit(entry.at[11:16], 5)}  ", "".join(f"{fit(text, width)}  " for text, width in texts if width)
+    begin = at + rest
+    if screen.is_narrow:
+        yield at + fit(rest, screen.columns - cells(at))
+        begin = " " * _INDENT
+    if entry.text or not screen.is_narrow:
+        text = one_line(entry.text) if entry.kind == FINDING else fit(entry.text, screen.columns - cells(begin))
+        yield from filled(begin, text, cells(begin), screen.columns)

@@ -66,15 +66,13 @@ def _permanent_shape(state: TaskState) -> dict[str, Any]:
 def overview(loaded: Loaded) -> str:
     """Return a task as text for people."""
     state = loaded.state
+    place = f"  {loaded.relative}, {state.size_kb} KB, revision {loaded.token}"
     if state.kind == PERMANENT:
-        return _permanent_overview(loaded)
+        return "\n".join((f"{state.id}  [PERMANENT] {state.title}", place, *_permanent_lines(state)))
     counts = session_counts(state)
     archived = f", {counts.archived} of them archived" if counts.archived else ""
-    lines = [
-        f"{state.id}  {state.title}",
-        f"  {loaded.relative}, {state.size_kb} KB, revision {loaded.token}",
-        f"  status {state.status or 'unknown'}, {counted(counts.total, 'session')}{archived}",
-    ]
+    status = f"  status {state.status or 'unknown'}, {counted(counts.total, 'session')}{archived}"
+    lines = [f"{state.id}  {state.title}", place, status]
     why = blocks_of(state.document).why_blocked if state.status == BLOCKED else ""
     lines += [f"  blocked: {why}"] if why else []
     lines += [f"  cannot be read: {problem.message}" for problem in state.problems]
@@ -88,25 +86,20 @@ def overview(loaded: Loaded) -> str:
     return "\n".join(lines)
 
 
-def _permanent_overview(loaded: Loaded) -> str:
-    """Return the permanent task as text: its version, who has confirmed which, and its sections with their sizes."""
-    state = loaded.state
+def _permanent_lines(state: TaskState) -> Iterator[str]:
+    """Yield what the permanent task has: its version, who has confirmed which, and its sections with their sizes."""
     acks = ", ".join(f"{name} {shown_version(each)}" for name, each in confirmed(state.document.front_matter).items())
     by_hand = ", ".join(edited_sections(state))
-    lines = [
-        f"{state.id}  [PERMANENT] {state.title}",
-        f"  {loaded.relative}, {state.size_kb} KB, revision {loaded.token}",
-        f"  {shown_version(version_of(state))}, status {state.status or 'unknown'}",
-        f"  confirmed: {acks or 'by nobody yet'}",
-    ]
-    lines += (
-        [f"  edited by hand since: {by_hand}; `taskstate permanent update` gives that a version"] if by_hand else []
-    )
-    lines += [f"  cannot be read: {problem.message}" for problem in state.problems]
+    yield f"  {shown_version(version_of(state))}, status {state.status or 'unknown'}"
+    yield f"  confirmed: {acks or 'by nobody yet'}"
+    if by_hand:
+        yield f"  edited by hand since: {by_hand}; `taskstate permanent update` gives that a version"
+    yield from (f"  cannot be read: {problem.message}" for problem in state.problems)
     parts = _parts(state)
+    if parts:
+        yield f"  sections, each printed by `taskstate show {state.id} --section NAME`:"
     width = max((len(name) for name, _ in parts), default=0)
-    lines += [f"  sections, each printed by `taskstate show {state.id} --section NAME`:"] if parts else []
-    return "\n".join((*lines, *(f"    {name.ljust(width)}  about {tokens} tokens" for name, tokens in parts)))
+    yield from (f"    {name.ljust(width)}  about {tokens} tokens" for name, tokens in parts)
 
 
 def _parts(state: TaskState) -> tuple[tuple[str, int], ...]:

@@ -15,7 +15,7 @@ from taskstate.typed import TYPE_CHECKING
 from taskstate.views.task_list import list_tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from taskstate.model.delta_block import Snapshot
     from taskstate.model.tool_blocks import Role
@@ -23,14 +23,12 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Loaded, Workspace
 
 _MARKS = {PENDING: " ", IN_PROGRESS: ">", BLOCKED: "!", DONE: "x"}
-_COLUMNS = ("ROLE", "STATUS", "COMPLETED", "SNAPSHOT", "DIFF", "FINDINGS", "DRIFT")
 _SNAPSHOT = ("snapshot_time", "actor", "tree", "diff_stat")
 _WHOLE = (
     *_SNAPSHOT,
     *("head", "start_tree", "index_tree", "base_tree", "diff_sha", "scope_hash"),
     *("incremental_diff_sha", "incremental_diff_error", "folder"),
 )
-_NONE = "-"
 
 
 def active_tasks(workspace: Workspace) -> Iterator[Loaded]:
@@ -110,24 +108,16 @@ def next_step(loaded: Loaded) -> str | None:
     return next((f"{each.id}: {each.description}" for each in features if not each.passes), None)
 
 
-def status_text(
-    workspace: Workspace, tasks: Sequence[Loaded], reader: str = "", *, standing: Standings | None = None
-) -> str:
-    """Return the status of tasks as text, for the agent that reads it; `standing` is that of `attention`."""
-    standing = standing or readers.standings(workspace)
-    texts = [_task_text(workspace, loaded, reader, standing) for loaded in tasks]
-    return "\n\n".join(texts) if texts else "no task is in progress"
-
-
-def _task_text(workspace: Workspace, loaded: Loaded, reader: str, standing: Standings) -> str:
+def status_text(workspace: Workspace, loaded: Loaded, reader: str = "") -> str:
+    """Return the status of a task as text, for the agent that reads it."""
     state, blocks = loaded.state, blocks_of(loaded.document)
     pipeline = roles.pipeline(blocks, workspace.config.roles)
     if state.kind == PERMANENT:
-        return _permanent_text(workspace, loaded, reader, standing)
+        return _permanent_text(workspace, loaded, reader)
     lines = [f"{state.id}  {state.title}  ({(state.status or 'unknown').replace('_', ' ')})"]
     lines.append("  " + "  ".join(f"[{_MARKS[role.status]}] {role.name}{_detail(role)}" for role in pipeline))
     lines += [f"  finding of {role.name}: {finding}" for role in pipeline for finding in role.findings]
-    more = attention(workspace, loaded, reader, without=(FINDINGS,), standing=standing)  # those are listed
+    more = attention(workspace, loaded, reader, without=(FINDINGS,))  # those are listed
     lines += [f"  {each.line}" for each in more]
     handoff, step = blocks.handoffs.open, next_step(loaded)
     lines += [f"  open handoff: {handoff}"] if handoff else []
@@ -135,39 +125,14 @@ def _task_text(workspace: Workspace, loaded: Loaded, reader: str, standing: Stan
     return "\n".join(lines)
 
 
-def _permanent_text(workspace: Workspace, loaded: Loaded, reader: str, standing: Standings) -> str:
+def _permanent_text(workspace: Workspace, loaded: Loaded, reader: str) -> str:
     """Return the status of the permanent task, which has no roles and no next step: its version and who is behind."""
     status = (loaded.state.status or "unknown").replace("_", " ")
     first, *rows = readers.table(loaded.state).split("\n")
     lines = [f"{first}  (permanent, {status})", *rows]
-    more = attention(workspace, loaded, reader, standing=standing)
+    more = attention(workspace, loaded, reader)
     return "\n".join((*lines, *(f"  {each.line}" for each in more)))
 
 
 def _detail(role: Role) -> str:
     return "" if role.status == PENDING else f" {role.status.replace('_', ' ')}"
-
-
-def role_table(loaded: Loaded, names: tuple[str, ...]) -> str:
-    """Return the status of a task's roles as a table, with their numbered findings below it."""
-    pipeline = roles.pipeline(blocks_of(loaded.document), names)
-    rows = [_COLUMNS, *map(_row, pipeline)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    for role in pipeline:
-        lines += ["", f"findings of {role.name}:"] if role.findings else []
-        lines += [f"  {finding}" for finding in role.findings]
-    return "\n".join(lines)
-
-
-def _row(role: Role) -> tuple[str, ...]:
-    snapshot = role.snapshot
-    return (
-        role.name,
-        role.status.replace("_", " "),
-        role.completed_at or _NONE,
-        (snapshot and snapshot.snapshot_time) or _NONE,
-        ((snapshot and snapshot.diff_stat) or _NONE).strip(),
-        str(len(role.findings) or _NONE),
-        str(role.budget or _NONE),
-    )

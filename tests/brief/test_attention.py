@@ -81,7 +81,9 @@ def test_the_permanent_task_is_looked_for_once(place: GitPlace, monkeypatch: pyt
     assert [loaded.state.id for loaded in tasks] == ["101", "102", "103"]
     look = Mock(wraps=find.find)
     monkeypatch.setattr(readers, "find", look)
-    status.status_text(place.workspace, tasks)
+    standing = readers.standings(place.workspace)
+    for each in tasks:
+        status.status_shape(place.workspace, each, standing=standing)
     assert look.call_count == 1
     assert list(examine.CHECKS["attention"](place.workspace)) == []
     assert look.call_count == 2
@@ -93,7 +95,7 @@ def test_drift_is_told_before_anybody_verifies(place: GitPlace) -> None:
     assert lines(place) == [("drift", DRIFT)]
     assert place.budget() == 0
     assert f"## Look first\n\n- drift: {DRIFT}\n" in brief.brief(place.workspace, loaded(place)).text
-    assert f"  drift: {DRIFT}\n" in status.status_text(place.workspace, [loaded(place)])
+    assert f"  drift: {DRIFT}\n" in status.status_text(place.workspace, loaded(place))
     found = [each for each in examine.examine(place.workspace) if each.check == "attention"]
     assert [(each.message, each.note) for each in found] == [(f"drift: {DRIFT}", True)]
 

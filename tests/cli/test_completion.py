@@ -53,6 +53,14 @@ def words(cli: Cli, *line: str) -> list[str]:
         (("role", "set", "101", "implementer", "--status", "d"), ["done"]),
         (("feature", "pass", "101", ""), ["jwt-1"]),
         (("feature", "add", "101", ""), []),
+        (("criterion", "check", "101", ""), ["1", "2"]),
+        (("finish", "101", "--check", ""), ["1", "2"]),
+        (("finish", "101", "--keep", ""), ["1"]),
+        (("role", "unblock", "101", "reviewer", "--finding", ""), ["1"]),
+        (("phase", "show", "101", ""), ["3", "api"]),
+        (("phase", "add", "101", ""), []),
+        (("handoff", "new", "101", "--phase", "a"), ["api"]),
+        (("evidence", "show", "101", ""), ["log-1"]),
         (("feature", "pass", "7", ""), []),
         (("finish", "101", "--pass", "j"), ["jwt-1"]),
         (("finish", "101", "--did", "text", "--di"), ["--did"]),
@@ -64,8 +72,14 @@ def words(cli: Cli, *line: str) -> list[str]:
     ],
 )
 def test_each_word_of_a_line_is_completed(cli: Cli, place: Place, line: tuple[str, ...], offered: list[str]) -> None:
-    """Commands, actions, flags, choices, tasks, features, roles and rules, each where it may stand."""
+    """Commands, actions, flags, choices, tasks, parts of a task, roles and rules, each where it may stand."""
     place.new("auth-2")
+    if "101" in line:
+        cli.ok("role", "block", "101", "implementer", "--finding", "slow")
+        cli.ok("phase", "add", "101", "3", "--name", "API")
+        cli.ok("phase", "add", "101", "api", "--name", "Again")
+        (place.root / "a.txt").write_text("one\n", encoding="utf-8")
+        cli.ok("evidence", "add", "101", "--type", "log", "--path", "a.txt")
     assert words(cli, *line) == offered
 
 
@@ -107,9 +121,9 @@ def test_a_title_is_told_in_one_line_without_controls_and_credentials(cli: Cli, 
 def test_every_source_stands_for_values_of_some_field() -> None:
     """Where values come from is found by what stands for a value in a usage line."""
     fields = [field for each in operations() for field in each.fields]
-    assert set(completion._SOURCES) <= {field.example for field in fields} | {field.kind for field in fields}  # noqa: SLF001 - the table
-    names = {(each.name, field.external) for each in operations() for field in each.fields}
-    assert names >= completion._NEW  # noqa: SLF001 - the same
+    known = {word for field in fields for word in (field.example, field.kind, field.external)}
+    known |= {f"{each.name} {field.external}" for each in operations() for field in each.fields}
+    assert set(completion._SOURCES) <= known  # noqa: SLF001 - the table
 
 
 def test_every_operation_offers_its_flags(cli: Cli) -> None:

@@ -30,7 +30,7 @@ with Bar("checking", enabled={enabled}) as bar:
     for done in range(1, 8):
         bar(done, 7)
         time.sleep({pause})
-print("rich" in sys.modules)
+print("taskstate.views.layout" in sys.modules)
 """
 
 
@@ -58,7 +58,7 @@ def test_nobody_is_shown_a_bar_that_is_not_wanted(tmp_path: Path, enabled: bool,
 
 
 def test_a_short_run_shows_nothing(tmp_path: Path) -> None:
-    """A run of less than a second shows no bar, and does not wait for the library that would draw it."""
+    """A run of less than a second shows no bar, and loads nothing that would draw it."""
     assert seen(command(pause=0), cwd=tmp_path) == (0, "False\n")
 
 
@@ -113,3 +113,7 @@ def test_a_check_shows_how_long_it_runs_and_what_it_said_last(tmp_path: Path) ->
     assert done.stderr == ""
     for flag in ("--quiet", "--format=json"):
         assert "running" not in seen((*baseline, flag), cwd=place.root)[1]
+    proof = (*baseline[:3], "feature", "pass", "101", "jwt-1", "--run", "sh check.sh; true")
+    status, shown = seen(proof, cwd=place.root, env={"TOKEN": TOKEN})
+    assert (status, "running sh check.sh; true" in shown, "0:00:01" in shown) == (0, True, True)
+    assert f"red line {'*' * len(TOKEN)}" in shown

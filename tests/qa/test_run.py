@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.evidence.process import unfollowed
 from taskstate.qa import run as qa_run
 from taskstate.qa.run import CommandRun, run_commands
-from taskstate.turn.turn_request import unfollowed
 from tests.support.place import Place, refusal, tree
 from tests.support.processes import is_gone
 

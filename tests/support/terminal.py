@@ -38,19 +38,19 @@ def seen(
     ) as process:
         os.close(theirs)
         os.write(ours, typed.encode())
-        written = b"".join(_pieces(ours))
+        written = b"".join(pieces(ours))
     os.close(ours)
     return process.returncode, written.decode()
 
 
-def _pieces(terminal: int) -> list[bytes]:
+def pieces(terminal: int) -> list[bytes]:
     """Return what is written to the terminal until everybody has closed it."""
-    pieces = list[bytes]()
+    found = list[bytes]()
     while True:
         try:
             piece = os.read(terminal, 65536)
         except OSError:  # this is how Linux says that the other side is closed
-            return pieces
+            return found
         if not piece:
-            return pieces
-        pieces.append(piece)
+            return found
+        found.append(piece)

@@ -40,7 +40,7 @@ def place(tmp_path: Path) -> Place:
 def made(place: Place, *names: str, **wanted: str) -> tuple[Column, ...]:
     """Return the columns of the board."""
     read = repository.read(place.workspace)
-    return board.columns(read, needs.needs(read, NOW), NOW, names=names, wanted=board.Filter(**wanted))
+    return board.columns(read, needs.needs(read, NOW), NOW, names=names, wanted=wanted)
 
 
 def test_each_task_has_its_column(place: Place) -> None:
@@ -89,7 +89,7 @@ def test_cards_say_what_tells_most(place: Place) -> None:
     assert first.startswith("102 JWT Service")
     assert "waits for 102" in second
     assert "0 of 2 criteria, 2026-02-01 12:00Z" in second
-    assert text.splitlines()[-1] == "… 1 more complete: taskstate board --status complete"
+    assert text.splitlines()[-1] == "… 1 more complete: `taskstate board --status complete`"
 
 
 @pytest.mark.parametrize("width", [40, 69, 70, 100, 200])
@@ -111,6 +111,6 @@ def test_of_many_cards_the_number_and_a_command_are_told(place: Place) -> None:
         )
         place.path.with_name(f"task-{number}-state.md").write_text(text, encoding="utf-8")
     usual = board.text(made(place), Screen(NOW), is_named=False)
-    assert "… 21 more ready: taskstate board --status ready" in usual
+    assert "… 21 more ready: `taskstate board --status ready`" in usual
     named = board.text(made(place, "ready"), Screen(NOW), is_named=True)
     assert (named.count("\n2"), "more" in named) == (30, False)

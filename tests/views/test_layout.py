@@ -73,3 +73,27 @@ def test_a_credential_is_masked_before_it_is_cut() -> None:
     ):
         assert "ghp_" not in said
         assert "****" in said
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("short  enough", ["short  enough"]),
+        ("see `taskstate show 1 --section NAME` for it", ["see", "  `taskstate show 1 --section NAME`", "  for it"]),
+        ("101  done  a title that goes on", ["101  done  a title that", "           goes on"]),
+        ("  an indented text that goes on", ["  an indented text that", "    goes on"]),
+        ("note  .taskstate/tasks/task-101.md: no", ["note", "  .taskstate/tasks/task-101.md:", "      no"]),
+    ],
+)
+def test_what_is_too_wide_goes_on_below(line: str, shown: list[str]) -> None:
+    """Below its last column, or a little to the right; no word is broken, and no command that is to be copied."""
+    assert layout.folded(line, 24).split("\n") == shown
+
+
+def test_a_table_that_does_not_fit_has_a_paragraph_for_each_row() -> None:
+    """What is empty is left out there."""
+    rows = [("ROLE", "STATUS", "DIFF"), ("implementer", "in progress", "-"), ("reviewer", "pending", "1 file")]
+    wide = ["ROLE         STATUS       DIFF", "implementer  in progress  -", "reviewer     pending      1 file"]
+    assert layout.table(rows, 40) == wide
+    narrow = ["implementer", "  status: in progress", "reviewer", "  status: pending", "  diff: 1 file"]
+    assert layout.table(rows, 30) == narrow

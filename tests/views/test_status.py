@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from taskstate.views import status
+from taskstate.views.layout import Screen
+from taskstate.views.role_table import role_table
 from tests.support.place import Place
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ def with_blocks(place: Place, blocks: str = BLOCKS) -> Loaded:
 
 def test_status_as_text(place: Place) -> None:
     """The text has roles with marks, findings, drift with its remedy, the open handoff, and the next step."""
-    assert status.status_text(place.workspace, [with_blocks(place)]) == (
+    assert status.status_text(place.workspace, with_blocks(place)) == (
         "101  JWT Service  (in progress)\n"
         "  [x] implementer done  [!] reviewer blocked  [ ] validator  [ ] tester\n"
         "  finding of reviewer: 1. no test\n"
@@ -106,12 +108,12 @@ def test_status_as_json_values(place: Place) -> None:
 
 def test_the_roles_are_a_table(place: Place) -> None:
     """A row for each role, and the findings below, with the numbers by which they can be named."""
-    assert status.role_table(with_blocks(place), NAMES) == (
-        "ROLE         STATUS   COMPLETED             SNAPSHOT              DIFF     FINDINGS  DRIFT\n"
-        "implementer  done     2026-01-31T12:00:00Z  2026-01-31T11:00:00Z  2 files  -         2\n"
-        "reviewer     blocked  -                     -                     -        2         -\n"
-        "validator    pending  -                     -                     -        -         -\n"
-        "tester       pending  -                     -                     -        -         -\n"
+    assert role_table(place.workspace, with_blocks(place), Screen("")) == (
+        "ROLE         STATUS   COMPLETED          SNAPSHOT           DIFF     FINDINGS  DRIFT\n"
+        "implementer  done     2026-01-31 12:00Z  2026-01-31 11:00Z  2 files  -         2\n"
+        "reviewer     blocked  -                  -                  -        2         -\n"
+        "validator    pending  -                  -                  -        -         -\n"
+        "tester       pending  -                  -                  -        -         -\n"
         "\n"
         "findings of reviewer:\n"
         "  1. no test\n"
@@ -152,9 +154,3 @@ def test_without_a_step_the_first_open_feature_is_next(place: Place) -> None:
     text = place.text.replace('"passes": false', '"passes": true')
     place.text = text[: text.index("### Session")] + text[text.index("## 5.") :]
     assert status.next_step(place.workspace.load(place.path)) is None
-
-
-def test_no_task_is_said_so(place: Place) -> None:
-    """Without active tasks the text says so."""
-    assert status.status_text(place.workspace, []) == "no task is in progress"
-    assert place.text

@@ -35,18 +35,9 @@ _UMLAUT_TEST = """
     def test_umlauts_are_spelled_out(self):
         self.assertEqual(slug("Über"), "ueber")
 """
-_FIRST = """\
-def slug(title):
-    return title.lower().replace(" ", "-")
-"""
-_WRONG = """\
-def slug(title):
-    return title.lower().replace("ü", "ue")
-"""
-_RIGHT = """\
-def slug(title):
-    return title.lower().replace("ü", "ue").replace(" ", "-")
-"""
+_SLUG = "def slug(title):\n    return title.lower(){}\n"
+_FIRST, _WRONG = _SLUG.format('.replace(" ", "-")'), _SLUG.format('.replace("ü", "ue")')
+_RIGHT = _SLUG.format('.replace("ü", "ue").replace(" ", "-")')
 _STATE_FILE = ".taskstate/tasks/task-101-state.md"
 _GOOD, _BROKEN = '"passes": true', '"passes": maybe'
 
@@ -158,7 +149,7 @@ class Demo:
         path = self.root / _STATE_FILE
         good = files.read(path).decode()
         self.say(f"\n== git refuses a broken state file …\n$ sed -i 's/{_GOOD}/{_BROKEN}/' {_STATE_FILE}")
-        files.replace(path, _replaced(good, _GOOD, _BROKEN).encode())
+        files.replace(path, good.replace(_GOOD, _BROKEN).encode())
         self.shell("git add --all")
         self.shell("git commit --message 'Review task 101'", status=1)
         self.say("\n== … and takes the mended one")
@@ -206,14 +197,6 @@ class Demo:
 def _path() -> str:
     """Return the search path with this Python's programs first, so that git hooks find `taskstate`, too."""
     return os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-
-
-def _replaced(text: str, old: str, new: str) -> str:
-    if old not in text:
-        raise TaskstateError(
-            f"the demo's file no longer holds {old!r}", help="this is a fault of the demo", code="demo"
-        )
-    return text.replace(old, new, 1)
 
 
 def _indented(text: str) -> str:

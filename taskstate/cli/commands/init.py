@@ -78,7 +78,7 @@ def init(call: CommandLineCall, asked: Init) -> Result:
     if done.refused:
         more["refused"] = [each._asdict() for each in done.refused]
     lines = (*(_lines(call, asked, done) or [nothing]), *done.lacking)
-    return Result(data | more, "\n".join(lines), int(bool(done.refused)))
+    return Result(data | more, "\n".join(lines), int(bool(done.refused)), is_document=True)
 
 
 def _wanted(call: CommandLineCall, asked: Init) -> Wanted:

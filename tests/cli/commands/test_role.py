@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 from typing import TYPE_CHECKING
@@ -26,7 +27,10 @@ def test_a_role_begins_is_blocked_and_goes_on(cli: Cli) -> None:
     block = ("role", "block", "101", "implementer", "--finding")
     assert cli.ok(*block, "no test") == f"{PATH}: implementer is blocked\n"
     assert cli.ok(*block, "-", stdin="no docs\n") == f"{PATH}: implementer is blocked\n"
-    assert cli.ok("role", "show", "101").endswith("\nfindings of implementer:\n  1. no test\n  2. no docs\n")
+    shown = re.sub(r"\S+ \S+Z  ", "", cli.ok("role", "show", "101"))
+    assert shown.endswith(
+        "\nfindings of implementer:\n  1. no test\n    somebody  raised\n  2. no docs\n    somebody  raised\n"
+    )
     unblock = ("role", "unblock", "101", "implementer")
     assert cli.ok(*unblock, "--finding", "no test") == (
         f"{PATH}: a finding of implementer taken back\n  implementer is still blocked, by 1 finding\n"
