@@ -36,17 +36,20 @@ from taskstate.storage.git import client as git
 from taskstate.storage.private import FALLBACK
 from taskstate.storage.transaction import paths_of
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.views.status import active_tasks
+from taskstate.views.facts import is_active
 from taskstate.workspace import artifacts, task_index
-from taskstate.workspace.misnamed import misnamed_files, wrong_names
+from taskstate.workspace.misnamed import misnamed_files, misnaming, near_names
 from taskstate.workspace.workspace import config_name
 from taskstate.writing import damage, keeping, losses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Literal
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Literal, TypeAlias
 
-    from taskstate.workspace.workspace import Workspace
+    from taskstate.permanent.readers import Standings
+    from taskstate.workspace.workspace import Loaded, Workspace
+
+    Progress: TypeAlias = Callable[[int, int], None]
 
     _Git = Literal["git", "merge-driver", "hooks"]
     _Setting = Literal["configuration", "weakened", "set-up", "clients", "versions", "prompts"]
@@ -73,9 +76,16 @@ class RepositoryProblem(NamedTuple):
     note: bool = False
 
 
-def examine(workspace: Workspace) -> tuple[RepositoryProblem, ...]:
-    """Run all checks and return their problems."""
-    return tuple(problem for check in CHECKS.values() for problem in check(workspace))
+def _untold(_done: int, _all: int, /) -> None:
+    """Tell nobody how far it is."""
+
+
+def examine(workspace: Workspace, progress: Progress = _untold) -> tuple[RepositoryProblem, ...]:
+    """Run all checks and return their problems; `progress` is told how many of how many files are read."""
+    once, order = dict.fromkeys(CHECKS.values()), [*CHECKS]
+    made = (check_files(workspace, progress) if check is check_files else check(workspace) for check in once)
+    found = (problem for problems in made for problem in problems)
+    return tuple(sorted(found, key=lambda each: order.index(each.check)))
 
 
 def _check_weakened(workspace: Workspace) -> Iterable[RepositoryProblem]:
@@ -155,51 +165,68 @@ def _check_removed(workspace: Workspace) -> Iterable[RepositoryProblem]:
         yield RepositoryProblem("removed", "", remark, "what is gone since the last commit is not known", note=True)
 
 
-def _check_files(workspace: Workspace) -> Iterable[RepositoryProblem]:
-    states = frozenset(workspace.state_files())
-    for path in workspace.own_files():
-        relative = workspace.relative(path)
-        try:
-            files.size(path)  # raises for a link
-            if path in states:
-                loaded = workspace.load(path)
-                found = damage.damage_of(workspace, loaded)
-                if found:
-                    message = found.removeprefix(f"{relative} is ")
-                    yield RepositoryProblem("files", relative, message, damage.advice(workspace, loaded), fixable=True)
+def check_files(workspace: Workspace, progress: Progress = _untold) -> Iterator[RepositoryProblem]:
+    """Report what is wrong with each of our files, and with what belongs to it; each is read once, by itself."""
+    states, standing = workspace.state_files(), standings(workspace)
+    own, with_artifacts = (
+        dict.fromkeys((*states, *workspace.own_files())),
+        files.names(workspace.state_root / ARTIFACTS),
+    )
+    with closing(folders.Lookout()) as lookout:
+        for number, path in enumerate(own, 1):
+            progress(number, len(own))
+            status, task_id = "", task_index.id_in(path.name)
+            try:
+                if number > len(states):
+                    decoded(files.read(path, lookout=lookout), workspace.relative(path))
                     continue
-                check_seal(loaded.document, relative)
+                loaded = workspace.load(path, lookout=lookout)
+                status = loaded.state.status
+            except TaskstateError as error:
+                yield RepositoryProblem("files", workspace.relative(path), error.message, error.help)
             else:
-                decoded(files.read(path), relative)
+                yield from _of_state(workspace, loaded)
+                yield from _attention(workspace, loaded, standing)
+                loaded.document.forget_derived()
+            if f"task-{task_id}" in with_artifacts:
+                yield from _artifacts(workspace, task_id, status)
+
+
+def _of_state(workspace: Workspace, loaded: Loaded) -> Iterator[RepositoryProblem]:
+    """Yield whether a state file is damaged, has another name than it says, and disagrees with its seal or archive."""
+    found, misnamed = damage.damage_of(workspace, loaded), misnaming(workspace, loaded)
+    if found:
+        message = found.removeprefix(f"{loaded.relative} is ")
+        yield RepositoryProblem("files", loaded.relative, message, damage.advice(workspace, loaded), fixable=True)
+    else:
+        try:
+            check_seal(loaded.document, loaded.relative)
         except TaskstateError as error:
-            yield RepositoryProblem("files", relative, error.message, error.help)
-
-
-def _check_attention(workspace: Workspace) -> Iterable[RepositoryProblem]:
-    """Report what to look at in the tasks that are at work: open findings, drift, a stale context."""
-    standing = standings(workspace)
-    for loaded in active_tasks(workspace)[0]:
-        for each in attention(workspace, loaded, standing=standing):
-            help_ = f"see `taskstate status {loaded.state.id}`"
-            yield RepositoryProblem("attention", loaded.relative, each.line, help_, note=True)
-
-
-def _check_archives(workspace: Workspace) -> Iterable[RepositoryProblem]:
-    """Report what `archive verify` finds: archives that were changed, sessions that stand in the log, too."""
-    for path in workspace.state_files():
+            yield RepositoryProblem("files", loaded.relative, error.message, error.help)
+    if misnamed:
+        yield RepositoryProblem("ids", misnamed.path, misnamed.message, misnamed.cure)
+    if not found and names.own_id(loaded.relative) == loaded.state.id.casefold():  # else whose archive is it?
         with suppress(TaskstateError):  # reported with the files
-            loaded = workspace.load(path)
-            is_own = names.own_id(loaded.relative) == loaded.state.id.casefold()  # else whose archive is it?
-            is_judged = is_own and not damage.damage_of(workspace, loaded)
-            for each in verified(workspace, loaded).problems if is_judged else ():
-                place, fixable = f"{each.path}:{each.line}", each.help in {PUT_BACK, TAKE_OUT}
-                said = (each.message, each.help)
-                yield RepositoryProblem("archives", place, *said, fixable=fixable, note=not each.fatal)
+            yield from _archive(workspace, loaded)
+
+
+def _archive(workspace: Workspace, loaded: Loaded) -> Iterator[RepositoryProblem]:
+    """Yield what `archive verify` finds: archives that were changed, sessions that stand in the log, too."""
+    for each in verified(workspace, loaded).problems:
+        place, fixable = f"{each.path}:{each.line}", each.help in {PUT_BACK, TAKE_OUT}
+        yield RepositoryProblem("archives", place, each.message, each.help, fixable=fixable, note=not each.fatal)
+
+
+def _attention(workspace: Workspace, loaded: Loaded, standing: Standings) -> Iterator[RepositoryProblem]:
+    """Yield what to look at in a task that is at work: open findings, drift, a stale context."""
+    for each in attention(workspace, loaded, standing=standing) if is_active(loaded) else ():
+        help_ = f"see `taskstate status {loaded.state.id}`"
+        yield RepositoryProblem("attention", loaded.relative, each.line, help_, note=True)
 
 
 def _check_ids(workspace: Workspace) -> Iterable[RepositoryProblem]:
-    """Report files whose name and `task_id` differ, and ids of several files, as after a merge of two branches."""
-    for each in wrong_names(workspace):
+    """Report files with nearly the name of a state file, and ids of several files, as after a merge of two branches."""
+    for each in near_names(workspace):
         yield RepositoryProblem("ids", each.path, each.message, each.cure)
     paths_by_id: dict[str, list[str]] = {}
     for path in workspace.state_files():
@@ -251,21 +278,15 @@ def _check_orphans(workspace: Workspace) -> Iterable[RepositoryProblem]:
         yield RepositoryProblem("orphans", relative, "it belongs to a task that is not there", help_)
 
 
-def _check_purged(workspace: Workspace) -> Iterable[RepositoryProblem]:
-    """Report artifacts that closing a task could not delete, and sessions that were refused and are not recorded."""
-    for path in workspace.state_files():
-        own = names.own_file(path.name)
-        if own is None or own.id is None or not artifacts.has_any(workspace, own.id):
-            continue
-        relative = f"{workspace.config.root}/{artifacts.relative_path(own.id)}"
-        for line in artifacts.unrecorded(workspace, own.id):
-            message, _, help_ = line.partition(": ")
-            yield RepositoryProblem("artifacts", relative, message, help_, note=True)
-        with suppress(TaskstateError):  # reported with the files
-            state = workspace.load(path).state
-            if state.status in CLOSED and not artifacts.has_lasting(workspace, own.id):
-                message = f"artifacts of task {own.id}, which is {state.status}, are left"
-                yield RepositoryProblem("artifacts", relative, message, f"`taskstate purge {own.id}` deletes them")
+def _artifacts(workspace: Workspace, task_id: str, status: str) -> Iterator[RepositoryProblem]:
+    """Yield artifacts that closing a task could not delete, and sessions that were refused and are not recorded."""
+    relative = f"{workspace.config.root}/{artifacts.relative_path(task_id)}"
+    for line in artifacts.unrecorded(workspace, task_id):
+        message, _, help_ = line.partition(": ")
+        yield RepositoryProblem("artifacts", relative, message, help_, note=True)
+    if status in CLOSED and artifacts.has_any(workspace, task_id) and not artifacts.has_lasting(workspace, task_id):
+        message = f"artifacts of task {task_id}, which is {status}, are left"
+        yield RepositoryProblem("artifacts", relative, message, f"`taskstate purge {task_id}` deletes them")
 
 
 def _check_journal(workspace: Workspace) -> Iterable[RepositoryProblem]:
@@ -380,13 +401,13 @@ CHECKS: dict[CheckName, Callable[[Workspace], Iterable[RepositoryProblem]]] = {
     "unfinished": _check_journal,
     "kept": _check_kept,
     "temporary": _check_temporary_files,
-    "files": _check_files,
+    "files": check_files,
     "removed": _check_removed,
-    "attention": _check_attention,
-    "archives": _check_archives,
+    "attention": check_files,
+    "archives": check_files,
     "ids": _check_ids,
     "permanent": _check_permanent,
     "orphans": _check_orphans,
-    "artifacts": _check_purged,
+    "artifacts": check_files,
     "cache": _check_cache,
 }

@@ -71,13 +71,15 @@ def _check(call: Call, *, fix: bool) -> Result:
         problem = RepositoryProblem("configuration", "", error.message, error.help)
         return _report((problem,), (), ("configuration",))
     call.told = ()  # the report says it
-    problems = examine(workspace)
+    with call.bar("checking") as progress:
+        problems = examine(workspace, progress)
     repairs: tuple[str, ...] = ()
     if fix and not call.dry_run:
         from taskstate.doctor.repairs import repair
 
         repairs = repair(workspace, problems, call.request())
-        problems = examine(workspace)
+        with call.bar("checking again") as progress:
+            problems = examine(workspace, progress)
     return _report(problems, repairs, ("configuration", *CHECKS))
 
 

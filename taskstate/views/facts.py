@@ -80,17 +80,22 @@ class Facts(_Facts):
         return known._replace(sent_back=tuple(found), proposed=tuple(decisions))
 
 
+def is_active(loaded: Loaded) -> bool:
+    """Return whether a task is, or its roles are, at work."""
+    blocks, status = blocks_of(loaded.document), loaded.state.status
+    has_begun = blocks.delta.turn is not None or roles.has_begun(blocks)
+    return bool(status in {IN_PROGRESS, BLOCKED} or roles.unresolved(blocks) or (status not in CLOSED and has_begun))
+
+
 def facts_of(workspace: Workspace, loaded: Loaded) -> Facts:
     """Return what the views show of an open task."""
     state, blocks, names = loaded.state, blocks_of(loaded.document), workspace.config.roles
     turn, pipeline = blocks.delta.turn, roles.pipeline(blocks, names)
     working = next((role.name for role in pipeline if role.status in {IN_PROGRESS, BLOCKED}), "")
-    has_begun = turn is not None or roles.has_begun(blocks)
-    is_active = state.status in {IN_PROGRESS, BLOCKED} or bool(roles.unresolved(blocks)) or has_begun
     said = state.sessions[-1].did if state.sessions else ()
     events = [each.event for each in blocks.audit.events if each.event in {CLAIMED, CONFIRMED}]
     return Facts(
-        is_active=is_active,
+        is_active=is_active(loaded),
         role=(turn and turn.role) or working,
         words=said[0].partition("\n")[0] if said else "",
         drifted=roles.unresolved(blocks),

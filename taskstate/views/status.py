@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from taskstate.brief.attention import FINDINGS, attention
-from taskstate.errors import TaskstateError
 from taskstate.model import roles
 from taskstate.model.permanent import PERMANENT, version_of
-from taskstate.model.statuses import BLOCKED, CLOSED, DONE, IN_PROGRESS, PENDING
+from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import blocks_of
 from taskstate.permanent import readers
 from taskstate.typed import TYPE_CHECKING
-from taskstate.writing.damage import advice, damage_of, unread_part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from taskstate.permanent.readers import Standings
     from taskstate.workspace.workspace import Loaded, Workspace
 
-_ACTIVE_STATUSES = frozenset({IN_PROGRESS, BLOCKED})
 _MARKS = {PENDING: " ", IN_PROGRESS: ">", BLOCKED: "!", DONE: "x"}
 _COLUMNS = ("ROLE", "STATUS", "COMPLETED", "SNAPSHOT", "DIFF", "FINDINGS", "DRIFT")
 _SNAPSHOT = ("snapshot_time", "actor", "tree", "diff_stat")
@@ -30,31 +27,6 @@ _WHOLE = (
     *("incremental_diff_sha", "incremental_diff_error", "folder"),
 )
 _NONE = "-"
-
-
-def active_tasks(workspace: Workspace) -> tuple[list[Loaded], tuple[str, ...]]:
-    """Return the tasks that are, or whose roles are, at work, in natural order; and notes on unreadable files."""
-    tasks, unreadable = [], []
-    for path in workspace.state_files():
-        try:
-            loaded = workspace.load(path)
-        except TaskstateError as error:
-            unreadable.append(f"not shown: {error}")
-        else:
-            if _is_active(loaded):
-                tasks.append(loaded)
-            found = damage_of(workspace, loaded, alone=True)
-            part = unread_part(loaded)
-            unreadable += [f"{found}: {advice(workspace, loaded)}"] if found else [part] if part else []
-    return tasks, tuple(unreadable)
-
-
-def _is_active(loaded: Loaded) -> bool:
-    if loaded.state.status in _ACTIVE_STATUSES:
-        return True
-    blocks = blocks_of(loaded.document)
-    has_begun = blocks.delta.turn is not None or roles.has_begun(blocks)
-    return bool(roles.unresolved(blocks)) or (loaded.state.status not in CLOSED and has_begun)
 
 
 def status_shape(

@@ -6,6 +6,8 @@ second run only looks at the files and reads none. Where none has changed at all
 
 from __future__ import annotations
 
+from contextlib import closing
+
 from taskstate.errors import TaskstateError
 from taskstate.model.document_kinds import PERMANENT, TASK
 from taskstate.model.names import id_key, own_file
@@ -198,21 +200,24 @@ def _all_tasks(
     # They are cached in this order.
     is_whole = known.keys() == listed.marks.keys()
     names = [*known] if is_whole or only is not None else sorted(listed.marks, key=_order)
-    for path in names if only is None else only:
-        mark, task = listed.marks[path], known.get(path)
-        then, shape = known_shapes.get(path, _NO_SHAPE)
-        is_known = task and task.mark == mark and (then == mark or not shaped)
-        read = _Read(task, shape, lasting=True) if is_known else _read(workspace, path, mark)
-        is_lasting = is_lasting and read.lasting and path not in listed.unsettled
-        if read.lasting and read.task and not is_known and path not in listed.unsettled:
-            rows.put(path, read.task)
-            whole.put(path, (mark, read.shape))
-        if read.problem:
-            found.problems[path] = read.problem
-        if read.task:
-            found.tasks.append(read.task)
-        if read.task and shaped:
-            found.shapes[path] = read.shape
+    with closing(folders.Lookout()) as lookout:
+        for path in names if only is None else only:
+            mark, task = listed.marks[path], known.get(path)
+            then, shape = known_shapes.get(path, _NO_SHAPE)
+            is_known = task and task.mark == mark and (then == mark or not shaped)
+            read = (
+                _Read(task, shape, lasting=True) if is_known else _read(workspace, path, mark, lookout, shaped=shaped)
+            )
+            is_lasting = is_lasting and read.lasting and path not in listed.unsettled
+            if read.lasting and read.task and not is_known and path not in listed.unsettled:
+                rows.put(path, read.task)
+                whole.put(path, (mark, read.shape))
+            if read.problem:
+                found.problems[path] = read.problem
+            if read.task:
+                found.tasks.append(read.task)
+            if read.task and shaped:
+                found.shapes[path] = read.shape
     if only is not None and rows.changed:
         names = sorted(listed.marks, key=_order)
     has_folder = folders.is_folder(workspace.state_root)
@@ -239,34 +244,45 @@ def _marked_shape(value: list[Any]) -> tuple[str, dict[str, Any]]:
     return mark, shape
 
 
-def _read(workspace: Workspace, relative: str, mark: str) -> _Read:
+def _read(workspace: Workspace, relative: str, mark: str, lookout: folders.Lookout, *, shaped: bool) -> _Read:
+    from taskstate.model.criteria import malformed_criteria
+    from taskstate.model.derived_values import session_counts
     from taskstate.views.facts import facts_of
     from taskstate.views.overview import progress, task_shape
     from taskstate.writing.damage import advice, damage_of, needs_archive, unread_part
 
-    task, shape = None, {}
+    task, shape, lasting = None, _NO_SHAPE[1], False
     try:
-        loaded = workspace.load(workspace.root / relative)
-        shape = task_shape(loaded)
-        turn = open_turns.of_document(loaded.document, loaded.state.id)
+        loaded = workspace.load(workspace.root / relative, lookout=lookout)
+        state = loaded.state
+        shape = task_shape(loaded) if shaped else shape
+        turn = open_turns.of_document(loaded.document, state.id)
         task = Listed(
             mark=mark,
             path=relative,
-            progress=progress(loaded.state),
-            sessions=shape["sessions"]["total"],
-            is_whole=not shape["problems"],
+            id=state.id,
+            kind=state.kind,
+            title=state.title,
+            status=state.status,
+            area=state.text("area"),
+            depends_on=[*state.depends_on],
+            progress=progress(state),
+            sessions=session_counts(state).total,
+            size_kb=state.size_kb,
+            is_whole=not (state.problems or malformed_criteria(loaded.document)),
             unread=unread_part(loaded),
             turn=turn.words if turn else "",
-            divided=bool(loaded.state.subtasks) and not loaded.state.open_features,
-            criteria=f"{sum(each['checked'] for each in shape['criteria'])} of {len(shape['criteria'])}",
-            facts=None if loaded.state.status in CLOSED else facts_of(workspace, loaded),
-            **{key: shape[key] for key in ("id", "kind", "title", "status", "area", "depends_on", "size_kb")},
+            divided=bool(state.subtasks) and not state.open_features,
+            criteria=f"{sum(each.checked for each in state.criteria)} of {len(state.criteria)}",
+            facts=None if state.status in CLOSED else facts_of(workspace, loaded),
         )
         found = damage_of(workspace, loaded, alone=True)
         problem = f"{found}: {advice(workspace, loaded)}" if found else ""
+        lasting = not problem and not needs_archive(loaded)
+        loaded.document.forget_derived()
     except TaskstateError as error:
-        return _Read(task, shape, f"not listed: {error}")
-    return _Read(task, shape, problem, lasting=not problem and not needs_archive(loaded))
+        problem = f"not listed: {error}"
+    return _Read(task, shape, problem, lasting)
 
 
 def _standing(task: Listed, complete: set[str]) -> str:

@@ -77,13 +77,12 @@ def test_the_permanent_task_is_looked_for_once(place: GitPlace, monkeypatch: pyt
         role_changes.set_role(
             place.workspace, task_id, "implementer", RoleChange(status="in_progress"), place.request()
         )
-    tasks, _ = status.active_tasks(place.workspace)
-    assert [loaded.state.id for loaded in tasks] == ["101", "102", "103"]
+    tasks = [place.workspace.load(path) for path in place.workspace.state_files()]
     look = Mock(wraps=find.find)
     monkeypatch.setattr(readers, "find", look)
     status.status_text(place.workspace, tasks)
     assert look.call_count == 1
-    assert list(examine.CHECKS["attention"](place.workspace)) == []
+    assert list(examine.check_files(place.workspace)) == []
     assert look.call_count == 2
 
 
