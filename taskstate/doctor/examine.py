@@ -8,79 +8,49 @@ from __future__ import annotations
 
 import os
 import shlex
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
-from taskstate.archive.doubled import TAKE_OUT
-from taskstate.brief.attention import attention
 from taskstate.doctor.preflight import preflight
+from taskstate.doctor.problem import RepositoryProblem
 from taskstate.doctor.reaching import not_reaching
 from taskstate.doctor.starting import not_starting, uninstalled_hooks
+from taskstate.doctor.task_files import check_files, untold
 from taskstate.doctor.versions import differences
 from taskstate.doctor.weakened import weakenings
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.lint.removed import removed_findings
 from taskstate.lint.runner import LintRequest, open_run
-from taskstate.messages import counted, decoded
+from taskstate.messages import counted
 from taskstate.model import names
 from taskstate.model.names import ARTIFACTS
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import CLOSED
-from taskstate.model.write_metadata import check_seal
 from taskstate.permanent.impact import storage as impact_storage
-from taskstate.permanent.readers import standings
-from taskstate.recovery.archives import PUT_BACK, verified
 from taskstate.setup.repository import merge_driver_state, set_up
 from taskstate.storage import files, folders, installed, journal, kept_records, lock, replaced_texts
 from taskstate.storage.git import client as git
 from taskstate.storage.private import FALLBACK
 from taskstate.storage.transaction import paths_of
-from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.views.facts import is_active
+from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace import artifacts, task_index
-from taskstate.workspace.misnamed import misnamed_files, misnaming, near_names
+from taskstate.workspace.misnamed import misnamed_files, near_names
 from taskstate.workspace.workspace import config_name
-from taskstate.writing import damage, keeping, losses
+from taskstate.writing import keeping, losses
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import Literal, TypeAlias
+    from collections.abc import Callable, Iterable
 
-    from taskstate.permanent.readers import Standings
-    from taskstate.workspace.workspace import Loaded, Workspace
-
-    Progress: TypeAlias = Callable[[int, int], None]
-
-    _Git = Literal["git", "merge-driver", "hooks"]
-    _Setting = Literal["configuration", "weakened", "set-up", "clients", "versions", "prompts"]
-    _Storage = Literal["lock", "unfinished", "kept", "temporary", "artifacts", "cache"]
-    _Tasks = Literal["files", "removed", "attention", "archives", "ids", "permanent", "orphans"]
-    CheckName = _Git | _Setting | _Storage | _Tasks
+    from taskstate.doctor.problem import CheckName
+    from taskstate.doctor.task_files import Progress
+    from taskstate.workspace.workspace import Workspace
 
 OLDEST_GIT = git.MINIMUM_VERSION
 _LARGE_CACHE = 256 * 1024**2
 _PRIVATE = ("", journal.JOURNAL, kept_records.FOLDER, replaced_texts.FOLDER, "cache")
 
 
-class RepositoryProblem(NamedTuple):
-    """A problem found by a check; `path` is relative to the root, or empty; `--fix` repairs a `fixable` one.
-
-    A `note` is worth knowing, but not an error.
-    """
-
-    check: CheckName
-    path: str
-    message: str
-    help: str
-    fixable: bool = False
-    note: bool = False
-
-
-def _untold(_done: int, _all: int, /) -> None:
-    """Tell nobody how far it is."""
-
-
-def examine(workspace: Workspace, progress: Progress = _untold) -> tuple[RepositoryProblem, ...]:
+def examine(workspace: Workspace, progress: Progress = untold) -> tuple[RepositoryProblem, ...]:
     """Run all checks and return their problems; `progress` is told how many of how many files are read."""
     once, order = dict.fromkeys(CHECKS.values()), [*CHECKS]
     made = (check_files(workspace, progress) if check is check_files else check(workspace) for check in once)
@@ -165,65 +135,6 @@ def _check_removed(workspace: Workspace) -> Iterable[RepositoryProblem]:
         yield RepositoryProblem("removed", "", remark, "what is gone since the last commit is not known", note=True)
 
 
-def check_files(workspace: Workspace, progress: Progress = _untold) -> Iterator[RepositoryProblem]:
-    """Report what is wrong with each of our files, and with what belongs to it; each is read once, by itself."""
-    states, standing = workspace.state_files(), standings(workspace)
-    own, with_artifacts = (
-        dict.fromkeys((*states, *workspace.own_files())),
-        files.names(workspace.state_root / ARTIFACTS),
-    )
-    with closing(folders.Lookout()) as lookout:
-        for number, path in enumerate(own, 1):
-            progress(number, len(own))
-            status, task_id = "", task_index.id_in(path.name)
-            try:
-                if number > len(states):
-                    decoded(files.read(path, lookout=lookout), workspace.relative(path))
-                    continue
-                loaded = workspace.load(path, lookout=lookout)
-                status = loaded.state.status
-            except TaskstateError as error:
-                yield RepositoryProblem("files", workspace.relative(path), error.message, error.help)
-            else:
-                yield from _of_state(workspace, loaded)
-                yield from _attention(workspace, loaded, standing)
-                loaded.document.forget_derived()
-            if f"task-{task_id}" in with_artifacts:
-                yield from _artifacts(workspace, task_id, status)
-
-
-def _of_state(workspace: Workspace, loaded: Loaded) -> Iterator[RepositoryProblem]:
-    """Yield whether a state file is damaged, has another name than it says, and disagrees with its seal or archive."""
-    found, misnamed = damage.damage_of(workspace, loaded), misnaming(workspace, loaded)
-    if found:
-        message = found.removeprefix(f"{loaded.relative} is ")
-        yield RepositoryProblem("files", loaded.relative, message, damage.advice(workspace, loaded), fixable=True)
-    else:
-        try:
-            check_seal(loaded.document, loaded.relative)
-        except TaskstateError as error:
-            yield RepositoryProblem("files", loaded.relative, error.message, error.help)
-    if misnamed:
-        yield RepositoryProblem("ids", misnamed.path, misnamed.message, misnamed.cure)
-    if not found and names.own_id(loaded.relative) == loaded.state.id.casefold():  # else whose archive is it?
-        with suppress(TaskstateError):  # reported with the files
-            yield from _archive(workspace, loaded)
-
-
-def _archive(workspace: Workspace, loaded: Loaded) -> Iterator[RepositoryProblem]:
-    """Yield what `archive verify` finds: archives that were changed, sessions that stand in the log, too."""
-    for each in verified(workspace, loaded).problems:
-        place, fixable = f"{each.path}:{each.line}", each.help in {PUT_BACK, TAKE_OUT}
-        yield RepositoryProblem("archives", place, each.message, each.help, fixable=fixable, note=not each.fatal)
-
-
-def _attention(workspace: Workspace, loaded: Loaded, standing: Standings) -> Iterator[RepositoryProblem]:
-    """Yield what to look at in a task that is at work: open findings, drift, a stale context."""
-    for each in attention(workspace, loaded, standing=standing) if is_active(loaded) else ():
-        help_ = f"see `taskstate status {loaded.state.id}`"
-        yield RepositoryProblem("attention", loaded.relative, each.line, help_, note=True)
-
-
 def _check_ids(workspace: Workspace) -> Iterable[RepositoryProblem]:
     """Report files with nearly the name of a state file, and ids of several files, as after a merge of two branches."""
     for each in near_names(workspace):
@@ -276,17 +187,6 @@ def _check_orphans(workspace: Workspace) -> Iterable[RepositoryProblem]:
             continue  # left by a command that was killed, without anything in it
         relative = workspace.relative(place)
         yield RepositoryProblem("orphans", relative, "it belongs to a task that is not there", help_)
-
-
-def _artifacts(workspace: Workspace, task_id: str, status: str) -> Iterator[RepositoryProblem]:
-    """Yield artifacts that closing a task could not delete, and sessions that were refused and are not recorded."""
-    relative = f"{workspace.config.root}/{artifacts.relative_path(task_id)}"
-    for line in artifacts.unrecorded(workspace, task_id):
-        message, _, help_ = line.partition(": ")
-        yield RepositoryProblem("artifacts", relative, message, help_, note=True)
-    if status in CLOSED and artifacts.has_any(workspace, task_id) and not artifacts.has_lasting(workspace, task_id):
-        message = f"artifacts of task {task_id}, which is {status}, are left"
-        yield RepositoryProblem("artifacts", relative, message, f"`taskstate purge {task_id}` deletes them")
 
 
 def _check_journal(workspace: Workspace) -> Iterable[RepositoryProblem]:

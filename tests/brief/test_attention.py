@@ -13,7 +13,7 @@ from taskstate.brief.attention import DRIFT as DRIFTED
 from taskstate.brief.attention import attention
 from taskstate.context import seal_context
 from taskstate.context.capture_plan import CaptureRequest
-from taskstate.doctor import examine
+from taskstate.doctor import examine, task_files
 from taskstate.permanent import find, readers
 from taskstate.roles import role_changes
 from taskstate.roles.role_rules import RoleChange
@@ -82,7 +82,7 @@ def test_the_permanent_task_is_looked_for_once(place: GitPlace, monkeypatch: pyt
     monkeypatch.setattr(readers, "find", look)
     status.status_text(place.workspace, tasks)
     assert look.call_count == 1
-    assert list(examine.check_files(place.workspace)) == []
+    assert list(task_files.check_files(place.workspace)) == []
     assert look.call_count == 2
 
 
