@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any
 
+    from taskstate.cli.progress_bar import Bar
     from taskstate.operations.operation import Field, Operation
     from taskstate.operations.result import Result
     from taskstate.views.layout import Screen
@@ -184,6 +185,13 @@ class CommandLineCall(Call):
             return super().progress(line)
         self.notes((line,))
         return LastLine(allow=self.allowed)
+
+    def bar(self, doing: str, /) -> Bar:
+        """Show how far a long run is, where somebody waits at a terminal."""
+        from taskstate.cli.progress_bar import Bar
+
+        output = self.output
+        return Bar(doing, enabled=not (output.is_quiet or output.as_json))
 
 
 def with_flags(text: str, given: Mapping[str, str]) -> str:

@@ -8,74 +8,54 @@ from __future__ import annotations
 
 import os
 import shlex
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
-from taskstate.archive.doubled import TAKE_OUT
-from taskstate.brief.attention import attention
 from taskstate.doctor.preflight import preflight
+from taskstate.doctor.problem import RepositoryProblem
 from taskstate.doctor.reaching import not_reaching
 from taskstate.doctor.starting import not_starting, uninstalled_hooks
+from taskstate.doctor.task_files import check_files, untold
 from taskstate.doctor.versions import differences
 from taskstate.doctor.weakened import weakenings
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.lint.removed import removed_findings
 from taskstate.lint.runner import LintRequest, open_run
-from taskstate.messages import counted, decoded
+from taskstate.messages import counted
 from taskstate.model import names
 from taskstate.model.names import ARTIFACTS
 from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import CLOSED
-from taskstate.model.write_metadata import check_seal
 from taskstate.permanent.impact import storage as impact_storage
-from taskstate.permanent.readers import standings
-from taskstate.recovery.archives import PUT_BACK, verified
 from taskstate.setup.repository import merge_driver_state, set_up
 from taskstate.storage import files, folders, installed, journal, kept_records, lock, replaced_texts
 from taskstate.storage.git import client as git
 from taskstate.storage.private import FALLBACK
 from taskstate.storage.transaction import paths_of
-from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.views.status import active_tasks
+from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace import artifacts, task_index
-from taskstate.workspace.misnamed import misnamed_files, wrong_names
+from taskstate.workspace.misnamed import misnamed_files, near_names
 from taskstate.workspace.workspace import config_name
-from taskstate.writing import damage, keeping, losses
+from taskstate.writing import keeping, losses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Literal
 
+    from taskstate.doctor.problem import CheckName
+    from taskstate.doctor.task_files import Progress
     from taskstate.workspace.workspace import Workspace
-
-    _Git = Literal["git", "merge-driver", "hooks"]
-    _Setting = Literal["configuration", "weakened", "set-up", "clients", "versions", "prompts"]
-    _Storage = Literal["lock", "unfinished", "kept", "temporary", "artifacts", "cache"]
-    _Tasks = Literal["files", "removed", "attention", "archives", "ids", "permanent", "orphans"]
-    CheckName = _Git | _Setting | _Storage | _Tasks
 
 OLDEST_GIT = git.MINIMUM_VERSION
 _LARGE_CACHE = 256 * 1024**2
 _PRIVATE = ("", journal.JOURNAL, kept_records.FOLDER, replaced_texts.FOLDER, "cache")
 
 
-class RepositoryProblem(NamedTuple):
-    """A problem found by a check; `path` is relative to the root, or empty; `--fix` repairs a `fixable` one.
-
-    A `note` is worth knowing, but not an error.
-    """
-
-    check: CheckName
-    path: str
-    message: str
-    help: str
-    fixable: bool = False
-    note: bool = False
-
-
-def examine(workspace: Workspace) -> tuple[RepositoryProblem, ...]:
-    """Run all checks and return their problems."""
-    return tuple(problem for check in CHECKS.values() for problem in check(workspace))
+def examine(workspace: Workspace, progress: Progress = untold) -> tuple[RepositoryProblem, ...]:
+    """Run all checks and return their problems; `progress` is told how many of how many files are read."""
+    once, order = dict.fromkeys(CHECKS.values()), [*CHECKS]
+    made = (check_files(workspace, progress) if check is check_files else check(workspace) for check in once)
+    found = (problem for problems in made for problem in problems)
+    return tuple(sorted(found, key=lambda each: order.index(each.check)))
 
 
 def _check_weakened(workspace: Workspace) -> Iterable[RepositoryProblem]:
@@ -155,51 +135,9 @@ def _check_removed(workspace: Workspace) -> Iterable[RepositoryProblem]:
         yield RepositoryProblem("removed", "", remark, "what is gone since the last commit is not known", note=True)
 
 
-def _check_files(workspace: Workspace) -> Iterable[RepositoryProblem]:
-    states = frozenset(workspace.state_files())
-    for path in workspace.own_files():
-        relative = workspace.relative(path)
-        try:
-            files.size(path)  # raises for a link
-            if path in states:
-                loaded = workspace.load(path)
-                found = damage.damage_of(workspace, loaded)
-                if found:
-                    message = found.removeprefix(f"{relative} is ")
-                    yield RepositoryProblem("files", relative, message, damage.advice(workspace, loaded), fixable=True)
-                    continue
-                check_seal(loaded.document, relative)
-            else:
-                decoded(files.read(path), relative)
-        except TaskstateError as error:
-            yield RepositoryProblem("files", relative, error.message, error.help)
-
-
-def _check_attention(workspace: Workspace) -> Iterable[RepositoryProblem]:
-    """Report what to look at in the tasks that are at work: open findings, drift, a stale context."""
-    standing = standings(workspace)
-    for loaded in active_tasks(workspace):
-        for each in attention(workspace, loaded, standing=standing):
-            help_ = f"see `taskstate status {loaded.state.id}`"
-            yield RepositoryProblem("attention", loaded.relative, each.line, help_, note=True)
-
-
-def _check_archives(workspace: Workspace) -> Iterable[RepositoryProblem]:
-    """Report what `archive verify` finds: archives that were changed, sessions that stand in the log, too."""
-    for path in workspace.state_files():
-        with suppress(TaskstateError):  # reported with the files
-            loaded = workspace.load(path)
-            is_own = names.own_id(loaded.relative) == loaded.state.id.casefold()  # else whose archive is it?
-            is_judged = is_own and not damage.damage_of(workspace, loaded)
-            for each in verified(workspace, loaded).problems if is_judged else ():
-                place, fixable = f"{each.path}:{each.line}", each.help in {PUT_BACK, TAKE_OUT}
-                said = (each.message, each.help)
-                yield RepositoryProblem("archives", place, *said, fixable=fixable, note=not each.fatal)
-
-
 def _check_ids(workspace: Workspace) -> Iterable[RepositoryProblem]:
-    """Report files whose name and `task_id` differ, and ids of several files, as after a merge of two branches."""
-    for each in wrong_names(workspace):
+    """Report files with nearly the name of a state file, and ids of several files, as after a merge of two branches."""
+    for each in near_names(workspace):
         yield RepositoryProblem("ids", each.path, each.message, each.cure)
     paths_by_id: dict[str, list[str]] = {}
     for path in workspace.state_files():
@@ -249,23 +187,6 @@ def _check_orphans(workspace: Workspace) -> Iterable[RepositoryProblem]:
             continue  # left by a command that was killed, without anything in it
         relative = workspace.relative(place)
         yield RepositoryProblem("orphans", relative, "it belongs to a task that is not there", help_)
-
-
-def _check_purged(workspace: Workspace) -> Iterable[RepositoryProblem]:
-    """Report artifacts that closing a task could not delete, and sessions that were refused and are not recorded."""
-    for path in workspace.state_files():
-        own = names.own_file(path.name)
-        if own is None or own.id is None or not artifacts.has_any(workspace, own.id):
-            continue
-        relative = f"{workspace.config.root}/{artifacts.relative_path(own.id)}"
-        for line in artifacts.unrecorded(workspace, own.id):
-            message, _, help_ = line.partition(": ")
-            yield RepositoryProblem("artifacts", relative, message, help_, note=True)
-        with suppress(TaskstateError):  # reported with the files
-            state = workspace.load(path).state
-            if state.status in CLOSED and not artifacts.has_lasting(workspace, own.id):
-                message = f"artifacts of task {own.id}, which is {state.status}, are left"
-                yield RepositoryProblem("artifacts", relative, message, f"`taskstate purge {own.id}` deletes them")
 
 
 def _check_journal(workspace: Workspace) -> Iterable[RepositoryProblem]:
@@ -380,13 +301,13 @@ CHECKS: dict[CheckName, Callable[[Workspace], Iterable[RepositoryProblem]]] = {
     "unfinished": _check_journal,
     "kept": _check_kept,
     "temporary": _check_temporary_files,
-    "files": _check_files,
+    "files": check_files,
     "removed": _check_removed,
-    "attention": _check_attention,
-    "archives": _check_archives,
+    "attention": check_files,
+    "archives": check_files,
     "ids": _check_ids,
     "permanent": _check_permanent,
     "orphans": _check_orphans,
-    "artifacts": _check_purged,
+    "artifacts": check_files,
     "cache": _check_cache,
 }

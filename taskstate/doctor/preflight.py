@@ -9,10 +9,11 @@ import re
 
 from taskstate.errors import TaskstateError
 from taskstate.model.names import ID_PATTERN, own_file
+from taskstate.model.statuses import CLOSED
 from taskstate.model.write_metadata import blocks_of
 from taskstate.storage import files
 from taskstate.typed import TYPE_CHECKING, NamedTuple
-from taskstate.views.status import active_tasks
+from taskstate.views.repository import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -94,7 +95,10 @@ def _gone(workspace: Workspace, path: str, lines: Iterable[str]) -> Iterator[Pas
 def _held(workspace: Workspace) -> Iterator[tuple[str, str, list[str]]]:
     """Yield what the seals of open tasks hold: the task, the path of a standard or task file, and its lines."""
     seen: set[str] = set()
-    for loaded in active_tasks(workspace):
+    tree = Tree(workspace)
+    rows, _ = tree.rows(each.path for each in tree.tasks if each.status not in CLOSED)
+    at_work = (path for path, row in rows.items() if row.facts and row.facts.is_active)
+    for loaded in (workspace.load(workspace.root / path) for path in at_work):
         for source in _sources(loaded):
             if source in seen:
                 continue
@@ -104,6 +108,7 @@ def _held(workspace: Workspace) -> Iterator[tuple[str, str, list[str]]]:
             except TaskstateError:
                 continue  # `context check` tells of a source that is gone
             yield loaded.state.id, source, [line.strip() for line in text.splitlines() if line.strip()]
+        loaded.document.forget_derived()
 
 
 def _sources(loaded: Loaded) -> Iterator[str]:

@@ -29,7 +29,7 @@ from taskstate.writing.writer import change, change_at
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from taskstate.doctor.examine import CheckName, RepositoryProblem
+    from taskstate.doctor.problem import CheckName, RepositoryProblem
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Outcome, Request
 

@@ -96,6 +96,12 @@ class Call:
 
         return unfollowed(line)
 
+    def bar(self, doing: str, /) -> AbstractContextManager[Callable[[int, int], None]]:  # noqa: ARG002 - said to a person
+        """Show how far a long run is, for who waits at a terminal; what is yielded takes how much of it all is done."""
+        from contextlib import nullcontext
+
+        return nullcontext(lambda _done, _all: None)
+
     @property
     def allowed(self) -> tuple[str, ...]:
         """What is no secret by the configuration, if the call has looked for one."""

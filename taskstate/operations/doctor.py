@@ -11,7 +11,7 @@ from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from taskstate.doctor.examine import RepositoryProblem
+    from taskstate.doctor.problem import RepositoryProblem
     from taskstate.operations.call import Call
     from taskstate.operations.operation import Name, Text
     from taskstate.storage.replaced_texts import KeptText
@@ -61,7 +61,8 @@ def doctor(call: Call, asked: Doctor) -> Result:
 
 
 def _check(call: Call, *, fix: bool) -> Result:
-    from taskstate.doctor.examine import CHECKS, RepositoryProblem, examine
+    from taskstate.doctor.examine import CHECKS, examine
+    from taskstate.doctor.problem import RepositoryProblem
 
     try:
         workspace = call.workspace
@@ -71,13 +72,15 @@ def _check(call: Call, *, fix: bool) -> Result:
         problem = RepositoryProblem("configuration", "", error.message, error.help)
         return _report((problem,), (), ("configuration",))
     call.told = ()  # the report says it
-    problems = examine(workspace)
+    with call.bar("checking") as progress:
+        problems = examine(workspace, progress)
     repairs: tuple[str, ...] = ()
     if fix and not call.dry_run:
         from taskstate.doctor.repairs import repair
 
         repairs = repair(workspace, problems, call.request())
-        problems = examine(workspace)
+        with call.bar("checking again") as progress:
+            problems = examine(workspace, progress)
     return _report(problems, repairs, ("configuration", *CHECKS))
 
 

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
 from taskstate.brief.attention import FINDINGS, attention
-from taskstate.errors import TaskstateError
 from taskstate.model import roles
 from taskstate.model.permanent import PERMANENT, version_of
 from taskstate.model.statuses import BLOCKED, DONE, IN_PROGRESS, PENDING
 from taskstate.model.write_metadata import blocks_of
 from taskstate.permanent import readers
 from taskstate.typed import TYPE_CHECKING
-from taskstate.views.task_list import list_tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from taskstate.model.delta_block import Snapshot
     from taskstate.model.tool_blocks import Role
     from taskstate.permanent.readers import Standings
@@ -29,14 +23,6 @@ _WHOLE = (
     *("head", "start_tree", "index_tree", "base_tree", "diff_sha", "scope_hash"),
     *("incremental_diff_sha", "incremental_diff_error", "folder"),
 )
-
-
-def active_tasks(workspace: Workspace) -> Iterator[Loaded]:
-    """Yield the tasks that are, or whose roles are, at work, in natural order; each is read when it is its turn."""
-    for each in list_tasks(workspace).tasks:
-        with suppress(TaskstateError):  # it was deleted just now
-            if each.facts and each.facts.is_active:
-                yield workspace.load(workspace.root / each.path)
 
 
 def status_shape(

@@ -6,6 +6,8 @@ second run only looks at the files and reads none. Where none has changed at all
 
 from __future__ import annotations
 
+from contextlib import closing
+
 from taskstate.errors import TaskstateError
 from taskstate.model.document_kinds import PERMANENT, TASK
 from taskstate.model.names import id_key, own_file
@@ -177,15 +179,16 @@ def _all_tasks(
     """Return all tasks, or those at the paths `only`, and whether that rests on nothing but their whole files."""
     remembered = _Remembered(workspace, listed, shaped=shaped)
     found, is_lasting = TaskList([], {}, {}), True
-    for path in remembered.in_order() if only is None else only:
-        read = remembered.read(path)
-        is_lasting = is_lasting and read.lasting
-        if read.problem:
-            found.problems[path] = read.problem
-        if read.task:
-            found.tasks.append(read.task)
-        if read.task and shaped:
-            found.shapes[path] = read.shape
+    with closing(folders.Lookout()) as lookout:
+        for path in remembered.in_order() if only is None else only:
+            read = remembered.read(path, lookout)
+            is_lasting = is_lasting and read.lasting
+            if read.problem:
+                found.problems[path] = read.problem
+            if read.task:
+                found.tasks.append(read.task)
+            if read.task and shaped:
+                found.shapes[path] = read.shape
     if only is None or remembered.rows.changed:
         remembered.save()
     return found, is_lasting
@@ -210,14 +213,14 @@ class _Remembered:
         marks = self._listed.marks
         return [*self._known] if self._known.keys() == marks.keys() else sorted(marks, key=_order)
 
-    def read(self, path: str) -> _Read:
+    def read(self, path: str, lookout: folders.Lookout) -> _Read:
         """Return a task as it was read, if its file has not changed since; else read it."""
         mark, task = self._listed.marks[path], self._known.get(path)
         then, shape = self._known_shapes.get(path, _NO_SHAPE)
         is_settled = path not in self._listed.unsettled
         if task and task.mark == mark and (then == mark or not self._shaped):
             return _Read(task, shape, lasting=is_settled)
-        read = _read(self._workspace, path, mark)
+        read = _read(self._workspace, path, mark, lookout, shaped=self._shaped)
         if read.lasting and read.task and is_settled:
             self.rows.put(path, read.task)
             self._shapes.put(path, (mark, read.shape))
@@ -248,34 +251,45 @@ def _marked_shape(value: list[Any]) -> tuple[str, dict[str, Any]]:
     return mark, shape
 
 
-def _read(workspace: Workspace, relative: str, mark: str) -> _Read:
+def _read(workspace: Workspace, relative: str, mark: str, lookout: folders.Lookout, *, shaped: bool) -> _Read:
+    from taskstate.model.criteria import malformed_criteria
+    from taskstate.model.derived_values import session_counts
     from taskstate.views.facts import facts_of
     from taskstate.views.overview import progress, task_shape
     from taskstate.writing.damage import advice, damage_of, needs_archive, unread_part
 
-    task, shape = None, {}
+    task, shape, lasting = None, _NO_SHAPE[1], False
     try:
-        loaded = workspace.load(workspace.root / relative)
-        shape = task_shape(loaded)
-        turn = open_turns.of_document(loaded.document, loaded.state.id)
+        loaded = workspace.load(workspace.root / relative, lookout=lookout)
+        state = loaded.state
+        shape = task_shape(loaded) if shaped else shape
+        turn = open_turns.of_document(loaded.document, state.id)
         task = Listed(
             mark=mark,
             path=relative,
-            progress=progress(loaded.state),
-            sessions=shape["sessions"]["total"],
-            is_whole=not shape["problems"],
+            id=state.id,
+            kind=state.kind,
+            title=state.title,
+            status=state.status,
+            area=state.text("area"),
+            depends_on=[*state.depends_on],
+            progress=progress(state),
+            sessions=session_counts(state).total,
+            size_kb=state.size_kb,
+            is_whole=not (state.problems or malformed_criteria(loaded.document)),
             unread=unread_part(loaded),
             turn=turn.words if turn else "",
-            divided=bool(loaded.state.subtasks) and not loaded.state.open_features,
-            criteria=f"{sum(each['checked'] for each in shape['criteria'])} of {len(shape['criteria'])}",
-            facts=None if loaded.state.status in CLOSED else facts_of(workspace, loaded),
-            **{key: shape[key] for key in ("id", "kind", "title", "status", "area", "depends_on", "size_kb")},
+            divided=bool(state.subtasks) and not state.open_features,
+            criteria=f"{sum(each.checked for each in state.criteria)} of {len(state.criteria)}",
+            facts=None if state.status in CLOSED else facts_of(workspace, loaded),
         )
         found = damage_of(workspace, loaded, alone=True)
         problem = f"{found}: {advice(workspace, loaded)}" if found else ""
+        lasting = not problem and not needs_archive(loaded)
+        loaded.document.forget_derived()
     except TaskstateError as error:
-        return _Read(task, shape, f"not listed: {error}")
-    return _Read(task, shape, problem, lasting=not problem and not needs_archive(loaded))
+        problem = f"not listed: {error}"
+    return _Read(task, shape, problem, lasting)
 
 
 def _standing(task: Listed, complete: set[str]) -> str:

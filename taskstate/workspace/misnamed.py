@@ -72,12 +72,6 @@ def _told_id(path: Path) -> str:
     return ""
 
 
-def wrong_names(workspace: Workspace) -> Iterator[Misnamed | NearName]:
-    """Yield all files whose names are wrong, for whoever says what is wrong and what to do."""
-    yield from misnamed_files(workspace)
-    yield from near_names(workspace)
-
-
 def misnamed_files(workspace: Workspace) -> Iterator[Misnamed]:
     """Yield the state files whose name and `task_id` differ; none that cannot be read."""
     for path in workspace.state_files():

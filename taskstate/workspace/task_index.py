@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 from taskstate.errors import TaskstateError
@@ -103,17 +103,18 @@ def all_tasks(workspace: Workspace, listed: StateFiles | None = None) -> tuple[I
     known, listed = cache.all(), listed or state_files(workspace)
     tasks: list[IndexedTask] = []
     read_anew = False
-    for path, mark in listed.marks.items():
-        line = known.get(path, "")
-        fields = line.split("\t")
-        if fields[0] == mark and len(fields) == len(IndexedTask._fields):
-            task = IndexedTask._make(fields)
-        else:
-            task, read_anew = _read(workspace, path, mark), True
-            new = "\t".join(task._replace(mark="") if path in listed.unsettled else task)
-            if new != line and "\t" not in path:
-                cache.put(path, new)
-        tasks.append(task)
+    with closing(folders.Lookout()) as lookout:
+        for path, mark in listed.marks.items():
+            line = known.get(path, "")
+            fields = line.split("\t")
+            if fields[0] == mark and len(fields) == len(IndexedTask._fields):
+                task = IndexedTask._make(fields)
+            else:
+                task, read_anew = _read(workspace, path, mark, lookout), True
+                new = "\t".join(task._replace(mark="") if path in listed.unsettled else task)
+                if new != line and "\t" not in path:
+                    cache.put(path, new)
+            tasks.append(task)
     if read_anew or len(tasks) != len(known):
         cache.keep(task.path for task in tasks)
     if folders.is_folder(workspace.state_root):
@@ -223,9 +224,9 @@ def id_in(relative: str) -> str:
     return relative.rpartition("/")[2].removeprefix("task-").removesuffix(_SUFFIX)
 
 
-def _read(workspace: Workspace, relative: str, mark: str) -> IndexedTask:
+def _read(workspace: Workspace, relative: str, mark: str, lookout: folders.Lookout) -> IndexedTask:
     try:
-        return _entry(workspace, relative, mark, workspace.read(workspace.root / relative))
+        return _entry(workspace, relative, mark, workspace.read(workspace.root / relative, lookout))
     except TaskstateError as error:
         return _entry(workspace, relative, mark, None, error.message)
 
@@ -260,4 +261,5 @@ def _values(workspace: Workspace, text: str, relative: str) -> list[str]:
     front = (*single, state.text("parent") or "", " ".join(state.depends_on))
     output = document.front_matter.get("output")
     closed = str(output.get("completed_at") or "") if isinstance(output, dict) else ""
+    document.forget_derived()
     return [*front, json.dumps(turn) if turn else "", why, state.text("updated_at") or "", closed]

@@ -223,21 +223,25 @@ class Workspace(_Workspace):
         relative = self.relative(path)
         return any(matches(relative, pattern) for pattern in self.config.exclude)
 
-    def read(self, path: Path) -> bytes:
+    def read(self, path: Path, lookout: folders.Lookout | None = None) -> bytes:
         """Return the content of a file of the repository.
+
+        Whoever reads thousands of listed files gives a `lookout`: the way to their folder is gone, and looked at, once.
 
         Raises:
             TaskstateError: it cannot be read; code "path-escapes": it, or what it links to, lies outside.
         """
-        return files.read(files.inside(self.root, self.relative(path)))
+        return files.read(path if lookout else files.inside(self.root, self.relative(path)), lookout=lookout)
 
-    def load(self, path: Path, known: Loaded | None = None) -> Loaded:
+    def load(self, path: Path, known: Loaded | None = None, lookout: folders.Lookout | None = None) -> Loaded:
         """Read and parse the state file at `path`; `known` is returned where the file still holds the bytes of that.
+
+        A `lookout` is that of `read`.
 
         Raises:
             TaskstateError: it cannot be read; code "not-utf8": it is not UTF-8.
         """
-        data, relative = self.read(path), self.relative(path)
+        data, relative = self.read(path, lookout), self.relative(path)
         if known and (known.relative, known.data) == (relative, data):
             return known
         from taskstate.model.task_state import read_state

@@ -13,7 +13,7 @@ from taskstate.brief.attention import DRIFT as DRIFTED
 from taskstate.brief.attention import attention
 from taskstate.context import seal_context
 from taskstate.context.capture_plan import CaptureRequest
-from taskstate.doctor import examine
+from taskstate.doctor import examine, task_files
 from taskstate.permanent import find, readers
 from taskstate.roles import role_changes
 from taskstate.roles.role_rules import RoleChange
@@ -77,15 +77,14 @@ def test_the_permanent_task_is_looked_for_once(place: GitPlace, monkeypatch: pyt
         role_changes.set_role(
             place.workspace, task_id, "implementer", RoleChange(status="in_progress"), place.request()
         )
-    tasks = [*status.active_tasks(place.workspace)]
-    assert [loaded.state.id for loaded in tasks] == ["101", "102", "103"]
+    tasks = [place.workspace.load(path) for path in place.workspace.state_files()]
     look = Mock(wraps=find.find)
     monkeypatch.setattr(readers, "find", look)
     standing = readers.standings(place.workspace)
     for each in tasks:
         status.status_shape(place.workspace, each, standing=standing)
     assert look.call_count == 1
-    assert list(examine.CHECKS["attention"](place.workspace)) == []
+    assert list(task_files.check_files(place.workspace)) == []
     assert look.call_count == 2
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from taskstate.views import status
+from taskstate.views.facts import is_active
 from taskstate.views.layout import Screen
 from taskstate.views.role_table import role_table
 from tests.support.place import Place
@@ -137,13 +138,7 @@ def test_tasks_at_work_are_shown(place: Place, words: str, blocks: str, shown: b
     """Active tasks are in progress or blocked, have an open turn, started roles, or an unresolved drift."""
     place.text = place.text.replace("status: in_progress", f"status: {words}", 1)
     with_blocks(place, blocks)
-    assert [loaded.state.id for loaded in status.active_tasks(place.workspace)] == (["101"] if shown else [])
-
-
-def test_an_unreadable_task_hides_no_other(place: Place) -> None:
-    """A file that is not UTF-8 hides none of the rest."""
-    place.path.with_name("task-7-state.md").write_bytes(b"\xff")
-    assert [loaded.state.id for loaded in status.active_tasks(place.workspace)] == ["101"]
+    assert is_active(place.workspace.load(place.path)) == shown
 
 
 def test_without_a_step_the_first_open_feature_is_next(place: Place) -> None:

@@ -149,7 +149,7 @@ def test_what_changed_just_now_is_not_remembered(place: Place) -> None:
     written = memory(place).read_bytes()
     assert b"JWT Service" in written
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(task_index, "_read", lambda _workspace, path, mark: IndexedTask(mark, path, *("again",) * 9))
+        patch.setattr(task_index, "_read", lambda _, path, mark, _lookout: IndexedTask(mark, path, *("again",) * 9))
         assert all_tasks(place.workspace)[0].title == "again"
 
 

@@ -33,10 +33,7 @@ def _run(call: CommandLineCall, asked: Lint) -> Result:
         from taskstate.cli.commands import lint_stdin
 
         return lint_stdin.run(call, asked)
-    from taskstate.cli.progress_bar import Bar
-
-    output = call.output
-    with Bar("checking", enabled=not (output.is_quiet or output.as_json)) as bar:
+    with call.bar("checking") as bar:
         report, diff = check(call, asked, bar)
     call.problems(report.unreadable)
     result = print_report(call, asked, report, diff)
