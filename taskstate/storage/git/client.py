@@ -207,7 +207,11 @@ def resolve_commit(root: Path, revision: str) -> str:
             raise
         help_ = error.help or "name one that `git log` shows"
         raise GitFailed(f"there is no commit {printable(revision)} here", help=help_, code="no-commit") from error
-    return output.decode("ascii", "replace").strip()
+    commit = output.decode("ascii", "replace").strip()
+    if commit.startswith("^"):  # a commit and all before it, to be left out of others
+        help_ = f"name the commit itself: {printable(revision.lstrip('^'))}"
+        raise GitFailed(f"{printable(revision)} is no commit", help=help_, code="no-commit")
+    return commit
 
 
 def branch(root: Path) -> str | None:
