@@ -11,6 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from taskstate.errors import TaskstateError
+from taskstate.operations.arguments import BLANKS
 from tests.support import cures
 from tests.support.command_line import parsed
 from tests.support.place import TASK, Place
@@ -83,3 +84,11 @@ def _is_taken(command: str) -> bool:
     except SystemExit:
         return True
     return True
+
+
+def test_a_blank_of_a_printed_command_is_not_recorded() -> None:
+    """Whatever a command leaves to a person in quotes is refused as it stands, so that no reason reads WHY."""
+    blank = re.compile(r"""(?:--[a-z-]+|\{flag\}|[N\d}])[ =]"([A-Z][A-Z: ]*)\"""")
+    texts = [*(cures.ROOT / "taskstate").rglob("*.py"), *(cures.ROOT / "templates").rglob("*.j2")]
+    printed = {each for path in texts for each in blank.findall(path.read_text(encoding="utf-8"))}
+    assert "WHY" in printed <= BLANKS

@@ -111,7 +111,7 @@ def _drift(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks) -> str:
     if drifted:
         show = f"`taskstate snapshot verify {task_id} --role {drifted[0]}`"
         accept = f'`taskstate snapshot resolve {task_id} --note "WHY"`'
-        return f"the tree is not what {' and '.join(drifted)} left ({show}); {accept} accepts it"
+        return f"the tree was not what {' and '.join(drifted)} left ({show}); {accept} accepts what is there"
     is_at_work = any(role.status in {IN_PROGRESS, BLOCKED} for role in blocks.roles.values()) or blocks.delta.turn
     return "" if is_at_work else _tree_difference(workspace, loaded)
 
@@ -119,13 +119,15 @@ def _drift(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks) -> str:
 class Differing(NamedTuple):
     """The files that differ from what a role, or without a name the last turn, left; and the command that shows it.
 
-    There are none to be told where this clone never had what was left (`is_here`).
+    There are none to be told where this clone never had what was left (`is_here`). `put_down` says which other files
+    count as the work of open turns.
     """
 
     role: str
     paths: tuple[str, ...]
     command: str
     is_here: bool = True
+    put_down: tuple[str, ...] = ()
 
     @property
     def who(self) -> str:
@@ -134,26 +136,29 @@ class Differing(NamedTuple):
 
 
 def differing(workspace: Workspace, loaded: Loaded) -> Differing | None:
-    """Return which files differ from what the last turn left, or the newest snapshot has; None where nobody left any.
+    """Return which files differ from what the open turn began with, the newest snapshot has, or the last turn left.
+
+    None where there is none of these.
 
     Raises:
         TaskstateError: the repository cannot be compared: there is no git, or a merge is under way.
     """
     from taskstate.snapshots.drift import TreeDifferences
+    from taskstate.snapshots.drift_report import put_down
     from taskstate.snapshots.tree_comparison import Earlier, compare_trees
     from taskstate.snapshots.verify import compare, newest_role
 
     task_id, delta = loaded.state.id, blocks_of(loaded.document).delta
-    newest, left = newest_role(delta, workspace.config.roles), delta.left
-    if newest:
+    newest, left = newest_role(delta, workspace.config.roles), delta.turn or delta.left
+    if newest and not delta.turn:
         report = compare(workspace, loaded, newest)
         paths, command = tuple(each.path for each in report.files), f"snapshot verify {task_id} --role {newest}"
-        return Differing(newest, paths, f"taskstate {command}", report.is_here)
+        return Differing(newest, paths, f"taskstate {command}", report.is_here, put_down(report.explained))
     if left and left.tree:
         nothing = TreeDifferences(task_id, "the last turn")
-        files = compare_trees(workspace, loaded, Earlier(left.tree, left.head), nothing).files
-        paths, command = tuple(each.path for each in files or ()), f"snapshot diff {task_id} --type now"
-        return Differing("", paths, f"taskstate {command}", files is not None)
+        found = compare_trees(workspace, loaded, Earlier(left.tree, left.head), nothing)
+        paths, command = tuple(each.path for each in found.files or ()), f"snapshot diff {task_id} --type now"
+        return Differing("", paths, f"taskstate {command}", found.files is not None, put_down(found.explained))
     return None
 
 
@@ -166,9 +171,10 @@ def _tree_difference(workspace: Workspace, loaded: Loaded) -> str:
     except TaskstateError:  # no git, another clone, a merge that is under way: the commands that need a tree say so
         return ""
     if not found or not found.paths:
-        return ""
+        return "; ".join(found.put_down) if found else ""
     count, shown = count_files(len(found.paths)), first_paths(found.paths)
-    return f"the tree is not what {found.who} left: {count}, {shown} (`{found.command}`)"
+    differs = f"the tree is not what {found.who} left: {count}, {shown} (`{found.command}`)"
+    return "; ".join((differs, *found.put_down))
 
 
 def _stale(workspace: Workspace, loaded: Loaded) -> str:

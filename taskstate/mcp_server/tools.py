@@ -118,7 +118,7 @@ TOOLS = (
             "set": Offered("role set", without="qa_log session_id"),
             "block": Offered("role block"),
             "unblock": Offered("role unblock", without="all"),
-            "reopen": Offered("role reopen"),
+            "reopen": Offered("role reopen", without="expect_tree"),
         },
     ),
     Tool(
@@ -130,7 +130,7 @@ TOOLS = (
             "ack": Offered("permanent ack", without="id"),
             "recover": Offered("permanent recover"),
             "update": Offered("permanent update", without="id level merge"),
-            "decide": Offered("permanent decide", without="id accepted"),
+            "decide": Offered("permanent decide", without="id accepted reject"),
         },
     ),
     Tool(

@@ -52,7 +52,8 @@ class Turn(NamedTuple):
 class Left(NamedTuple):
     """The working tree, HEAD and branch as the last turn left them.
 
-    `start_tree` is the tree that a role began with whose turn was paused: its change goes on from there.
+    `start_tree` is the tree that a role began with whose turn was paused, or work without roles: its change goes on
+    from there.
     """
 
     tree: str | None

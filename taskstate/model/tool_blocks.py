@@ -23,7 +23,7 @@ from taskstate.syntax.spans import one_line
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 UNBLOCKED = "unblocked"  # an event; that of a task that is blocked has the status as its name
 REOPENED = "reopened"  # the event of `taskstate reopen`; that of `taskstate drop` is named like the status
@@ -157,8 +157,17 @@ class ToolBlocks(NamedTuple):
     @property
     def why_blocked(self) -> str:
         """Why the task was blocked last, empty where no command did that."""
-        notes = (_map(each.entry).get("note") for each in reversed(self.audit.events) if each.event == BLOCKED)
+        notes = (_map(each.entry).get("note") for each in self._blockings)
         return one_line(str(next(notes, "") or ""))
+
+    @property
+    def blocked_at(self) -> str:
+        """When the task was blocked last, empty where no command did that."""
+        return next((each.at or "" for each in self._blockings), "")
+
+    @property
+    def _blockings(self) -> Iterator[Event]:
+        return (each for each in reversed(self.audit.events) if each.event == BLOCKED)
 
     def role(self, name: str) -> Role:
         """Return the role of that name; one that the file does not mention is pending."""

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 
 _NEVER_EMPTY = {"Name", "Line", "TaskId", "Source"}
+# What commands that are printed leave to a person: recorded as it stands, it would say nothing.
+BLANKS = {
+    *("WHY", "WHAT", "HOW", "STEP", "TEXT", "TITLE", "HOW IT STANDS", "WHAT WAS DONE", "WHAT WE BUILD"),
+    "FILE: WHAT IS WRONG",
+}
 
 
 def make(operation: Operation, given: Mapping[str, Any], read: Read) -> Any:  # noqa: ANN401 - the record of its arguments
@@ -47,6 +52,8 @@ def _value(field: Field, value: Any, read: Read) -> Any:  # noqa: ANN401 - of th
 def _one(field: Field, value: Any, read: Read) -> Any:  # noqa: ANN401 - of the field's kind
     if value == "" and not field.is_positional and field.kind in _NEVER_EMPTY:
         raise usage_error(f"{shown(field)} is empty", help="say which one, or leave the flag out")
+    if isinstance(value, str) and not field.is_positional and value.rpartition("=")[2] in BLANKS:
+        raise usage_error(f"{shown(field)} {value!r} is a blank to fill in", help="put your own words in its place")
     if field.kind == "Line":
         from taskstate.syntax import escaping
 

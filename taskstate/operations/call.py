@@ -137,13 +137,14 @@ class Call:
         require_set_up(self.any_workspace)
         return self.any_workspace
 
-    def request(self) -> Request:
+    def request(self, expect_tree: str = "") -> Request:
         """Return the actor, the time and the conditions of a write."""
         from taskstate.api import request_for
 
         given = self.conditions
         request = request_for(self.workspace, given.actor)
-        return request._replace(expect=given.expect, dry_run=given.dry_run, force_secrets=given.force_secrets)
+        request = request._replace(expect=given.expect, expect_tree=expect_tree)
+        return request._replace(dry_run=given.dry_run, force_secrets=given.force_secrets)
 
     def now(self) -> str:
         """Return the present time as a timestamp."""

@@ -40,7 +40,7 @@ class Finish(NamedTuple):
     output: Source | None = option("FILE", "with --complete: the Chain Output; - reads standard input")
     send_back: Name = option("ROLE", "give the work back to an earlier role")
     found: tuple[str, ...] = option("TEXT", "with --send-back: what is wrong", flag="finding")
-    keep: tuple[int, ...] = option("N", "answered finding that is not settled", by_comma=True)
+    keep: tuple[int, ...] = option("N", "with --send-back: answered finding that is not settled", by_comma=True)
     answers: tuple[str, ...] = option("N=TEXT", "answer to a finding", flag="answer")
     agent: Line = option("NAME", "name of the agent (default: that of the turn)")
     take_over: Line = option("NOTE", "end the turn that somebody else began, and say why")
@@ -73,6 +73,9 @@ def finish(call: Call, asked: Finish, texts: Sequence[SessionText] = SESSION_TEX
 def _request(asked: Finish, texts: Sequence[SessionText]) -> FinishRequest:
     from taskstate.turn import ending as endings
 
+    if asked.send_back and not (any(asked.found) or asked.keep):
+        help_ = 'say what is wrong: --finding "WHAT", or --keep N of a finding that is not settled'
+        raise usage_error("--send-back needs --finding or --keep", help=help_)
     ending = endings.PAUSE if asked.pause else endings.ABANDON if asked.abandon else endings.DONE_ENDING
     return endings.FinishRequest(
         words=given_words(asked.words, asked.source, texts),
@@ -121,7 +124,6 @@ def finish_operations(texts: Sequence[SessionText] = SESSION_TEXTS) -> tuple[Ope
             ),
             together=(
                 ("--handoff", "--pause", "work that goes on is handed over"),
-                ("--send-back", "--finding", 'say what is wrong: --finding "WHAT"'),
                 ("--finding", "--send-back", "name the role that mends it: --send-back ROLE"),
                 ("--output", "--complete", "`taskstate chain output set --help` says how a part is written alone"),
                 ("--waive", "--note", 'say why: --note "WHY"'),

@@ -39,6 +39,7 @@ class Decide(NamedTuple):
     accepted: bool = switch("the new decision is accepted, not only proposed")
     accept: str = option("N", "accept this decision, such as 3 or AD-3")
     supersedes: str = option("N", "decision that it takes the place of")
+    reject: str = option("N", "reject this proposed decision (requires --rationale)")
 
 
 class Notify(NamedTuple):
@@ -109,13 +110,10 @@ def update(call: Call, asked: Update) -> Result:
 
 
 def decide(call: Call, asked: Decide) -> Result:
-    """Add an Architecture Decision, accept one, or let one supersede another."""
+    """Add an Architecture Decision, accept or reject one, or let one supersede another."""
     from taskstate.permanent.decide import Choice
     from taskstate.permanent.decide import decide as record
 
-    if bool(asked.title) == bool(asked.accept):
-        help_ = "`--title T --decision T --rationale T` adds one, `--accept N` accepts one"
-        raise usage_error("decide: give either --title or --accept", help=help_)
     if asked.title and not asked.decision:
         raise usage_error("decide: --decision is missing", help="say what is decided, or - for standard input")
     choice = Choice(
@@ -124,10 +122,11 @@ def decide(call: Call, asked: Decide) -> Result:
         rationale=asked.rationale,
         accepted=asked.accepted,
         number=_number(asked.accept, "--accept"),
-        supersedes=_number(asked.supersedes, "--supersedes"),
+        supersedes=_number(asked.supersedes, "--supersedes") or _number(asked.reject, "--reject"),
+        rejects=bool(asked.reject),
     )
     outcome = record(call.workspace, _named(call, asked.id), choice, call.request())
-    done = "accepted" if asked.accept else "recorded"
+    done = "accepted" if asked.accept else f"says why {asked.reject} is rejected" if asked.reject else "recorded"
     return changed(call, outcome, f"AD-{outcome.result} {done}", decision=outcome.result)
 
 
@@ -224,7 +223,16 @@ def import_(call: Call, asked: Import) -> Result:
 
 OPERATIONS = (
     Operation("permanent update", "consolidate a section with new content", update, Update, writes=True),
-    Operation("permanent decide", "add, accept or supersede an Architecture Decision", decide, Decide, writes=True),
+    Operation(
+        "permanent decide",
+        "add, accept, reject or supersede an Architecture Decision",
+        decide,
+        Decide,
+        writes=True,
+        one_of=("--title", "--accept", "--reject"),
+        apart=(("--reject", "--supersedes"),),
+        together=(("--reject", "--rationale", 'say why: --rationale "WHY"'),),
+    ),
     Operation("permanent notify", "print what changed since a version", notify, Notify),
     Operation("permanent ack", "record that an agent has read a version", ack, Ack, writes=True),
     Operation("permanent status", "show which agents are behind", status, Status),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from taskstate.model.statuses import BLOCKED, OF_ROLES
-from taskstate.operations.operation import TASK, OfTask, Operation, option, positional, switch
+from taskstate.operations.operation import EXPECT_TREE, TASK, OfTask, Operation, option, positional, switch
 from taskstate.operations.result import Result, changed
 from taskstate.storage.files import MAX_BYTES
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from taskstate.operations.call import Call, Source
-    from taskstate.operations.operation import TaskId, Text
+    from taskstate.operations.operation import Name, TaskId, Text
 
 _ROLE = positional("ROLE", "implementer, reviewer, validator, or a role of the configuration")
 
@@ -53,6 +53,7 @@ class Reopen(NamedTuple):
     id: TaskId = TASK
     role: str = _ROLE
     note: Text = option("T", "reason; it is recorded", is_required=True)
+    expect_tree: Name = EXPECT_TREE
 
 
 def show(call: Call, asked: OfTask) -> Result:
@@ -97,7 +98,8 @@ def reopen(call: Call, asked: Reopen) -> Result:
     """Reopen a role. Later roles become pending again and lose their snapshots."""
     from taskstate.roles.role_changes import reopen as reopen_role
 
-    outcome = reopen_role(call.workspace, call.task_id(asked.id), asked.role, asked.note, call.request())
+    request = call.request(asked.expect_tree)
+    outcome = reopen_role(call.workspace, call.task_id(asked.id), asked.role, asked.note, request)
     return changed(call, outcome, f"{asked.role} is back at work", role=asked.role)
 
 

@@ -86,8 +86,8 @@ def verify(call: Call, asked: Verify) -> Result:
     except TaskstateError:
         call.notes(tuple(back))  # what was restored before the failure
         raise
-    if report.drift:
-        count(workspace, task, asked.role, report, call.request())
+    if report.drift or restored:
+        count(report, (workspace, task, asked.role), call.request(), tuple(restored))
     data = {
         "drift": report.drift,
         "checks": [check._asdict() for check in report.checks],
@@ -137,7 +137,8 @@ def _report(report: DriftReport, role: str) -> list[str]:
         return [f"the working tree {what} {role} left{'' if report.explained else ' it'}", *notes]
     failed = [f"  {check.name}: {check.detail}" for check in report.checks if not check.ok]
     listed = [_line(each) for each in report.files]
-    return [f"drift: {report.message}", *listed, "failed checks:", *failed, *notes, f"what to do: {report.help}"]
+    look = [f"what changed: `{report.look}`"] if report.look else []
+    return [f"drift: {report.message}", *listed, *look, "failed checks:", *failed, *notes, f"what to do: {report.help}"]
 
 
 def _line(each: Difference) -> str:
@@ -168,7 +169,7 @@ def resolve(call: Call, asked: Resolve) -> Result:
     from taskstate.snapshots.accept_drift import resolve as accept
 
     task = call.task_id(asked.id)
-    outcome = accept(call.workspace, task, asked.note, call.request(), expect_tree=asked.expect_tree)
+    outcome = accept(call.workspace, task, asked.note, call.request(asked.expect_tree))
     accepted = outcome.result
     retaken = f"; snapshot of {' and '.join(accepted.retaken)} taken anew" if accepted.retaken else ""
     text = f"the working tree is accepted as it is{retaken}"

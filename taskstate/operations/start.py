@@ -44,10 +44,10 @@ def start(call: Call, asked: Start) -> Result:
         take_over=asked.take_over,
         accept_stale=asked.accept_stale,
         accept_drift=asked.accept_drift,
-        expect_tree=asked.expect_tree,
         log=asked.qa_log.read(MAX_BYTES) if asked.qa_log else None,
     )
-    started = begin(TurnRequest(call.workspace, call.task_id(asked.id), call.request(), call.progress), request)
+    write = call.request(asked.expect_tree)
+    started = begin(TurnRequest(call.workspace, call.task_id(asked.id), write, call.progress), request)
     if call.dry_run:
         return changed(call, started.outcome)
     call.problems(started.outcome.warnings)

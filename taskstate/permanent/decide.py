@@ -30,7 +30,8 @@ _SUPERSEDES_LINE = re.compile(r"(?mi)^([ \t]*(?:[-*+][ \t]+)?(?:\*\*|__)Supersed
 class Choice(NamedTuple):
     """A decision to add (`title`, `decision`, `rationale`), or the number of one to accept; what it supersedes, if any.
 
-    A new one is proposed unless it is `accepted`, or supersedes another.
+    A new one is proposed unless it is `accepted`, or supersedes another. With `rejects` the new one says why a proposed
+    one is not taken up, and takes its place: a file knows no rejected ones.
     """
 
     title: str = ""
@@ -39,6 +40,7 @@ class Choice(NamedTuple):
     accepted: bool = False
     number: int = 0
     supersedes: int = 0
+    rejects: bool = False
 
 
 def decide(workspace: Workspace, task_id: str, choice: Choice, request: Request) -> Outcome[int]:
@@ -52,15 +54,27 @@ def decide(workspace: Workspace, task_id: str, choice: Choice, request: Request)
 
     def job(loaded: Loaded) -> Change[int]:
         require_open(loaded)
-        number, texts = _texts(loaded.state, choice)
+        made = _rejecting(loaded.state, choice) if choice.rejects else choice
+        number, texts = _texts(loaded.state, made)
         old = permanent.content_of(loaded.state, DECISIONS)
         text = with_section(loaded, DECISIONS, consolidated(old, "\n\n".join(texts)).text)
-        level = level_of_change(loaded.state, loaded.with_text(text).state, DECISIONS)
-        changed = raised(workspace, loaded, text, Revision((DECISIONS,), _summary(choice, number), level), request)
+        after = loaded.with_text(text).state  # what was only proposed asked nothing of anybody
+        level = permanent.COSMETIC if choice.rejects else level_of_change(loaded.state, after, DECISIONS)
+        changed = raised(workspace, loaded, text, Revision((DECISIONS,), _summary(made, number), level), request)
         return Change(text=changed.text, before=changed.before, notes=changed.notes, result=number)
 
     outcome = change(workspace, found.id, job, request)
     return outcome._replace(notes=(*found.notes, *outcome.notes))
+
+
+def _rejecting(state: TaskState, choice: Choice) -> Choice:
+    """Return the decision that takes the place of a proposed one, with the reason."""
+    found = _found({each.number: each for each in permanent.decisions(state)}, choice.supersedes)
+    if found.status != PROPOSED:
+        message = f"AD-{found.number} is {found.status or 'without a status'}, and no proposal"
+        help_ = f"decide anew: --title T --decision T --supersedes {found.number}"
+        raise TaskstateError(message, help=help_, code="usage")
+    return choice._replace(title=f"Rejected: {found.title}", decision=f"AD-{found.number} is not taken up.")
 
 
 def _summary(choice: Choice, number: int) -> str:

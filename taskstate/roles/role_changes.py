@@ -19,6 +19,8 @@ from taskstate.qa import record as qa_record
 from taskstate.qa import results as qa_results
 from taskstate.roles import findings, role_rules
 from taskstate.snapshots import verify as snapshot_verify
+from taskstate.snapshots.base import current_tree
+from taskstate.snapshots.drift import require_tree
 from taskstate.snapshots.take import ACCEPTED
 from taskstate.storage import files
 from taskstate.syntax import escaping
@@ -174,13 +176,13 @@ def reopen(workspace: Workspace, task_id: str, role: str, note: str, request: Re
     an event and a note name the files.
 
     Raises:
-        TaskstateError: code "role-status": there is nothing to reopen; code "drift-unresolved"; or the repository
-            cannot be compared.
+        TaskstateError: code "role-status": there is nothing to reopen; code "drift-unresolved"; code "tree-changed": it
+            is not the tree that the request expects; or the repository cannot be compared.
     """
     reason = escaping.one_line(note, what="the note")
     place = _read_place(workspace, task_id, role, request)
     with_reopened(place)  # refuses before the long comparison what it would refuse after
-    last, found = _changed_since_left(workspace, task_id)
+    last, found = _changed_since_left(workspace, task_id, role, request.expect_tree)
     accepted, told = _adopted(last, found, reason, request.metadata)
 
     def job(place: RoleInTask, loaded: Loaded) -> Change:
@@ -195,15 +197,18 @@ def reopen(workspace: Workspace, task_id: str, role: str, note: str, request: Re
     return _change(workspace, task_id, role, job, request)
 
 
-def _changed_since_left(workspace: Workspace, task_id: str) -> tuple[str, tuple[str, ...]]:
+def _changed_since_left(workspace: Workspace, task_id: str, role: str, expect_tree: str) -> tuple[str, tuple[str, ...]]:
     """Return the role that left the tree last, and the files that somebody changed since; nothing if one is at work.
 
     Raises:
-        TaskstateError: code "drift": it differs by more than files that can be named.
+        TaskstateError: code "drift": it differs by more than files that can be named; code "tree-changed".
     """
     loaded = workspace.load(workspace.locate(task_id))
     last = snapshot_verify.role_to_match(loaded, workspace.config.roles)
     report = snapshot_verify.compare(workspace, loaded, last) if last else None
+    if expect_tree:
+        tree = report.tree if report else current_tree(workspace).tree
+        require_tree(tree, expect_tree, task_id, f"taskstate snapshot verify {task_id} --role {last or role}")
     if report is None or not report.drift:
         return last, ()
     if not report.files:

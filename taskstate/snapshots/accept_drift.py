@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from taskstate.errors import GitFailed, TaskstateError
+from taskstate.errors import TaskstateError
 from taskstate.model import roles
 from taskstate.model.config import HELD
 from taskstate.model.delta_block import with_base, with_left_tree, with_snapshots
@@ -11,8 +11,8 @@ from taskstate.snapshots import base as snapshot_base
 from taskstate.snapshots import drift, packs
 from taskstate.snapshots.base import require_open
 from taskstate.snapshots.take import ACCEPTED, SnapshotRequest, create_snapshot, pinned
+from taskstate.snapshots.tree_comparison import Earlier, compare_with_current
 from taskstate.snapshots.verify import at_work, newest_role, superseded_by
-from taskstate.storage.git.objects import leaves
 from taskstate.syntax import escaping
 from taskstate.syntax.edits import apply
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -23,7 +23,7 @@ from taskstate.writing.writer import change
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.model.delta_block import Delta, Snapshot
+    from taskstate.model.delta_block import Delta
     from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.snapshots.base import SnapshotBase
     from taskstate.snapshots.take import NewSnapshot
@@ -42,12 +42,8 @@ class AcceptedDrift(NamedTuple):
     files: Mapping[str, tuple[str, ...]]
 
 
-def resolve(
-    workspace: Workspace, task_id: str, note: str, request: Request, *, expect_tree: str = ""
-) -> Outcome[AcceptedDrift]:
+def resolve(workspace: Workspace, task_id: str, note: str, request: Request) -> Outcome[AcceptedDrift]:
     """Accept the working tree and HEAD as they are: reset drift budgets to 0, and record the note as an event.
-
-    With `expect_tree`, the id of a tree or its first digits, no other tree is accepted.
 
     Raises:
         TaskstateError: code "nothing-to-resolve": nothing differs from the snapshots; code "task-complete"; code
@@ -61,13 +57,15 @@ def resolve(
         blocks = blocks_of(loaded.document)
         created: list[NewSnapshot] = []
         with snapshot_base.snapshot_base(workspace, loaded.state.id, blocks.delta, head) as current:
-            drift.require_tree(current.tree, expect_tree, loaded.state.id, _look(workspace, loaded))
+            drift.require_tree(current.tree, request.expect_tree, loaded.state.id, _look(workspace, loaded))
             plan, delta = _plan(current, loaded, blocks)
             for role in plan.retaken:
                 created.append(
                     create_snapshot(current, loaded.state, delta, SnapshotRequest(role, request, clean=True))
                 )
                 delta = with_snapshots(delta, {role: created[-1].record})
+            if delta.left and not plan.retaken and not request.dry_run:
+                snapshot_base.keep(current, loaded.state.id)
             delta = with_left_tree(delta, current.tree, head)
         text = _settled(loaded, blocks, delta.values)
         events = [_event(role, plan, note, request) for role in plan.accepted or ("",)]
@@ -98,14 +96,18 @@ def _plan(current: SnapshotBase, loaded: Loaded, blocks: ToolBlocks) -> tuple[Ac
     delta = _with_base(current, loaded.state.id, blocks.delta)
     is_new_base = blocks.delta.base_commit is not None and delta.base_commit != blocks.delta.base_commit
     candidates = tuple(name for name in names if name in unresolved) or ((newest,) if newest else ())
+    left = blocks.delta.left if not candidates else None  # without roles it is what the last turn left
+    is_left = left is None or left.tree in {None, current.tree}
     # What a later role has edited, at work or done, belongs to its own snapshot, not to one of an earlier role.
     is_last = {each: not at_work(blocks, each, names) and not superseded_by(blocks, each, names) for each in candidates}
     affected = {name: snapshots[name] for name in candidates if name in snapshots and is_last[name]}
     retaken = tuple(name for name, each in affected.items() if each.tree != current.tree or is_new_base)
-    if not unresolved and not retaken and not is_new_base:
+    if not unresolved and not retaken and not is_new_base and is_left:
         message = f"nothing to resolve: the working tree is as it was left in task {loaded.state.id}"
         raise TaskstateError(message, help="go on with the work", code="nothing-to-resolve")
-    differing = {name: _differing(current, each) for name, each in affected.items()}
+    trees = {name: Earlier(str(each.tree), each.head, each) for name, each in affected.items()}
+    trees |= {"": Earlier(left.tree, left.head)} if left and left.tree else {}
+    differing = {name: _differing(current, loaded, each) for name, each in trees.items()}
     return AcceptedDrift(unresolved or retaken, retaken, str(delta.base_commit), differing), delta
 
 
@@ -132,15 +134,12 @@ def _is_left_behind(current: SnapshotBase, task_id: str, delta: Delta) -> bool:
         return True
 
 
-def _differing(current: SnapshotBase, snapshot: Snapshot) -> tuple[str, ...]:
-    """Return the paths that differ between a snapshot and the working tree; empty where its tree is not here."""
-    if not current.has(str(snapshot.tree), snapshot.head):
+def _differing(current: SnapshotBase, loaded: Loaded, then: Earlier) -> tuple[str, ...]:
+    """Return the paths that drifted since an earlier tree, without what is explained; empty where it is not here."""
+    if not current.has(then.tree, then.head):
         return ()
-    try:
-        entries = current.store.changes(str(snapshot.tree), current.tree)
-    except GitFailed:
-        return ()
-    return tuple(drift.quoted(each.path) for each in leaves(entries, current.workspace.is_ours))
+    found = compare_with_current(current, loaded, then, drift.TreeDifferences(loaded.state.id, ""))
+    return tuple(each.path for each in found.files or ())
 
 
 def _settled(loaded: Loaded, blocks: ToolBlocks, delta: Mapping[str, object]) -> str:

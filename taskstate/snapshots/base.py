@@ -238,11 +238,16 @@ def keep_current_tree(workspace: Workspace, loaded: Loaded) -> CurrentTree:
     """
     head, task_id = require_at_rest(workspace), loaded.state.id
     with snapshot_base(workspace, task_id, blocks_of(loaded.document).delta, head) as current:
-        if not packs.has_tree(workspace, task_id, current.tree):
-            changes = current.store.changes(current.store.tree_of(head), current.tree)
-            folder = packs.tree_folder(workspace, task_id, current.tree)
-            current.store.pack(sorted({*new_objects(changes), current.tree}), folder)()
+        keep(current, task_id)
         return CurrentTree(current.tree, head, git.branch(workspace.root))
+
+
+def keep(current: SnapshotBase, task_id: str) -> None:
+    """Keep among the artifacts of a task what HEAD lacks of a working tree that was read already."""
+    if not packs.has_tree(current.workspace, task_id, current.tree):
+        changes = current.store.changes(current.store.tree_of(current.head), current.tree)
+        folder = packs.tree_folder(current.workspace, task_id, current.tree)
+        current.store.pack(sorted({*new_objects(changes), current.tree}), folder)()
 
 
 _STATUS = ("status", "--porcelain=v2", "-z", "--untracked-files=no", "--no-renames", "--ignore-submodules=none")

@@ -22,6 +22,7 @@ from taskstate.snapshots.log_files import log_files
 from taskstate.storage.git import movement, worktree
 from taskstate.storage.git.objects import Store, leaves
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.workspace import open_turns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -65,15 +66,15 @@ class Explainer(_ExplainerFields):
         """The commits that HEAD has no more; None where the commit of then is not here."""
         return self.movement.lost if self.movement else None
 
-    def by(self, path: bytes) -> str:
-        """Return what explains that a file differs: commits, that it is a log, or a task's id; else an empty text."""
+    def by(self, path: bytes) -> tuple[str, str] | None:
+        """Return what explains that a file differs: commits, that it is a log, or a task's id and its open turn."""
         if self._came_by_commits(path):
-            return drift.COMMITS
+            return drift.COMMITS, ""
         if self._is_log(path):
-            return drift.LOG
+            return drift.LOG, ""
         if self._scope.inside and self._scope.covers(os.fsdecode(path)):
-            return ""
-        return next((task_id for task_id, paths in self._by_other_tasks.items() if path in paths), "")
+            return None
+        return next((task for task, paths in self._by_other_tasks.items() if path in paths), None)
 
     def _came_by_commits(self, path: bytes) -> bool:
         if self.movement is None or not self.movement.keeps_all or path not in self._touched:
@@ -143,10 +144,10 @@ class Explainer(_ExplainerFields):
     # Other tasks
 
     @cached_property
-    def _by_other_tasks(self) -> Mapping[str, frozenset[bytes]]:
-        """The files that other tasks changed in this tree, by the task's id."""
+    def _by_other_tasks(self) -> Mapping[tuple[str, str], frozenset[bytes]]:
+        """The files that other tasks changed in this tree, by the task's id, and behind them those of open turns."""
         workspace, own_id = self.current.workspace, self.loaded.state.id
-        found = {}
+        found, in_turns = dict[tuple[str, str], frozenset[bytes]](), dict[tuple[str, str], frozenset[bytes]]()
         for task_id in packs.tasks_with_artifacts(workspace):
             if task_id.casefold() == own_id.casefold():
                 continue
@@ -154,13 +155,17 @@ class Explainer(_ExplainerFields):
                 loaded = workspace.load(workspace.locate(task_id))
             except TaskstateError:
                 continue  # it is gone, or cannot be read, which `taskstate lint` reports
-            if loaded.state.status != COMPLETE:
-                found[task_id] = self._of_task(task_id, blocks_of(loaded.document).delta)
-        return found
+            if loaded.state.status == COMPLETE:
+                continue
+            delta, turn = blocks_of(loaded.document).delta, open_turns.of_document(loaded.document, loaded.state.id)
+            found[task_id, ""] = self._of_task(task_id, delta, tuple(self._spans(task_id, delta)))
+            if turn and turn.tree and packs.has_tree(workspace, task_id, turn.tree):
+                words = f"{turn.words}, last write {loaded.state.text('updated_at')}"
+                in_turns[task_id, words] = self._of_task(task_id, delta, ((turn.tree, self.current.tree),))
+        return found | in_turns
 
-    def _of_task(self, task_id: str, delta: Delta) -> frozenset[bytes]:
-        """Return the files that a task changed in its turns, and that are as it left them, or as it has them now."""
-        spans = tuple(self._spans(task_id, delta))
+    def _of_task(self, task_id: str, delta: Delta, spans: tuple[tuple[str, str], ...]) -> frozenset[bytes]:
+        """Return the files that a task changed from tree to tree, and that are as it left them, or has them now."""
         if not spans:
             return frozenset()
         place = self.current.scratch
@@ -179,13 +184,11 @@ class Explainer(_ExplainerFields):
         return paths
 
     def _spans(self, task_id: str, delta: Delta) -> Iterator[tuple[str, str]]:
-        """Yield the trees with which each turn of a task in this working tree began and ended; an open one ends now."""
-        workspace, base = self.current.workspace, self.current.base_tree(delta)
-        turn, left = delta.turn, delta.left
-        if turn and turn.tree and packs.has_tree(workspace, task_id, turn.tree):
-            yield turn.tree, self.current.tree
-        if left and left.tree and (left.start_tree or base) and packs.has_tree(workspace, task_id, left.tree):
-            yield left.start_tree or str(base), left.tree
+        """Yield the trees with which the turns of a task in this working tree began and ended, and its snapshots."""
+        workspace, base, left = self.current.workspace, self.current.base_tree(delta), delta.left
+        began = left and (left.start_tree or (None if delta.snapshots else base))
+        if left and left.tree and began and packs.has_tree(workspace, task_id, left.tree):
+            yield began, left.tree
         for snapshot in delta.snapshots.values():
             start = snapshot.start_tree or base
             if snapshot.tree and start and packs.artifact_state(workspace, snapshot) is Artifacts.WHOLE:

@@ -52,6 +52,7 @@ def changes_since(current: SnapshotBase, loaded: Loaded, then: Earlier, *, role:
     report = drift_report(compare_with_current(current, loaded, then._replace(snapshot=snapshot), found))
     stat, lines = _diff(current, tree)
     command = f"taskstate snapshot diff {loaded.state.id} --type now" + (f" --role {role}" if role else "")
+    report = report._replace(look=command)
     return Since(report, current.tree, current.head, stat, lines[:SHOWN], max(0, len(lines) - SHOWN), command)
 
 

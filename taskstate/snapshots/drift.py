@@ -81,11 +81,15 @@ class Check(NamedTuple):
 
 
 class Explained(NamedTuple):
-    """A file that differs from a snapshot and is no drift: `by` commits, a recorded log, or the task with this id."""
+    """A file that differs from a snapshot and is no drift: `by` commits, a recorded log, or the task with this id.
+
+    `turn` tells of that task's open turn, to which it is put down though nobody has recorded it yet.
+    """
 
     path: str
     change: ChangeKind
     by: str
+    turn: str = ""
 
 
 class DriftReport(NamedTuple):
@@ -95,7 +99,7 @@ class DriftReport(NamedTuple):
     were committed as they had been left, and `commits` what HEAD has got since, in words. Where a later role went on
     from the snapshot and is done, it has `superseded_by`, and `files` are those that this one left otherwise. `is_here`
     says whether this clone has had what was left: else nobody need have changed anything here. `tree` is the working
-    tree that was compared: drift can be accepted for no other.
+    tree that was compared: drift can be accepted for no other. `look` is the command that shows what differs.
     """
 
     drift: bool
@@ -111,6 +115,7 @@ class DriftReport(NamedTuple):
     superseded_by: str = ""
     is_here: bool = True
     tree: str = ""
+    look: str = ""
 
 
 def require_tree(tree: str | None, expected: str, task_id: str, look: str) -> None:

@@ -25,7 +25,7 @@ from taskstate.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from taskstate.snapshots.drift import TreeDifferences
+    from taskstate.snapshots.drift import Explained, TreeDifferences
     from taskstate.storage.git.movement import Commit
 
 
@@ -46,7 +46,12 @@ def drift_report(found: TreeDifferences) -> DriftReport:
         found.superseded_by,
         found.same_tree or found.artifacts is not Artifacts.ABSENT,
         found.tree,
+        f"taskstate snapshot diff {found.task_id} --role {found.role} --type now" if _has_diff(found) else "",
     )
+
+
+def _has_diff(found: TreeDifferences) -> bool:
+    return bool(found.files) and found.is_drift and found.artifacts is Artifacts.WHOLE
 
 
 def _notes(found: TreeDifferences) -> tuple[str, ...]:
@@ -63,7 +68,8 @@ def _notes(found: TreeDifferences) -> tuple[str, ...]:
     if found.committed and not found.held:
         told = f"{first_paths(found.committed)} ({_commits_of(found, found.committed)})"
         notes.append(f"committed since, as {found.role} left it: {told}")
-    notes += [_explanation(found, by) for by in sorted({each.by for each in found.explained})]
+    notes += [_explanation(found, by) for by in sorted({each.by for each in found.explained if not each.turn})]
+    notes += put_down(found.explained)
     if not (found.same_status or found.is_drift or found.commits or found.explained):
         notes.append(STAGED_OTHERWISE)
     if found.outside:
@@ -72,12 +78,21 @@ def _notes(found: TreeDifferences) -> tuple[str, ...]:
 
 
 def _explanation(found: TreeDifferences, by: str) -> str:
-    paths = tuple(each.path for each in found.explained if each.by == by)
+    paths = tuple(each.path for each in found.explained if each.by == by and not each.turn)
     if by == LOG:
         return f"the log of the checks, which is no drift: {first_paths(paths)}"
     if by != COMMITS:
         return f"task {by} changed, which is no drift: {first_paths(paths)}"
     return f"came in by commits, which is no drift: {first_paths(paths)} ({_commits_of(found, paths)})"
+
+
+def put_down(explained: Sequence[Explained]) -> tuple[str, ...]:
+    """Return which files nobody has recorded so far, and that count as the work of an open turn, by turn."""
+    by_turn = dict[str, list[str]]()
+    for each in explained:
+        if each.turn:
+            by_turn.setdefault(f"the open turn of task {each.by} ({each.turn})", []).append(each.path)
+    return tuple(f"put down to {turn}: {first_paths(by_turn[turn])}" for turn in sorted(by_turn))
 
 
 def _commits_of(found: TreeDifferences, paths: Sequence[str]) -> str:

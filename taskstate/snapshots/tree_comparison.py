@@ -150,7 +150,7 @@ class _Comparison(_ComparisonFields):
         told = drift.differences([each for each in entries if each.path in explained], _no_hash, _no_hash)
         found = found._replace(
             files=changed,
-            explained=tuple(Explained(each.path, each.change, explained[drift.unquoted(each.path)]) for each in told),
+            explained=tuple(Explained(each.path, each.change, *explained[drift.unquoted(each.path)]) for each in told),
             modes=drift.changed_modes(drifted),
         )
         found = self._with_circumstances(found)
@@ -232,7 +232,7 @@ class _Comparison(_ComparisonFields):
         drifted = tuple(each for path, each in sorted(differing.items()) if path not in explained)
         found = found._replace(
             files=drifted,
-            explained=tuple(Explained(path, differing[path].change, by) for path, by in sorted(explained.items())),
+            explained=tuple(Explained(path, differing[path].change, *by) for path, by in sorted(explained.items())),
             modes=tuple(each.path for each in drifted if each.change == "mode"),
             notes=(*found.notes, NO_DIFF, *_untold(untold)),
         )

@@ -26,6 +26,7 @@ from taskstate.syntax.edits import apply
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from taskstate.model.delta_block import Delta, Snapshot
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from taskstate.snapshots.drift import DriftReport
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Change, Request
+
+
+RESTORED = "drift-restored"  # event
 
 
 def verify(workspace: Workspace, task_id: str, role: str, request: Request, log: str = "") -> DriftReport:
@@ -45,7 +49,7 @@ def verify(workspace: Workspace, task_id: str, role: str, request: Request, log:
     """
     roles.require_role(role, workspace.config.roles)
     report = compare(workspace, workspace.load(workspace.locate(task_id)), role, log)
-    count(workspace, task_id, role, report, request)
+    count(report, (workspace, task_id, role), request)
     return report
 
 
@@ -83,20 +87,34 @@ def role_to_match(loaded: Loaded, names: tuple[str, ...]) -> str:
     return "" if blocks.role(last).status in {IN_PROGRESS, BLOCKED} else last
 
 
-def count(workspace: Workspace, task_id: str, role: str, report: DriftReport, request: Request) -> None:
-    """Add 1 to a role's drift budget, which only accepting the drift resets, where a report tells of drift.
+def count(
+    report: DriftReport, place: tuple[Workspace, str, str], request: Request, restored: Sequence[str] = ()
+) -> None:
+    """Add 1 to the drift budget of a role where a report tells of drift; `place` is workspace, task and role.
 
-    What was never in this clone has not drifted here.
+    Nothing else lowers it than accepting the drift, or putting files back: where none differs after that, it is 0, and
+    an event names those `restored`. What was never in this clone has not drifted here.
     """
-    if not report.drift or not report.is_here:
+    if not report.is_here or report.at_work or not (report.drift or restored):
         return
     from taskstate.writing.change import Change
+    from taskstate.writing.event_log import add_event
     from taskstate.writing.writer import change
+
+    workspace, task_id, role = place
 
     def job(loaded: Loaded) -> Change:
         blocks = blocks_of(loaded.document)
-        coordination = roles.with_role_values(blocks, {role: {"drift_budget": blocks.role(role).budget + 1}})
-        return Change(text=apply(loaded.document.text, set_front_matter(loaded.document, "coordination", coordination)))
+        budget = blocks.role(role).budget
+        if not report.drift and not budget:
+            return Change(text=loaded.document.text)
+        changed = {role: {"drift_budget": budget + 1 if report.drift else 0}}
+        coordination = roles.with_role_values(blocks, changed)
+        text = apply(loaded.document.text, set_front_matter(loaded.document, "coordination", coordination))
+        if report.drift:
+            return Change(text=text)
+        text, before = add_event(workspace, text, request.metadata.event(RESTORED, role=role, files=list(restored)))
+        return Change(text=text, before=before)
 
     change(workspace, task_id, job, request)
 

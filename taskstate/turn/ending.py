@@ -5,6 +5,7 @@ from __future__ import annotations
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import delta_block, roles
+from taskstate.model.delta_block import Left
 from taskstate.model.session_texts import HANDED_OVER
 from taskstate.model.statuses import DONE, PENDING
 from taskstate.model.write_metadata import blocks_of, set_front_matter, with_event
@@ -244,9 +245,12 @@ def _closed(loaded: Loaded, role: str, ending: Ending) -> Change:
         raise TaskstateError(
             message, help="look at them (`git status`), then give the command again", code="tree-changed"
         )
-    start = (delta.left and delta.left.start_tree) or ending.turn.tree
-    goes_on = start if ending.asked.ending == PAUSE else None
-    delta = delta_block.with_left(delta_block.with_turn(delta, None), ending.where.left(goes_on))
+    turn, asked = ending.turn, ending.asked
+    start = (delta.left and delta.left.start_tree) or turn.tree
+    left = ending.where.left(start if asked.ending == PAUSE or not role else None)
+    if asked.ending == ABANDON and turn.tree:  # nobody answers for what it changed
+        left = Left(turn.tree, turn.head, turn.branch, start)
+    delta = delta_block.with_left(delta_block.with_turn(delta, None), left)
     if role and ending.where.tree and ending.asked.ending == DONE_ENDING:
         delta = delta_block.with_last_seen(delta, role, ending.where.tree)
     return Change(text=apply(loaded.document.text, set_front_matter(loaded.document, "delta", delta.values)))

@@ -243,6 +243,7 @@ def _require_possible(call: TurnRequest, loaded: Loaded, role: str, asked: Finis
     """
     require_open(loaded.state)
     snapshot_base.require_no_git_operation(call.workspace)
+    _require_sent_back(loaded, asked, call.workspace.config.roles)
     if asked.send_back and not role:
         message = "--send-back goes with the turn of a role, and this one has none"
         raise TaskstateError(message, help="leave it out; the next turn begins with your next steps", code="usage")
@@ -256,6 +257,21 @@ def _require_possible(call: TurnRequest, loaded: Loaded, role: str, asked: Finis
         gaps = "; ".join(f"finding {each.number} has no answer: {each.text}" for each in unanswered)
         flags = " ".join(f'--answer {each.number}="WHAT WAS DONE"' for each in unanswered)
         raise TaskstateError(f"task {loaded.state.id}: {gaps}", help=f"add {flags}", code="findings-open")
+
+
+def _require_sent_back(loaded: Loaded, asked: FinishRequest, names: tuple[str, ...]) -> None:
+    """Refuse to keep a finding without giving the work back to the role that has to answer it.
+
+    Raises:
+        TaskstateError: code "findings-open".
+    """
+    kept = (name for name in names if any(each.number in asked.keep for each in _findings(loaded, name)))
+    back, task_id = next(kept, ""), loaded.state.id
+    if back and (asked.send_back not in names or names.index(back) < names.index(asked.send_back)):
+        message = f"task {task_id}: a finding that is kept is not settled, so {back} gets the work back"
+        numbers = ",".join(map(str, asked.keep))
+        cure = f"send it back: `taskstate finish {task_id} --send-back {back} --keep {numbers}`; or leave --keep out"
+        raise TaskstateError(message, help=cure, code="findings-open")
 
 
 def _unproved(asked: FinishRequest, checks: Checks) -> tuple[str, ...]:

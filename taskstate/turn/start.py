@@ -65,8 +65,7 @@ _ATTEMPTS = 3
 class StartRequest(NamedTuple):
     """How a turn is to begin: the role, the agent's name, the budget of the brief, and what is accepted, with why.
 
-    With `expect_tree` no other working tree is accepted. `log` has the results of the validation commands, for the
-    baseline.
+    `log` has the results of the validation commands, for the baseline.
     """
 
     role: str = ""
@@ -75,7 +74,6 @@ class StartRequest(NamedTuple):
     take_over: str = ""
     accept_stale: str = ""
     accept_drift: str = ""
-    expect_tree: str = ""
     log: bytes | None = None
 
 
@@ -187,7 +185,7 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
         earlier = _begun_with(turn) if turn and (resumes or taken) else left_before(blocks.delta, role, names)
         seen = look(workspace, loaded, _with_log(earlier, asked.log))
         since = seen.changes.since
-        require_tree(seen.where.tree, asked.expect_tree, loaded.state.id, since.command if since else "git status")
+        require_tree(seen.where.tree, request.expect_tree, loaded.state.id, since.command if since else "git status")
     if not resumes:
         with obstacles.collected("--take-over"):
             _require_free(call, loaded.state, turn, asked)

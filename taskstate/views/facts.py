@@ -31,7 +31,7 @@ _TWICE = 2  # answers that did not settle a finding
 
 
 class SentBack(NamedTuple):
-    """A finding that was answered at least twice and is open again; `at` is the time of the last answer, if known."""
+    """A finding that was answered at least twice and is open again; `at` is when it was sent back, if known."""
 
     number: int
     role: str
@@ -61,6 +61,7 @@ class _Facts(NamedTuple):
     handoff: str
     is_claimed: bool
     is_sealed: bool
+    blocked_at: str
 
 
 class Facts(_Facts):
@@ -70,6 +71,7 @@ class Facts(_Facts):
     session says. `drifted` roles wait for somebody to accept what
     became of their work; `left` is the tree to compare with while nobody is at work. `commands` are its own checks.
     Nothing is left to do where it `is_done`. A claim `is_claimed` that nobody has confirmed; its context `is_sealed`.
+    `blocked_at` is when a command blocked it last.
     """
 
     @classmethod
@@ -102,6 +104,7 @@ def facts_of(workspace: Workspace, loaded: Loaded) -> Facts:
         handoff=blocks.handoffs.open or "",
         is_claimed=events[-1:] == [CLAIMED],
         is_sealed=blocks.context.seal is not None,
+        blocked_at=blocks.blocked_at,
     )
 
 
@@ -118,11 +121,13 @@ def _sent_back(loaded: Loaded, blocks: ToolBlocks) -> Iterator[SentBack]:
             own = {"finding": each.number, "role": role.name}
             entries = [event.entry for event in blocks.audit.events if event.event == ANSWERED]
             told = [entry for entry in entries if isinstance(entry, dict) and own.items() <= entry.items()]
-            begin = f"{FINDING_VERBS[1]} {each.number} ("
-            lines = (line for session in loaded.state.sessions for line in session.values(FINDINGS))
-            answers = len(told) + sum(line.startswith(begin) for line in lines)
+            at, begin = [str(entry.get("at")) for entry in told], f"{FINDING_VERBS[1]} {each.number} ("
+            lines = [(line, session.time) for session in loaded.state.sessions for line in session.values(FINDINGS)]
+            answers = len(told) + sum(line.startswith(begin) for line, _ in lines)
+            kept = f"{FINDING_VERBS[2]} {each.number}:"
+            at += [f"{time.replace(' ', 'T')}:00Z" for line, time in lines if time and line.startswith(kept)]
             if answers >= _TWICE:
-                yield SentBack(each.number, role.name, each.text, answers, str(told[-1].get("at")) if told else "")
+                yield SentBack(each.number, role.name, each.text, answers, max(at, default=""))
 
 
 def _commands(loaded: Loaded) -> tuple[str, ...]:

@@ -46,6 +46,7 @@ _EVENTS: Mapping[str, tuple[str, str]] = {
     "finding-cleared": (FINDING, "{finding} cleared: {text}"),
     "role-reopened": (ROLE, "{role} reopened"),
     "drift-accepted": (DRIFT, "accepted in {files}"),
+    "drift-restored": (DRIFT, "put back as {role} left it: {files}"),
     "committed-as-left": (COMMIT, "committed as it was left: {files}"),
     "turn-taken-over": (TURN, "taken over from {from}"),
     "turn-paused": (TURN, "paused"),

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from taskstate.views.facts import Facts
     from taskstate.views.repository import Repository, Tree
+    from taskstate.workspace.open_turns import OpenTurn
     from taskstate.writing.notices import Told
 
 DAMAGED, DRIFT, TRUST, SENT_BACK = "damaged", "drift", "trust", "sent back"
@@ -110,25 +111,39 @@ def _of_task(shown: Shown, now: str) -> Iterator[Need]:
         text = f"finding {each.number} was answered {_times(each.answers)}, and is open again"
         show, take = f"role show {task.id}", f"role unblock {task.id} {each.role} --finding {each.number}"
         yield _need(SENT_BACK, shown, text, show, take, since=each.at or task.updated, detail=each.text)
-    turn = shown.turn
-    if turn and _is_older(since := max(task.updated, turn.started_at), now, _SILENT_AFTER):
-        who = turn.agent or "somebody"
-        text = f"{who}{f', {turn.role},' if turn.role else ''} has an open turn and has not written"
-        why = quoted(f"{who} is silent")
-        take = f"finish {task.id} --take-over {why} --abandon --note {why}"
-        yield _need(SILENT, shown, text, f"show {task.id}", take, since=since, detail=facts.words)
+    if shown.turn and _is_older(since := max(task.updated, shown.turn.started_at), now, _SILENT_AFTER):
+        yield _silent(shown, shown.turn, since, facts.words)
     if task.status == IS_BLOCKED and _waits_for_nobody(shown):
         text = task.blocked or facts.words or "no reason is recorded"
-        yield _need(BLOCKED, shown, text, f"show {task.id}", f"edit {task.id} --unblocked", since=task.updated)
+        since = facts.blocked_at or task.updated
+        yield _need(BLOCKED, shown, text, f"show {task.id}", f"edit {task.id} --unblocked", since=since)
     for decision in facts.proposed:
         text = f"AD-{decision.number} is proposed: {decision.title}"
         accept = f"permanent decide {task.id} --accept {decision.number}"
         look = f'show {task.id} --section "Architecture Decisions"'
-        yield _need(DECISION, shown, text, look, accept, since=decision.at or task.updated)
+        reject = f'permanent decide {task.id} --reject {decision.number} --rationale "WHY"'
+        yield _need(DECISION, shown, text, look, accept, reject, since=decision.at or task.updated)
     if facts.is_done:
         text = "criteria and features are met, and the task is open"
         yield _need(READY, shown, text, f"complete {task.id} --dry-run", since=task.updated)
     yield from _counted(shown, facts, now)
+
+
+def _silent(shown: Shown, turn: OpenTurn, since: str, words: str) -> Need:
+    """Return the need of a turn in which nobody writes, with the files that count as its work meanwhile."""
+    who, task = turn.agent or "somebody", shown.task.id
+    role, why, look = f", {turn.role}," if turn.role else "", quoted(f"{who} is silent"), f"show {task}"
+    text = f"{who}{role} has an open turn and has not written"
+    try:
+        found = _difference(shown)
+    except TaskstateError:  # without git nobody can tell
+        found = None
+    if found and found.paths:
+        verb = "is" if len(found.paths) == 1 else "are"
+        text = f"{who}{role} is silent: {drift.first_paths(found.paths)} {verb} put down to the turn"
+        look = found.command.removeprefix("taskstate ")
+    take = f"finish {task} --take-over {why} --abandon --note {why}"
+    return _need(SILENT, shown, text, look, take, since=since, detail=words)
 
 
 def _counted(shown: Shown, facts: Facts, now: str) -> Iterator[Need]:
@@ -236,8 +251,8 @@ def _drift(shown: Shown, drifted: Sequence[str], now: str) -> Iterator[Need]:
     elif found and (found.paths or drifted):
         what = f"{drift.first_paths(found.paths)} {'is' if len(found.paths) == 1 else 'are'}" if found.paths else ""
         resolve = f'snapshot resolve {task.id} --expect-tree {now[: drift.TREE_DIGITS]} --note "WHY"'
-        accept = [resolve] if now and found.role in roles else []
-        text = f"{what or 'the tree is'} not what {found.who} left"
+        accept = [resolve] if now and found.role in {"", *roles} else []
+        text = f"{what or 'the tree was'} not what {found.who} left"
         since, detail = _newest_change(shown, found.paths) or task.updated, ", ".join(found.paths)
         yield _need(DRIFT, shown, text, found.command.removeprefix("taskstate "), *accept, since=since, detail=detail)
 

@@ -31,7 +31,8 @@ else:
 class Request(NamedTuple):
     """How a write is to be made.
 
-    `metadata` says who makes it and when. `expect` is the revision that the file must still have; empty for any. With
+    `metadata` says who makes it and when. `expect` is the revision that the file must still have; empty for any, and
+    `expect_tree` the working tree for which drift is accepted, by its id or the first digits of that. With
     `dry_run` nothing is written. `reseal` accepts blocks owned by the tool that were edited by hand, and seals them
     again. `force_secrets` writes text that looks like a credential, with a warning and an entry in the audit.
     `even_dropped` changes a task that was dropped, too, which is refused otherwise. `known` is the file as it was read
@@ -40,6 +41,7 @@ class Request(NamedTuple):
 
     metadata: WriteMetadata
     expect: str = ""
+    expect_tree: str = ""
     dry_run: bool = False
     reseal: bool = False
     force_secrets: bool = False

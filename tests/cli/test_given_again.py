@@ -23,13 +23,13 @@ COMMANDS = (
     ("phase", "tried", TASK, "build", "--approach", "A", "--result", "R"),
     ("role", "set", TASK, "implementer", "--status", "in_progress"),
     ("role", "block", TASK, "implementer", "--finding", "It is slow"),
-    ("qa", "record", TASK, "--from", "app.log", "--note", "WHY"),
+    ("qa", "record", TASK, "--from", "app.log", "--note", "late"),
     ("handoff", "new", TASK, "--action", "Write it", "--file", "app.py", "--location", "main", "--goal", "it prints"),
     ("handoff", "accept", TASK),
     ("context", "init", TASK),
-    ("drop", TASK, "--note", "WHY"),
-    ("reopen", TASK, "--note", "WHY"),
-    ("complete", TASK, "--force", "--note", "WHY"),
+    ("drop", TASK, "--note", "late"),
+    ("reopen", TASK, "--note", "late"),
+    ("complete", TASK, "--force", "--note", "late"),
 )
 _METADATA = re.compile(r"(?m)^.*(updated_at|revision|update_count|seal|tested_at|git_head).*\n")
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.support.cures import filled
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -36,7 +38,7 @@ def test_it_carries_the_repository_and_the_actor(
     if flags:
         said = said._replace(err=json.loads(said.out)["error"])
     assert named(said, "reopen") == ["reopen", "101", "--note", "WHY", *where, "--actor", "b o"]
-    cli.ok(*named(said, "reopen"))
+    cli.ok(*filled(shlex.join(named(said, "reopen"))))
     assert "updated_by: b o" in place.text
     assert named(cli("show", "7", *where), "list") == ["list", *where]
 

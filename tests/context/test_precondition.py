@@ -56,7 +56,7 @@ def test_each_refuses_what_the_others_refuse(cli: Cli, fault: object, said: str)
         assert said in error, words
         cure = "start 101 --role implementer --accept-stale" if words[0] == "start" else "context rebuild 101 --note"
         assert f'`taskstate {cure} "WHY"` seals what is there' in error
-    cli.ok("context", "rebuild", TASK, "--note", "WHY")
+    cli.ok("context", "rebuild", TASK, "--note", "read it")
     for words in ASKING[1:]:
         assert cli(*words).err == ""
 
@@ -92,4 +92,4 @@ def test_start_names_one_command_that_passes_all_that_can_be_accepted(cli: Cli) 
     assert error.count(f"`{command}`") == 2, error
     refused = cli("start", TASK, "--accept-stale", "read it").err
     assert "`taskstate start 101 --role reviewer --accept-stale 'read it' --accept-drift \"WHY\"`" in refused
-    cli.ok("start", TASK, "--role", "reviewer", "--accept-stale", "WHY", "--accept-drift", "WHY")
+    cli.ok("start", TASK, "--role", "reviewer", "--accept-stale", "read it", "--accept-drift", "mine")

@@ -122,6 +122,8 @@ def test_fields_that_do_not_go_together_are_refused() -> None:
     assert "one of --evidence, --run, --commit is missing" in refusal("feature pass", **proof)
     assert "--evidence does not go with --run" in refusal("feature pass", **proof, evidence="x", run="y")
     assert refusal("finish", id="1", waive=["test"]) == '--waive needs --note: say why: --note "WHY"'
+    assert refusal("drop", id="1", note="WHY") == "--note 'WHY' is a blank to fill in: put your own words in its place"
+    assert "is a blank to fill in" in refusal("finish", id="1", answer=["1=WHAT WAS DONE"])
     assert refusal("start", id="1", agent="") == "--agent is empty: say which one, or leave the flag out"
     assert refusal("finish", id="1", check=["x"]) == "--check x is no number: they are counted from 1"
 

@@ -52,6 +52,16 @@ def test_an_heir_and_its_ancestor_name_each_other(shared: SharedContext) -> None
     assert shared.cli("lint").status == 0
 
 
+def test_a_rejected_decision_has_one_in_its_place_that_says_why(shared: SharedContext) -> None:
+    """A file knows no rejected ones; nobody has to do anything about what was only proposed."""
+    add(shared, "Tokens")
+    assert "AD-2 says why 1 is rejected" in decide(shared, "--reject", "1", "--rationale", "They leak.")
+    first, second = permanent.decisions(shared.state)
+    assert (first.status, first.heir, second.status, second.title) == (SUPERSEDED, 2, ACCEPTED, "Rejected: Tokens")
+    assert (shared.log[0].level, "They leak." in shared.section("Architecture Decisions")) == (COSMETIC, True)
+    assert shared.cli("lint").status == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -60,7 +70,10 @@ def test_an_heir_and_its_ancestor_name_each_other(shared: SharedContext) -> None
         (("--accept", "1"), "is superseded by AD-2"),
         (("--accept", "2", "--supersedes", "2"), "cannot supersede itself"),
         (("--title", "T"), "--decision is missing"),
-        ((), "give either --title or --accept"),
+        ((), "one of --title, --accept, --reject is missing"),
+        (("--title", "T", "--decision", "D", "--accept", "2"), "--title does not go with --accept"),
+        (("--reject", "2"), "--reject needs --rationale"),
+        (("--reject", "2", "--rationale", "slow"), "AD-2 is accepted, and no proposal"),
         (("--title", "T", "--decision", "D", "--supersedes", "1"), "is superseded by AD-2 already"),
         (("--title", "T\nU", "--decision", "D"), "several lines"),
         (("--title", "T", "--decision", "## D"), "another section"),

@@ -319,6 +319,8 @@ def test_a_reopened_role_takes_the_later_ones_back(work: Work) -> None:
     work.hand_on("implementer", "a = 2\n")
     work.hand_on("reviewer", "a = 3\n")
     work.call(role_changes.block, "validator", "it is slow")
+    call = (work.place.workspace, TASK, "implementer", "too slow", work.place.request()._replace(expect_tree="0" * 12))
+    assert refusal(lambda: role_changes.reopen(*call)).code == "tree-changed"
     outcome = work.call(role_changes.reopen, "implementer", "too slow")
     assert outcome.notes == ("reviewer is pending again", "validator is pending again")
     values = work.values

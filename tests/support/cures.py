@@ -19,6 +19,7 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from taskstate.operations.arguments import BLANKS
 from taskstate.operations.index import COMMANDS, operations_of
 
 if TYPE_CHECKING:
@@ -83,6 +84,11 @@ def is_literal(cure: str) -> bool:
     return not _BLANK.search(re.sub(r'"[^"]*"', "", cure))
 
 
+def filled(command: str) -> list[str]:
+    """Return the words of a command that was printed, with something in the place of each blank."""
+    return ["because" if each in BLANKS else each for each in shlex.split(command)]
+
+
 def _said(words: tuple[str, ...], status: int, text: str) -> Iterator[Said]:
     """Yield what was refused, and each finding, that names a command; the command that was refused is none."""
     if {"--dry-run", "--format", "--format=json", "--root"} & {*words}:
@@ -119,7 +125,7 @@ def fault(said: Said, cwd: Path, stdin: bytes) -> str:
             at = copy / cwd.relative_to(root)
             return subprocess.run(command, cwd=at, input=stdin, capture_output=True, check=False, timeout=120)
 
-        steps = [shlex.split(command)[1:] for command in said.cure.split(" && ")]
+        steps = [filled(command)[1:] for command in said.cure.split(" && ")]
         for step in steps:
             done = run(step)
             if done.returncode not in {0, 1}:

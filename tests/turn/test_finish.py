@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import sys
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import pytest
 
 from taskstate.merge.front_matter import front_matter_text
 from taskstate.workspace.workspace import Workspace
+from tests.support.cures import filled
 from tests.support.place import TASK, tree
 from tests.support.turns import CHECK, FAILING, FINDING, PASSING
 
@@ -94,7 +94,7 @@ def test_another_agent_ends_no_turn_without_a_word(turns: Turns, other: tuple[st
     assert turns.turn["agent"] == "ann"
     command = re.search(r"`taskstate (finish [^`]+)`", error)
     assert command
-    turns.cli.ok(*shlex.split(command[1]), *other)
+    turns.cli.ok(*filled(command[1]), *other)
     assert (turns.turn, turns.role("implementer"), turns.events[-1]) == (None, "done", "turn-taken-over")
     assert "Stepped in." in turns.place.text
     assert not [*turns.place.root.rglob("session-*.json")]
@@ -108,7 +108,7 @@ def test_a_kept_session_that_was_recorded_is_left_out(turns: Turns) -> None:
     turns.start()
     found = re.search(r"`taskstate (finish [^`]+)`", turns.fails("Stepped in.", *BOB, status=2).err)
     assert found
-    words, answer = shlex.split(found[1]), ("--answer", "1=It is fast")
+    words, answer = filled(found[1]), ("--answer", "1=It is fast")
     assert "finding 1 has no answer" in turns.cli(*words).err
     assert "leave --from out" in turns.cli(*words, *answer).err
     at = words.index("--from")
@@ -353,6 +353,30 @@ def test_a_turn_that_is_given_up(turns: Turns) -> None:
     assert turns.place.text == before
 
 
+def test_a_turn_answers_for_what_changed_in_it_alone(turns: Turns) -> None:
+    """What was there before it is drift of another task; so is again what an abandoned one changed, and is named."""
+    turns.build()
+    verify, other = ("snapshot", "verify", TASK, "--role", "implementer", "--dry-run"), ("102", "--agent", "bob")
+    turns.place.new("102")
+    turns.place.write("src/b.py", "by hand\n")
+    turns.cli.ok("start", *other)
+    turns.place.write("src/c.py", "bob's\n")
+    notes = turns.cli.json(*verify, status=1)["notes"]
+    assert [each.partition(" (")[0] for each in notes] == ["put down to the open turn of task 102"]
+    turns.cli.ok("finish", *other, *turns.words("Wrote it."))
+    told = turns.cli.json(*verify, status=1)
+    assert [each["path"] for each in (*told["files"], *told["explained"])] == ["src/b.py", "src/c.py"]
+    turns.cli.ok("start", *other)
+    turns.place.write("src/d.py", "half\n")
+    assert [each["path"] for each in turns.cli.json(*verify, status=1)["files"]] == ["src/b.py"]
+    turns.cli.ok("finish", *other, "--abandon", "--note", "wrong way")
+    assert [each["path"] for each in turns.cli.json(*verify, status=1)["files"]] == ["src/b.py", "src/d.py"]
+    assert "src/d.py" in turns.cli.ok("snapshot", "diff", "102", "--type", "now")
+    assert "src/d.py is not what the last turn left" in turns.cli.ok("status")
+    turns.cli.ok("snapshot", "resolve", "102", "--note", "half is fine")
+    assert "src/d.py" not in turns.cli.ok("status")
+
+
 def test_work_is_sent_back_and_answered(turns: Turns) -> None:
     """The next start is of the earlier role, begins with the finding, and is done only when it has an answer."""
     turns.build()
@@ -378,7 +402,16 @@ def test_a_finding_that_is_kept_is_answered_again(turns: Turns) -> None:
     turns.start()
     turns.finish("Tried.", "--answer", "1=no time")
     turns.start()
-    turns.finish("Read it again.", *FINDING[:2], "--finding", "It is long", "--keep", "1")
+    cure = "taskstate finish 101 --send-back implementer --keep 1"
+    assert f"`{cure}`" in turns.fails("Read it again.", "--keep", "1").err
+    assert f"`{cure}`" in turns.cli.refused("finish", TASK, "--pause", "--keep", "1")
+    assert (turns.role("reviewer"), turns.turn["role"]) == ("in_progress", "reviewer")
+    turns.cli.ok(*cure.split()[1:])
+    assert (turns.role("implementer"), turns.role("reviewer")) == ("in_progress", "pending")
+    turns.start()
+    turns.finish("Tried again.", "--answer", "1=no time")
+    turns.start()
+    turns.finish("And again.", *FINDING[:2], "--finding", "It is long", "--keep", "1")
     said = turns.start()
     assert "It is slow" in said
     assert "It is long" in said
@@ -427,7 +460,7 @@ def test_a_last_turn_that_did_not_complete(turns: Turns) -> None:
     text = turns.place.text
     for command in (record, block, complete):
         turns.place.text = text
-        turns.cli.ok(*command.split())
+        turns.cli.ok(*filled(command))
         assert "TS406" not in turns.cli("lint").out
     assert turns.place.state.status == "complete"
 
@@ -453,6 +486,7 @@ def test_what_completion_misses_leaves_the_turn_open(turns: Turns) -> None:
         ("--pause", "--abandon"),
         ("--complete", "--send-back", "implementer", "--finding", "x"),
         ("--send-back", "implementer"),
+        ("--send-back", "implementer", "--finding", "WHAT"),
         ("--finding", "x"),
         ("--output", "-"),
         ("--check", "one"),

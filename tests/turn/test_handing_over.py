@@ -269,7 +269,7 @@ def test_a_pause_without_commands_wants_evidence(turns: Turns) -> None:
     """Nothing can prove the feature, and the cure that is named works with the same words."""
     turns.start()
     assert '--evidence "HOW"' in turns.fails("Half.", "--pause", "--pass", "jwt-1").err
-    turns.finish("Half.", "--pause", "--pass", "jwt-1", "--evidence", "HOW")
+    turns.finish("Half.", "--pause", "--pass", "jwt-1", "--evidence", "by hand")
     assert (turns.sessions, turns.turn, '"passes": true' in turns.place.text) == (1, None, True)
 
 

@@ -76,7 +76,7 @@ CASES: Mapping[str, tuple[str, str, str, str, str]] = {
     needs.DRIFT: (
         BEFORE_AUDIT,
         "coordination: {implementer: {status: done, drift_budget: 1}}\naudit:\n",
-        "the tree is not what implementer left",
+        "the tree was not what implementer left",
         "2026-01-31T12:02:00Z",
         "snapshot verify 101 --role implementer",
     ),
@@ -94,6 +94,19 @@ def test_what_a_file_says_needs_a_person(place: Place, kind: str) -> None:
     assert words in need.text
     assert not since or need.since == since
     assert need.actions[0].startswith(f"taskstate {action}")
+
+
+def test_what_was_blocked_or_sent_back_is_as_old_as_that(place: Place) -> None:
+    """A later write of the file makes nothing younger: an event, or the session of the turn, says when it was."""
+    event = '    - {at: "2026-01-31T12:30:00Z", event: blocked, note: no key}\n'
+    change(place, "status: in_progress", "status: blocked")
+    change(place, BEFORE_AUDIT, f"{FINDING}audit:\n  events:\n{event}{ANSWERED * 2}")
+    assert [each.since for each in found(place)] == ["2026-01-31T12:30:00Z", "2026-01-31T13:00:00Z"]
+    entry = "### Session 2 - 2026-01-31 15:07\n\n**What I did:** x\n\n**Findings:** not settled 1: no test\n"
+    change(place, "### Session 1 ", f"{entry}\n### Session 1 ")
+    assert [(each.kind, each.since) for each in found(place) if each.kind == needs.SENT_BACK] == [
+        (needs.SENT_BACK, "2026-01-31T15:07:00Z")
+    ]
 
 
 def test_checks_that_nobody_allowed_are_told_once(place: Place) -> None:
@@ -128,8 +141,9 @@ def test_a_proposed_decision_needs_a_person(place: Place) -> None:
     assert need.actions == (
         'taskstate show 1 --section "Architecture Decisions"',
         "taskstate permanent decide 1 --accept 2",
+        'taskstate permanent decide 1 --reject 2 --rationale "WHY"',
     )
-    decide.decide(place.workspace, "1", decide.Choice(number=2), place.request())
+    decide.decide(place.workspace, "1", decide.Choice(rationale="slow", supersedes=2, rejects=True), place.request())
     assert listed(place) == []
 
 

@@ -52,8 +52,11 @@ def test_a_day_of_two_roles(cli: Cli, place: GitPlace) -> None:
     restore = "`taskstate snapshot verify 101 --role implementer --restore a.txt`"
     assert f"what to do: put files back by {restore}" in drifted.out
     assert "is not what implementer left, and nobody has resolved that" in cli.refused(*TAKE)
+    resolve = ("snapshot", "resolve", "101", "--note", "mine")
     assert "put back a.txt" in cli.ok(*VERIFY, "--restore", "a.txt")
-    assert "accepted as it is\n" in cli.ok("snapshot", "resolve", "101", "--note", "put back")
+    assert "nothing to resolve" in cli.refused(*resolve)
+    place.write("src/b.py", "by hand\n")
+    assert "accepted as it is; snapshot of implementer taken anew\n" in cli.ok(*resolve)
     place.write("a.txt", "reviewed\n")
     assert "reviewer taken" in cli.ok("snapshot", "take", "101", "--role", "reviewer")
     assert "+reviewed" in cli.ok("snapshot", "diff", "101", "--role", "reviewer", "--type", "incremental")
@@ -258,10 +261,14 @@ def test_drift_is_accepted_for_the_tree_that_was_shown_alone(cli: Cli, place: Gi
 
 
 def test_what_is_put_back_names_where_the_bytes_are_that_it_replaced(cli: Cli, place: GitPlace) -> None:
-    """They come out again byte for byte."""
+    """They come out byte for byte; where nothing differs any more, no drift is told, and the log names the file."""
     cli.ok(*TAKE)
     place.write("a.txt", b"by hand\r\n\xff")
+    assert "what changed: `taskstate snapshot diff 101 --role implementer --type now`" in cli(*VERIFY).out
+    assert "drift" in cli.ok("status")
     said = cli.ok(*VERIFY, "--restore", "a.txt")
+    assert "drift" not in cli.ok("status")
+    assert "put back as implementer left it: a.txt" in cli.ok("log", "101")
     own_id = said.partition("`taskstate doctor kept show ")[2].partition("`")[0]
     command = [sys.executable, "-m", "taskstate", "doctor", "kept", "show", own_id]
     assert subprocess.run(command, cwd=place.root, capture_output=True, check=True).stdout == b"by hand\r\n\xff"
