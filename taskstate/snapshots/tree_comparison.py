@@ -53,14 +53,22 @@ class Earlier(NamedTuple):
     log: str = ""
 
 
-def compare_trees(workspace: Workspace, loaded: Loaded, earlier: Earlier, found: TreeDifferences) -> TreeDifferences:
-    """Return how the working tree differs from an earlier one, added to `found`; the git trees decide.
+def compare_trees(
+    workspace: Workspace,
+    loaded: Loaded,
+    earlier: Earlier,
+    found: TreeDifferences,
+    read: SnapshotBase | None = None,
+) -> TreeDifferences:
+    """Return how the working tree, if it was not `read` already, differs from an earlier one, added to `found`.
+
+    The git trees decide.
 
     Raises:
         TaskstateError: the repository cannot be compared.
     """
-    head, delta = snapshot_base.require_at_rest(workspace), blocks_of(loaded.document).delta
-    with snapshot_base.snapshot_base(workspace, loaded.state.id, delta, head) as current:
+    head, delta = read.head if read else snapshot_base.require_at_rest(workspace), blocks_of(loaded.document).delta
+    with snapshot_base.snapshot_base(workspace, loaded.state.id, delta, head, read) as current:
         return compare_with_current(current, loaded, earlier, found)
 
 

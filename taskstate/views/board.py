@@ -105,7 +105,8 @@ def columns(
     tasks = [each.task for each in newest.values()]
     ready = {each.task.id.casefold(): (place, each) for place, each in enumerate(in_order(tasks, len(tasks)).ready)}
     waiting = {each.task.id.casefold(): each.why for each in waiting_of(tasks)}
-    needed = {(each.task, each.branch): each.kind for each in reversed(found) if each.is_listed}
+    listed = [each for each in reversed(found) if each.is_listed]
+    needed = {(task, each.branch): each.kind for each in listed for task in (each.task, *each.others)}
     filled: dict[str, list[tuple[int, Card]]] = {name: [] for name in names or _USUAL}
     hidden = 0
     begin = _week_before(now)
