@@ -46,8 +46,9 @@ def look(call: Call) -> tuple[Repository, tuple[Need, ...]]:
     """Return the tasks of all worktrees, and what needs a person; what cannot be read is told besides."""
     from taskstate.views import needs, repository
 
-    root, workspace = call.conditions.root, call.workspace
-    found = repository.read(workspace, f" --root {quoted(str(workspace.root))}" if root else "")
+    given, workspace = call.conditions, call.workspace
+    flags = f" --root {quoted(str(workspace.root))}" if given.root else ""
+    found = repository.read(workspace, f"{flags} --config {quoted(given.config)}" if given.config else flags)
     told = ((f"{each.tree.name}: " if each.tree.name else "") + each.problem for each in found.tasks if each.problem)
     call.report_all_damage(tuple(told))
     return found, needs.needs(found, call.now(), call.told)

@@ -241,9 +241,14 @@ def _drifts(tree: Tree, own: Iterable[Shown]) -> Iterator[Need]:
         if facts.drifted or (now and facts.left != now):
             for each in _drift(shown, facts.drifted, now):
                 same.setdefault((each.text, each.detail or each.task, each.branch), []).append(each)
-    for first, *more in same.values():
-        others = tuple(each.task for each in more)
-        yield first._replace(text=f"{first.text}, and so in {first_of(others, 2)}", others=others) if more else first
+    yield from map(_once, same.values())
+
+
+def _once(same: Sequence[Need]) -> Need:
+    """Return the first of needs that are the same, with the tasks of the others."""
+    first, *more = same
+    others = tuple(each.task for each in more)
+    return first._replace(text=f"{first.text} (and so of {first_of(others, 2)})", others=others) if more else first
 
 
 def _drift(shown: Shown, drifted: Sequence[str], now: str) -> Iterator[Need]:
@@ -298,9 +303,10 @@ def _untrusted(tree: Tree, own: Sequence[Shown]) -> Iterator[Need]:
             if refused:
                 waiting.setdefault(refused, []).append(shown)
     for refused, tasks in waiting.items():
-        text = f"nobody has allowed {first_of([f'`{each}`' for each in refused], 2)} to run"
-        more = f"so want {len(tasks) - 1} more tasks" if len(tasks) > 1 else ""
-        yield _need(TRUST, tasks[0], text, f"trust {tasks[0].task.id}", detail=more)
+        # Whole: a command that is cut, or not named, would be allowed unseen.
+        text = f"nobody has allowed {', '.join(f'`{each}`' for each in refused)} to run"
+        asks = ((each, f"trust {each.task.id}") for each in tasks)
+        yield _once([_need(TRUST, each, text, f"{ask} --dry-run", ask) for each, ask in asks])
 
 
 def _behind(tree: Tree, own: Iterable[Shown]) -> Iterator[Need]:
