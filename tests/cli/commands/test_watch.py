@@ -216,9 +216,10 @@ def test_folders_are_watched_once(tmp_path: Path) -> None:
     assert watching._outermost([inner, tmp_path, inner]) == [tmp_path]  # noqa: SLF001 - the same
 
 
-@pytest.mark.parametrize(
-    ("height", "shown"), [(0, "a\nb\nc\nd"), (6, "a\nb\nc\nd"), (5, "a\nb\n\u2026 2 more lines; ")]
-)
+WHOLE = "a\nb\nc\nd"
+
+
+@pytest.mark.parametrize(("height", "shown"), [(0, WHOLE), (6, WHOLE), (5, "a\nb\n\u2026 2 more lines; ")])
 def test_the_head_of_a_view_stays_on_a_screen_us(height: int, shown: str) -> None:
     """A screen of its own cannot be scrolled back: what is too much for it is left out at the end."""
     cut = watching._cut(Result(None, WHOLE), height, 2).text  # noqa: SLF001 - the same
