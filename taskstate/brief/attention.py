@@ -157,7 +157,7 @@ def differing(workspace: Workspace, loaded: Loaded, read: SnapshotBase | None = 
         return Differing(newest, paths, f"taskstate {command}", report.is_here, put_down(report.explained))
     if left and left.tree:
         nothing = TreeDifferences(task_id, "the last turn")
-        found = compare_trees(workspace, loaded, Earlier(left.tree, left.head), nothing, read)
+        found = compare_trees(workspace, loaded, Earlier(left.tree, left.head, read=read), nothing)
         paths, command = tuple(each.path for each in found.files or ()), f"snapshot diff {task_id} --type now"
         return Differing("", paths, f"taskstate {command}", found.files is not None, put_down(found.explained))
     return None

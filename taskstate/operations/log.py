@@ -99,7 +99,7 @@ def _since(call: Call, text: str) -> str:
         return ""
     from taskstate.model.write_metadata import moment
     from taskstate.storage.git import client as git
-    from taskstate.storage.git.log import time_of
+    from taskstate.storage.git.log import with_paths
 
     if text in _DAYS:
         return day_before(call.now(), _DAYS[text])
@@ -108,7 +108,8 @@ def _since(call: Call, text: str) -> str:
     if re.fullmatch(_DATE, text) and moment(whole) is not None:
         return whole
     with suppress(TaskstateError):
-        if at := time_of(call.workspace.root, git.resolve_commit(call.workspace.root, text)):
+        commit = git.resolve_commit(call.workspace.root, text)
+        if at := with_paths(call.workspace.root, "--no-walk", commit)[0].time:
             return at
     message = f"--since {text!r} says no time: it is neither a date nor a commit here that has one"
     raise usage_error(message, help="write 2026-01-31, 2026-01-31T12:00, today, yesterday, or a commit")

@@ -44,30 +44,25 @@ NO_DIFF = "the tree of then is not here, so there is no diff: files are compared
 class Earlier(NamedTuple):
     """A working tree of before: its tree, the commit that was checked out, and the snapshot that recorded it.
 
-    `log` is the hash of the log that is being recorded now, which may lie in the tree.
+    `log` is the hash of the log that is being recorded now, which may lie in the tree. The tree of now may have been
+    `read` already.
     """
 
     tree: str
     head: str | None
     snapshot: Snapshot | None = None
     log: str = ""
+    read: SnapshotBase | None = None
 
 
-def compare_trees(
-    workspace: Workspace,
-    loaded: Loaded,
-    earlier: Earlier,
-    found: TreeDifferences,
-    read: SnapshotBase | None = None,
-) -> TreeDifferences:
-    """Return how the working tree, if it was not `read` already, differs from an earlier one, added to `found`.
-
-    The git trees decide.
+def compare_trees(workspace: Workspace, loaded: Loaded, earlier: Earlier, found: TreeDifferences) -> TreeDifferences:
+    """Return how the working tree differs from an earlier one, added to `found`; the git trees decide.
 
     Raises:
         TaskstateError: the repository cannot be compared.
     """
-    head, delta = read.head if read else snapshot_base.require_at_rest(workspace), blocks_of(loaded.document).delta
+    delta, read = blocks_of(loaded.document).delta, earlier.read
+    head = read.head if read else snapshot_base.require_at_rest(workspace)
     with snapshot_base.snapshot_base(workspace, loaded.state.id, delta, head, read) as current:
         return compare_with_current(current, loaded, earlier, found)
 

@@ -159,8 +159,8 @@ def compare(
         return drift_report(found)
     from taskstate.snapshots.tree_comparison import Earlier, compare_trees
 
-    earlier = Earlier(str(snapshot.tree), snapshot.head, snapshot, log)
-    return drift_report(compare_trees(workspace, loaded, earlier, found, read))
+    earlier = Earlier(str(snapshot.tree), snapshot.head, snapshot, log, read)
+    return drift_report(compare_trees(workspace, loaded, earlier, found))
 
 
 def at_work(blocks: ToolBlocks, role: str, names: tuple[str, ...]) -> str:

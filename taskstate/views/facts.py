@@ -146,9 +146,8 @@ def _is_done(loaded: Loaded, blocks: ToolBlocks, names: tuple[str, ...]) -> bool
     pipeline = roles.pipeline(blocks, names)
     if roles.unresolved(blocks) or any(role.findings for role in pipeline):
         return False
-    if roles.has_begun(blocks) and not all(role.status == DONE for role in pipeline if role.name in names):
-        return False
-    return not gaps_in(state)
+    is_left = not roles.has_begun(blocks) or all(role.status == DONE for role in pipeline if role.name in names)
+    return is_left and not gaps_in(state)
 
 
 def _proposed(loaded: Loaded) -> Iterator[Proposed]:

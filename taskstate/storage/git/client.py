@@ -197,6 +197,8 @@ def resolve_commit(root: Path, revision: str) -> str:
     Raises:
         GitFailed: code "no-commit": it names none here; or git is missing.
     """
+    if revision.startswith("^"):  # a commit and all before it, to be left out of others
+        raise GitFailed(f"{printable(revision)} is no commit", help="name the commit without ^", code="no-commit")
     # After `:/` git takes everything, also `^{commit}`, for the words to search for. It always gives a commit.
     name = revision if revision.startswith(":/") else f"{revision}^{{commit}}"
     try:
@@ -207,11 +209,7 @@ def resolve_commit(root: Path, revision: str) -> str:
             raise
         help_ = error.help or "name one that `git log` shows"
         raise GitFailed(f"there is no commit {printable(revision)} here", help=help_, code="no-commit") from error
-    commit = output.decode("ascii", "replace").strip()
-    if commit.startswith("^"):  # a commit and all before it, to be left out of others
-        help_ = f"name the commit itself: {printable(revision.lstrip('^'))}"
-        raise GitFailed(f"{printable(revision)} is no commit", help=help_, code="no-commit")
-    return commit
+    return output.decode("ascii", "replace").strip()
 
 
 def branch(root: Path) -> str | None:

@@ -53,16 +53,6 @@ def log(root: Path, *, since: str = "", after: str = "", digits: int = git.SHORT
     return _listed(root, [f"--abbrev={digits}", *times, commits])
 
 
-def time_of(root: Path, commit: str) -> str:
-    """Return when a commit was committed, as a timestamp; empty where that is no time of a calendar.
-
-    Raises:
-        GitFailed: git fails.
-    """
-    form = ("-1", "--format=%ct", "--no-show-signature")
-    return _timestamp(git.run(["log", *form, "--end-of-options", commit, "--"], root).decode("ascii"))
-
-
 def _timestamp(seconds: str) -> str:
     from datetime import UTC, datetime
 

@@ -46,4 +46,4 @@ def test_a_long_id_moves_its_own_row_alone(cli: Cli) -> None:
     """The others stay as wide as a pipe may be."""
     cli.ok("new", "a" * 64, "--title", "Long")
     _, row, long_row, *_ = cli.ok("list").splitlines()
-    assert row.index("JWT Service") < 64 < long_row.index("Long")
+    assert row.index("JWT Service") < 80 < long_row.index("Long")
