@@ -72,7 +72,7 @@ def run() -> None:
     if program:  # nobody waits any more for what git says
         program.end_started(everywhere=True)
     atexit._run_exitfuncs()  # noqa: SLF001 - `multiprocessing` ends its processes so, too; there is no public name
-    for stream in (sys.stdout, sys.stderr):
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # one that is closed is none
         try:
             stream.flush()
         except (OSError, ValueError):  # `main` has said what there was to say about it

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.permanent.readers import Standings
+    from taskstate.snapshots.base import SnapshotBase
     from taskstate.workspace.workspace import Loaded, Workspace
 
 FINDINGS, DRIFT, STALE, UNHANDED, UNREADABLE = "findings", "drift", "stale", "handoff", "cannot be read"
@@ -135,10 +136,10 @@ class Differing(NamedTuple):
         return self.role or "the last turn"
 
 
-def differing(workspace: Workspace, loaded: Loaded) -> Differing | None:
+def differing(workspace: Workspace, loaded: Loaded, read: SnapshotBase | None = None) -> Differing | None:
     """Return which files differ from what the open turn began with, the newest snapshot has, or the last turn left.
 
-    None where there is none of these.
+    None where there is none of these. The working tree may have been `read` already.
 
     Raises:
         TaskstateError: the repository cannot be compared: there is no git, or a merge is under way.
@@ -151,12 +152,12 @@ def differing(workspace: Workspace, loaded: Loaded) -> Differing | None:
     task_id, delta = loaded.state.id, blocks_of(loaded.document).delta
     newest, left = newest_role(delta, workspace.config.roles), delta.turn or delta.left
     if newest and not delta.turn:
-        report = compare(workspace, loaded, newest)
+        report = compare(workspace, loaded, newest, read=read)
         paths, command = tuple(each.path for each in report.files), f"snapshot verify {task_id} --role {newest}"
         return Differing(newest, paths, f"taskstate {command}", report.is_here, put_down(report.explained))
     if left and left.tree:
         nothing = TreeDifferences(task_id, "the last turn")
-        found = compare_trees(workspace, loaded, Earlier(left.tree, left.head), nothing)
+        found = compare_trees(workspace, loaded, Earlier(left.tree, left.head, read=read), nothing)
         paths, command = tuple(each.path for each in found.files or ()), f"snapshot diff {task_id} --type now"
         return Differing("", paths, f"taskstate {command}", found.files is not None, put_down(found.explained))
     return None

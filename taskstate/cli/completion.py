@@ -38,8 +38,9 @@ def answer(words: Sequence[str], commands: Mapping[str, Command]) -> int:
     """
     with suppress(TaskstateError, OSError, RecursionError):
         lines = "".join(f"{word}\t{about}\n" for word, about in complete(words, commands))
-        sys.stdout.buffer.write(lines.encode("utf-8", "replace"))
-        sys.stdout.buffer.flush()
+        if sys.stdout:  # it may be closed
+            sys.stdout.buffer.write(lines.encode("utf-8", "replace"))
+            sys.stdout.buffer.flush()
     return 0
 
 

@@ -13,12 +13,13 @@ from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.views.history import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Container, Iterator
 
     from taskstate.operations.call import Call
     from taskstate.operations.operation import Name, TaskId
     from taskstate.views.history import History, Source
-    from taskstate.workspace.workspace import Loaded, Workspace
+    from taskstate.views.repository import Tree
+    from taskstate.workspace.workspace import Loaded
 
 _DATE = r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?"
 _DAYS = {"today": 0, "yesterday": 1}
@@ -58,8 +59,8 @@ def log(call: Call, asked: Log) -> Result:
     return Result(None, text + _older(found, asked, number), highlights=HIGHLIGHTS)
 
 
-def _sources(call: Call, ids: tuple[str, ...]) -> Iterator[Source]:
-    """Yield where the history is read: in this worktree and the others; a task may be in one of them alone.
+def _sources(call: Call, ids: tuple[str, ...]) -> tuple[Source, ...]:
+    """Return where the history is read: in this worktree and the others; a task may be in one of them alone.
 
     Raises:
         TaskstateError: there is no such task in any.
@@ -70,22 +71,22 @@ def _sources(call: Call, ids: tuple[str, ...]) -> Iterator[Source]:
 
     (own, *others), unread = trees_of(call.workspace)
     call.problems(tuple(unread))
+    if not ids:
+        return tuple(map(Source, (own, *others)))
     asked = {parse_task_id(each).casefold(): each for each in ids}
-    there = [Source(tree, _loaded(tree.workspace, asked) if ids else None) for tree in others]
+    there = [Source(tree, tuple(_loaded(tree, asked))) for tree in others]
     elsewhere = {loaded.state.id.casefold() for each in there for loaded in each.tasks or ()}
-    here = {loaded.state.id.casefold() for loaded in _loaded(call.workspace, elsewhere)}
-    mine = [given for task, given in asked.items() if task in here or task not in elsewhere]
-    yield Source(own, tuple(map(call.load_parsed, mine)) if ids else None)
-    yield from there
+    elsewhere -= {each.id.casefold() for each in own.tasks} if elsewhere else set()
+    mine = (call.load_parsed(given) for task, given in asked.items() if task not in elsewhere)
+    return Source(own, tuple(mine)), *there
 
 
-def _loaded(workspace: Workspace, ids: Iterable[str]) -> tuple[Loaded, ...]:
-    """Return those of some tasks that a worktree has and that can be read there."""
-    found = []
-    for each in ids:
-        with suppress(TaskstateError):
-            found.append(workspace.load(workspace.locate(each)))
-    return tuple(found)
+def _loaded(tree: Tree, ids: Container[str]) -> Iterator[Loaded]:
+    """Yield those of some tasks that another worktree has and that can be read there."""
+    for each in tree.tasks:
+        if each.id.casefold() in ids:
+            with suppress(TaskstateError):
+                yield tree.workspace.load(tree.workspace.root / each.path)
 
 
 def _since(call: Call, text: str) -> str:
@@ -96,20 +97,22 @@ def _since(call: Call, text: str) -> str:
     """
     if not text:
         return ""
+    from taskstate.model.write_metadata import moment
     from taskstate.storage.git import client as git
-    from taskstate.storage.git.log import time_of
+    from taskstate.storage.git.log import with_paths
 
     if text in _DAYS:
         return day_before(call.now(), _DAYS[text])
-    if re.fullmatch(_DATE, text):
-        given = text.replace(" ", "T").removesuffix("Z")
-        return f"{given}{'T00:00:00Z'[len(given) - 10 :]}"
-    try:
-        return time_of(call.workspace.root, git.resolve_commit(call.workspace.root, text))
-    except TaskstateError as error:
-        message = f"--since {text!r} is neither a date nor a commit here"
-        help_ = "write 2026-01-31, 2026-01-31T12:00, today, yesterday, or a commit"
-        raise usage_error(message, help=help_) from error
+    given = text.replace(" ", "T").removesuffix("Z")
+    whole = f"{given}{'T00:00:00Z'[len(given) - 10 :]}"
+    if re.fullmatch(_DATE, text) and moment(whole) is not None:
+        return whole
+    with suppress(TaskstateError):
+        commit = git.resolve_commit(call.workspace.root, text)
+        if at := with_paths(call.workspace.root, "--no-walk", commit)[0].time:
+            return at
+    message = f"--since {text!r} says no time: it is neither a date nor a commit here that has one"
+    raise usage_error(message, help="write 2026-01-31, 2026-01-31T12:00, today, yesterday, or a commit")
 
 
 def day_before(now: str, days: int) -> str:

@@ -53,8 +53,9 @@ def look(call: Call, *, is_listed: bool = False) -> tuple[Repository, tuple[Need
     """Return the tasks of all worktrees, and what needs a person; what cannot be read is told, unless that list is."""
     from taskstate.views import needs, repository
 
-    root, workspace, losses = call.conditions.root, call.workspace, call.told
-    found = repository.read(workspace, f" --root {quoted(str(workspace.root))}" if root else "")
+    given, workspace, losses = call.conditions, call.workspace, call.told
+    flags = f" --root {quoted(str(workspace.root))}" if given.root else ""
+    found = repository.read(workspace, f"{flags} --config {quoted(given.config)}" if given.config else flags)
     told = tuple(f"{each.tree.name}: {each.problem}".removeprefix(": ") for each in found.tasks if each.problem)
     if is_listed:
         call.found_damage, call.told = bool(told) or any(each.damaged for each in losses), ()

@@ -148,7 +148,8 @@ def is_certainly_unchanged(workspace: Workspace, snapshot: Snapshot, folder: Pat
 class SnapshotBase(NamedTuple):
     """The current working tree as a git tree in temporary storage, with git's status report and the staged tree.
 
-    `head` is the commit that is checked out; `trees` are those of commits that were asked for already.
+    `head` is the commit that is checked out; `trees` are those of commits that were asked for already, and `others`
+    what each task was asked for that changed the working tree: the files, by who changed them.
     """
 
     workspace: Workspace
@@ -159,6 +160,7 @@ class SnapshotBase(NamedTuple):
     report: bytes
     index_tree: str | None
     trees: dict[str, str]
+    others: dict[str, dict[tuple[str, str], frozenset[bytes]]]
 
     def without_ours(self, commit: str) -> str:
         """Return the id of a commit's tree under the root without taskstate's own files.
@@ -186,16 +188,25 @@ class SnapshotBase(NamedTuple):
 
 
 @contextmanager
-def snapshot_base(workspace: Workspace, task_id: str, delta: Delta, head: str) -> Iterator[SnapshotBase]:
+def snapshot_base(
+    workspace: Workspace, task_id: str, delta: Delta, head: str, read: SnapshotBase | None = None
+) -> Iterator[SnapshotBase]:
     """Yield the current working tree as a git tree, next to which the trees that the task has kept can be read.
+
+    It is not read again where it was `read` already, next to those of another task.
 
     Raises:
         GitFailed: git cannot read a file.
     """
     from taskstate.storage.git.objects import Store
 
-    folder = workspace.config.root
-    with worktree.scratch(workspace.root, *packs.object_folders(workspace, task_id, delta)) as scratch:
+    folder, kept = workspace.config.root, packs.object_folders(workspace, task_id, delta)
+    if read:
+        known = (read.scratch.objects, *read.scratch.object_folders)
+        with worktree.scratch(workspace.root, *known, *kept) as area, closing(Store(area, head)) as store:
+            yield read._replace(store=store)
+        return
+    with worktree.scratch(workspace.root, *kept) as scratch:
         report = worktree.start_status(workspace.root, workspace.is_ours, folder)
         stage = worktree.start_staged_tree(scratch, workspace.is_ours, folder)
         own_paths = worktree.update_index(scratch, workspace.is_ours, folder)
@@ -204,7 +215,7 @@ def snapshot_base(workspace: Workspace, task_id: str, delta: Delta, head: str) -
             tree = store.without(full_tree, own_paths)
             index = stage()
             index_tree = index.tree and store.without(index.tree, index.ours)
-            yield SnapshotBase(workspace, scratch, store, head, tree, report(), index_tree, {})
+            yield SnapshotBase(workspace, scratch, store, head, tree, report(), index_tree, {}, {})
 
 
 class CurrentTree(NamedTuple):

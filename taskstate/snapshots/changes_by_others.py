@@ -9,18 +9,18 @@ that the task has recorded. All else is drift.
 from __future__ import annotations
 
 import os
-from contextlib import closing
 from functools import cached_property
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model.statuses import COMPLETE
 from taskstate.model.write_metadata import blocks_of
+from taskstate.snapshots import base as snapshot_base
 from taskstate.snapshots import drift, packs
 from taskstate.snapshots.changed_files import recorded_files, scope_of
 from taskstate.snapshots.drift import Artifacts
 from taskstate.snapshots.log_files import log_files
-from taskstate.storage.git import movement, worktree
-from taskstate.storage.git.objects import Store, leaves
+from taskstate.storage.git import movement
+from taskstate.storage.git.objects import leaves
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import open_turns
 
@@ -146,42 +146,41 @@ class Explainer(_ExplainerFields):
     @cached_property
     def _by_other_tasks(self) -> Mapping[tuple[str, str], frozenset[bytes]]:
         """The files that other tasks changed in this tree, by the task's id, and behind them those of open turns."""
-        workspace, own_id = self.current.workspace, self.loaded.state.id
-        found, in_turns = dict[tuple[str, str], frozenset[bytes]](), dict[tuple[str, str], frozenset[bytes]]()
-        for task_id in packs.tasks_with_artifacts(workspace):
-            if task_id.casefold() == own_id.casefold():
-                continue
-            try:
-                loaded = workspace.load(workspace.locate(task_id))
-            except TaskstateError:
-                continue  # it is gone, or cannot be read, which `taskstate lint` reports
-            if loaded.state.status == COMPLETE:
-                continue
-            delta, turn = blocks_of(loaded.document).delta, open_turns.of_document(loaded.document, loaded.state.id)
-            found[task_id, ""] = self._of_task(task_id, delta, tuple(self._spans(task_id, delta)))
-            if turn and turn.tree and packs.has_tree(workspace, task_id, turn.tree):
-                words = f"{turn.words}, last write {loaded.state.text('updated_at')}"
-                in_turns[task_id, words] = self._of_task(task_id, delta, ((turn.tree, self.current.tree),))
-        return found | in_turns
+        known, own_id = self.current.others, self.loaded.state.id.casefold()
+        found = dict[tuple[str, str], frozenset[bytes]]()
+        for task_id in packs.tasks_with_artifacts(self.current.workspace):
+            if task_id.casefold() != own_id:
+                if task_id not in known:
+                    known[task_id] = self._of_task(task_id)
+                found |= known[task_id]
+        return dict(sorted(found.items(), key=lambda each: bool(each[0][1])))
 
-    def _of_task(self, task_id: str, delta: Delta, spans: tuple[tuple[str, str], ...]) -> frozenset[bytes]:
-        """Return the files that a task changed from tree to tree, and that are as it left them, or has them now."""
-        if not spans:
-            return frozenset()
-        place = self.current.scratch
-        folders = (place.objects, *place.object_folders, *packs.object_folders(self.current.workspace, task_id, delta))
-        paths: frozenset[bytes] = frozenset()
-        with (
-            worktree.scratch(self.current.workspace.root, *folders) as area,
-            closing(Store(area, self.current.head)) as store,
-        ):
-            other = Explainer(self.loaded, self.current._replace(store=store), None)
-            for start, end in spans:
-                try:
-                    paths |= other._changed(start, end) - other._changed(end, self.current.tree)
-                except GitFailed:
-                    continue  # a tree of another machine, or one that is gone
-        return paths
+    def _of_task(self, task_id: str) -> dict[tuple[str, str], frozenset[bytes]]:
+        """Return the files that a task changed in this tree, and behind them those of its open turn."""
+        workspace = self.current.workspace
+        try:
+            loaded = workspace.load(workspace.locate(task_id))
+        except TaskstateError:
+            return {}  # it is gone, or cannot be read, which `taskstate lint` reports
+        if loaded.state.status == COMPLETE:
+            return {}
+        delta, turn = blocks_of(loaded.document).delta, open_turns.of_document(loaded.document, loaded.state.id)
+        spans = {(task_id, ""): tuple(self._spans(task_id, delta))}
+        if turn and turn.tree and packs.has_tree(workspace, task_id, turn.tree):
+            words = f"{turn.words}, last write {loaded.state.text('updated_at')}"
+            spans[task_id, words] = ((turn.tree, self.current.tree),)
+        if not any(spans.values()):
+            return {}
+        with snapshot_base.snapshot_base(workspace, task_id, delta, self.current.head, self.current) as beside:
+            other = Explainer(self.loaded, beside, None)
+            return {by: frozenset().union(*map(other._between, each)) for by, each in spans.items()}
+
+    def _between(self, span: tuple[str, str]) -> frozenset[bytes]:
+        """Return the files that differ between two trees, and that are as the second has them."""
+        try:
+            return self._changed(*span) - self._changed(span[1], self.current.tree)
+        except GitFailed:
+            return frozenset()  # a tree of another machine, or one that is gone
 
     def _spans(self, task_id: str, delta: Delta) -> Iterator[tuple[str, str]]:
         """Yield the trees with which the turns of a task in this working tree began and ended, and its snapshots."""

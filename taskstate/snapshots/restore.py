@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from contextlib import closing
+from contextlib import ExitStack, closing
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.model import roles
@@ -60,7 +60,8 @@ class RestoreResult(NamedTuple):
 def restore(workspace: Workspace, task_id: str, role: str, names: Sequence[str], request: Request) -> RestoreResult:
     """Restore the snapshot's version of files in the working tree; `names` are paths as a report prints them.
 
-    All files and their target folders are checked, and what they replace is kept, before the first is written. Files
+    All files and their target folders are checked, and what they replace is kept, before the first is written; what
+    somebody writes there until it is replaced is kept, too. Files
     with git attributes come first, since the others are checked out according to them.
 
     Raises:
@@ -88,28 +89,33 @@ def restore(workspace: Workspace, task_id: str, role: str, names: Sequence[str],
         contents = {each: _content(scratch, store, each) for each in ordered}
         for each in ordered:
             _require_writable_path(workspace.root, each)
-        kept = {} if request.dry_run else _keep_replaced(workspace, contents, timestamp(request.metadata.now))
+        replaced = _Replaced(workspace, timestamp(request.metadata.now))
+        for each in () if request.dry_run else ordered:
+            replaced.keep(each, _present(workspace.root / each.path), contents[each])
         for each in () if request.dry_run else ordered:
             if ordered[0].has_attributes:  # read again: the attributes just restored may change the content
                 contents[each] = _content(scratch, store, each)
-            _put(workspace.root / each.path, each.mode, contents[each])
-    restored = {each.name: kept.get(each, "") for each in by_path.values()}
+            _put(workspace.root / each.path, each, contents[each], replaced)
+    restored = {each.name: replaced.ids.get(each, "") for each in by_path.values()}
     return RestoreResult(restored, _filter_note(workspace, snapshot, contents))
 
 
-def _keep_replaced(workspace: Workspace, contents: Mapping[_SnapshotFile, bytes], at: str) -> dict[_SnapshotFile, str]:
-    """Keep what stands where other bytes will be written, and return its id by the file.
+class _Replaced:
+    """Keeps what stands where other bytes are written; the id by the file is that of the last, where it changed."""
 
-    Raises:
-        TaskstateError: it cannot be kept.
-    """
-    ids = {}
-    for each, content in contents.items():
-        present = _present(workspace.root / each.path)
-        if present != content:
-            text = ReplacedText(each.path, present, "snapshot verify --restore")
-            ids[each] = replaced_texts.keep(workspace.private, text, at)
-    return ids
+    def __init__(self, workspace: Workspace, at: str) -> None:
+        self._private, self._at = workspace.private, at
+        self.ids, self._data = dict[_SnapshotFile, str](), dict[_SnapshotFile, bytes]()
+
+    def keep(self, file: _SnapshotFile, present: bytes, content: bytes) -> None:
+        """Keep what is `present` at a file, unless that is kept already, or is the content to be written.
+
+        Raises:
+            TaskstateError: it cannot be kept.
+        """
+        if present not in {content, self._data.get(file)}:
+            text = ReplacedText(file.path, present, "snapshot verify --restore")
+            self.ids[file], self._data[file] = replaced_texts.keep(self._private, text, self._at), present
 
 
 def _present(target: Path) -> bytes:
@@ -215,27 +221,32 @@ def _is_intact(scratch: worktree.Scratch, object_id: str) -> bool:
     return True
 
 
-def _put(target: Path, mode: str, content: bytes) -> None:
+def _put(target: Path, file: _SnapshotFile, content: bytes, replaced: _Replaced) -> None:
     """Write one file, atomically replacing what is at its path; a link there is replaced, never followed.
 
-    git records only whether a file is executable, so an existing file keeps the rest of its mode.
+    git records only whether a file is executable, so an existing file keeps the rest of its mode. What somebody wrote
+    into it since it was kept is kept, too: it is read before the rename, and once more after it.
     """
-    with files.os_errors("write", target):
+    with files.os_errors("write", target), ExitStack() as stack:
         files.make_folder(target.parent)
-        if mode == LINK:
-            with files.temporary_file(target, b"") as temporary:
-                # A link cannot be written into an open file: only the name of the temporary file is used.
-                folders.remove(temporary)
-                folders.make_link(temporary, content)
-                folders.rename(temporary, target)
+        old_stat = folders.find(target)
+        like = old_stat if old_stat and stat.S_ISREG(old_stat.st_mode) else None
+        if file.mode == LINK:
+            temporary = stack.enter_context(files.temporary_file(target, b""))
+            # A link cannot be written into an open file: only the name of the temporary file is used.
+            folders.remove(temporary)
+            folders.make_link(temporary, content)
         else:
-            old_stat = folders.find(target)
-            like = old_stat if old_stat and stat.S_ISREG(old_stat.st_mode) else None
-            with files.temporary_file(target, content, like) as temporary:
-                mode_bits = stat.S_IMODE(folders.status(temporary).st_mode)
-                executable = mode_bits | (mode_bits & 0o444) >> 2
-                folders.set_mode(temporary, executable if mode.endswith("755") else mode_bits & ~0o111)
-                folders.rename(temporary, target)
+            temporary = stack.enter_context(files.temporary_file(target, content, like))
+            mode_bits = stat.S_IMODE(folders.status(temporary).st_mode)
+            executable = mode_bits | (mode_bits & 0o444) >> 2
+            folders.set_mode(temporary, executable if file.mode.endswith("755") else mode_bits & ~0o111)
+        before = stack.enter_context(open(folders.open_file(target, os.O_RDONLY), "rb")) if like else None
+        replaced.keep(file, before.read() if before else _present(target), content)
+        folders.rename(temporary, target)
+        if before:
+            before.seek(0)
+            replaced.keep(file, before.read(), content)
         folders.sync(target.parent)
 
 

@@ -44,13 +44,15 @@ NO_DIFF = "the tree of then is not here, so there is no diff: files are compared
 class Earlier(NamedTuple):
     """A working tree of before: its tree, the commit that was checked out, and the snapshot that recorded it.
 
-    `log` is the hash of the log that is being recorded now, which may lie in the tree.
+    `log` is the hash of the log that is being recorded now, which may lie in the tree. The tree of now may have been
+    `read` already.
     """
 
     tree: str
     head: str | None
     snapshot: Snapshot | None = None
     log: str = ""
+    read: SnapshotBase | None = None
 
 
 def compare_trees(workspace: Workspace, loaded: Loaded, earlier: Earlier, found: TreeDifferences) -> TreeDifferences:
@@ -59,8 +61,9 @@ def compare_trees(workspace: Workspace, loaded: Loaded, earlier: Earlier, found:
     Raises:
         TaskstateError: the repository cannot be compared.
     """
-    head, delta = snapshot_base.require_at_rest(workspace), blocks_of(loaded.document).delta
-    with snapshot_base.snapshot_base(workspace, loaded.state.id, delta, head) as current:
+    delta, read = blocks_of(loaded.document).delta, earlier.read
+    head = read.head if read else snapshot_base.require_at_rest(workspace)
+    with snapshot_base.snapshot_base(workspace, loaded.state.id, delta, head, read) as current:
         return compare_with_current(current, loaded, earlier, found)
 
 

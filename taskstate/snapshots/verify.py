@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from taskstate.model.delta_block import Delta, Snapshot
     from taskstate.model.tool_blocks import ToolBlocks
+    from taskstate.snapshots.base import SnapshotBase
     from taskstate.snapshots.drift import DriftReport
     from taskstate.workspace.workspace import Loaded, Workspace
     from taskstate.writing.change import Change, Request
@@ -122,12 +123,15 @@ def count(
 # The comparison
 
 
-def compare(workspace: Workspace, loaded: Loaded, role: str, log: str = "") -> DriftReport:
+def compare(
+    workspace: Workspace, loaded: Loaded, role: str, log: str = "", read: SnapshotBase | None = None
+) -> DriftReport:
     """Compare the working tree with the snapshot of a role, without writing anything.
 
     Content is compared, wherever HEAD is. What differs while a later role is in progress is that role's work so far;
     where one is done that went on from it, the snapshot is compared with what that role left. A log of checks that was
     written into the tree is no drift: those that are recorded, and the one with the hash `log`.
+    The working tree may have been `read` already.
 
     Raises:
         TaskstateError: code "task-complete"; code "no-snapshot"; code "no-commit": commits are held, and the base
@@ -155,7 +159,7 @@ def compare(workspace: Workspace, loaded: Loaded, role: str, log: str = "") -> D
         return drift_report(found)
     from taskstate.snapshots.tree_comparison import Earlier, compare_trees
 
-    earlier = Earlier(str(snapshot.tree), snapshot.head, snapshot, log)
+    earlier = Earlier(str(snapshot.tree), snapshot.head, snapshot, log, read)
     return drift_report(compare_trees(workspace, loaded, earlier, found))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
+from math import inf
 
 from taskstate.chain.output import Gap
 from taskstate.errors import GitFailed
@@ -115,7 +116,7 @@ def _times(workspace: Workspace, since: float) -> Iterator[tuple[str, _Time]]:
             yield path, _Time(on_disk, path in dirty)
 
 
-def _last_commits(workspace: Workspace, since: float) -> Mapping[str, git_log.Touch]:
+def _last_commits(workspace: Workspace, since: float) -> Mapping[str, git_log.Commit]:
     try:
         return git_log.last_touches(workspace.root, since)
     except GitFailed:
@@ -123,16 +124,17 @@ def _last_commits(workspace: Workspace, since: float) -> Mapping[str, git_log.To
 
 
 def _is_newer(
-    workspace: Workspace, loaded: Loaded, evidence: _Evidence, time: _Time, commit: git_log.Touch | None
+    workspace: Workspace, loaded: Loaded, evidence: _Evidence, time: _Time, commit: git_log.Commit | None
 ) -> bool:
     """Return whether a file was changed after an evidence was made."""
     if time.on_disk <= evidence.time:
         return False
     if time.dirty:
         return True
-    if commit is None or commit.time <= evidence.time:
+    committed = commit and (moment(commit.time) or inf)  # one that is no time was behind the last year
+    if commit is None or committed is None or committed <= evidence.time:
         return False  # no commit since touched it
-    return time.on_disk <= commit.time or not _holds(workspace, loaded.relative, commit.id, evidence)
+    return time.on_disk <= committed or not _holds(workspace, loaded.relative, commit.id, evidence)
 
 
 def _holds(workspace: Workspace, relative: str, commit: str, evidence: _Evidence) -> bool:

@@ -97,7 +97,8 @@ def columns(
     order = enumerate(in_order(firsts, len(firsts)).ready)
     ready = {each.task.id.casefold(): (at, each.unblocks) for at, each in order}
     waiting = {each.task.id.casefold(): each.why for each in waiting_of(firsts)}
-    needed = {(each.task, each.branch): each.kind for each in reversed(found) if each.is_listed}
+    listed = [each for each in reversed(found) if each.is_listed]
+    needed = {(task, each.branch): each.kind for each in listed for task in (each.task, *each.others)}
     others = _others(repository)
     filled: dict[str, list[Card]] = {name: [] for name in names or _USUAL}
     for shown in _with_rows(repository, begin):

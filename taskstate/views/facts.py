@@ -19,6 +19,7 @@ from taskstate.permanent.impact.claims import CLAIMED, CONFIRMED
 from taskstate.qa import trust
 from taskstate.roles.findings import ANSWERED
 from taskstate.snapshots.verify import newest_role
+from taskstate.tasks.completion_checks import gaps_in
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -151,16 +152,15 @@ def _commands(loaded: Loaded) -> tuple[str, ...]:
 
 
 def _is_done(loaded: Loaded, blocks: ToolBlocks, names: tuple[str, ...]) -> bool:
-    """Return whether roles, criteria and features leave nothing to do, though the task is still open."""
+    """Return whether roles, and the file as `complete` looks at it, leave nothing to do, though the task is open."""
     state, features = loaded.state, loaded.state.checklist.counted if loaded.state.checklist else ()
-    if state.status in {*CLOSED, BLOCKED} or not (features or state.criteria) or any(broken_fences(state)):
-        return False
-    if not all(each.checked for each in state.criteria) or not all(each.passes for each in features):
+    if state.status in CLOSED or not (features or state.criteria) or any(broken_fences(state)):
         return False
     pipeline = roles.pipeline(blocks, names)
     if roles.unresolved(blocks) or any(role.findings for role in pipeline):
         return False
-    return not roles.has_begun(blocks) or all(role.status == DONE for role in pipeline if role.name in names)
+    is_left = not roles.has_begun(blocks) or all(role.status == DONE for role in pipeline if role.name in names)
+    return is_left and not gaps_in(state)
 
 
 def _proposed(loaded: Loaded) -> Iterator[Proposed]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from heapq import nlargest
 
 from taskstate.errors import GitFailed, TaskstateError
 from taskstate.messages import counted, first_of
@@ -108,37 +107,29 @@ class History(NamedTuple):
 
 
 class _Found:
-    """The entries found so far that are wanted, the newest first, and one more than so many.
-
-    Of those of one moment the last of a file comes first. A session, of which the minute alone is known, stands behind
-    what happened in that minute: its words are written before what ends its turn.
-    """
+    """The entries found so far that are wanted, in the order of their sources."""
 
     def __init__(self, asked: Asked) -> None:
-        self._asked = asked
-        self._known = set[Entry]()
-        self._kept: list[tuple[tuple[str, bool, str, str, bool], int, Entry]] = []
+        self._asked, self._known, self._entries = asked, set[Entry](), list[Entry]()
 
     def add(self, entries: Iterable[Entry], branch: str) -> None:
         """Add those of the entries of one source that are wanted, and that no worktree before had."""
-        new = [(at, each) for at, each in enumerate(entries) if self._asked.wants(each) and each not in self._known]
-        self._known.update(each for _, each in new)
-        every = [*self._kept, *((_order(each), at, each._replace(branch=branch)) for at, each in new)]
-        self._kept = nlargest(self._asked.most + 1 if self._asked.most else len(every), every)
+        new = [each for each in entries if self._asked.wants(each) and each not in self._known]
+        self._known.update(new)
+        self._entries += (each._replace(branch=branch) for each in new)
 
     def needs(self, updated: str) -> bool:
-        """Return whether a file that was written last at a time may add to them."""
-        is_full = 0 < self._asked.most < len(self._kept)
-        return not (updated and is_full and self._kept[-1][-1].at >= updated)
+        """Return whether a file that was written last at a time may add to the newest ones."""
+        return not (updated and 0 < self._asked.most < sum(each.at >= updated for each in self._entries))
 
-    def history(self, unread: Sequence[str] = (), *, has_more: bool = False) -> History:
-        """Return the entries as a history; there may be more where not all was looked at."""
-        entries = [each for *_, each in self._kept]
-        most = self._asked.most or len(entries)
-        return History(tuple(entries[:most]), has_more or len(entries) > most, tuple(unread))
+    def newest(self) -> list[Entry]:
+        """Return the entries, the newest first: of those of one moment the last of a file."""
+        return sorted(self._entries, key=_order)[::-1]
 
 
 def _order(entry: Entry) -> tuple[str, bool, str, str, bool]:
+    # A session, of which the minute alone is known, stands behind what happened in that minute: its words are written
+    # before what ends its turn.
     return entry.at[:16], entry.precision == SECOND, entry.at, entry.task, entry.kind != COMMIT
 
 
@@ -166,7 +157,9 @@ def history(sources: Iterable[Source], asked: Asked) -> History:
             found.add(_commits(workspace, paths, [f":(literal){path}" for path in paths], first), each.branch)
             for loaded in each.tasks:
                 found.add(of_task(workspace, loaded), each.branch)
-    return found.history(unread, has_more=has_more)
+    entries = found.newest()
+    most = asked.most or len(entries)
+    return History(tuple(entries[:most]), has_more or len(entries) > most, tuple(unread))
 
 
 def _add_all(found: _Found, source: Source, asked: Asked, unread: list[str]) -> bool:
@@ -327,9 +320,11 @@ def _commits(workspace: Workspace, paths: Mapping[str, str], patterns: list[str]
         if not ids or git.toplevel(workspace.root) is None:
             return
         commits = git_log.log(workspace.root, after=after, most=_MOST_COMMITS)
-        touched = git_log.touching(workspace.root, patterns, commits[-1].id) if commits else {}
+        oldest = commits[-1].id if commits else "HEAD"
+        touching = git_log.with_paths(workspace.root, f"^{oldest}^@", "HEAD", patterns=patterns)
     except GitFailed:
         return
+    touched = {each.id: each.paths for each in touching}
     for each in reversed(commits):
         tasks = [ids[key] for key in sorted(ids_named(each) & ids.keys())]
         own = sorted({paths[path] for path in touched.get(each.id, ()) if path in paths})

@@ -7,6 +7,7 @@ a file, git or the clock says, and names the commands that see to it. What canno
 from __future__ import annotations
 
 import re
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import cache
 
@@ -60,7 +61,7 @@ class Need(NamedTuple):
 
     `text` says in a few words what it is, `detail` more. `since` is empty where no file tells it; `branch` says in
     which worktree it is where the task differs between two. The `severity` is 0 for what is only counted, and for what
-    is unknown.
+    is unknown. Of the `others` the same is true.
     """
 
     kind: str
@@ -71,6 +72,7 @@ class Need(NamedTuple):
     actions: tuple[str, ...] = ()
     severity: int = 0
     branch: str = ""
+    others: tuple[str, ...] = ()
 
     @property
     def is_listed(self) -> bool:
@@ -83,8 +85,11 @@ def needs(repository: Repository, now: str, told: Sequence[Told] = ()) -> tuple[
 
     `told` are the losses in this worktree, as every command tells them.
     """
-    found = [need for shown in repository.tasks for need in _of_task(shown, now)]
-    found += [need for tree in repository.trees for need in _of_tree(tree, repository, told)]
+    with ExitStack() as stack:
+        for tree in repository.trees:
+            stack.callback(tree.close)
+        found = [need for shown in repository.tasks for need in _of_task(shown, now)]
+        found += [need for tree in repository.trees for need in _of_tree(tree, repository, told)]
     found += [Need(UNKNOWN, "", "", f"not looked at: {each}") for each in repository.unread]
     once: dict[tuple[object, ...], Need] = {}
     for each in found:
@@ -240,9 +245,19 @@ def _drifts(tree: Tree, own: Iterable[Shown]) -> Iterator[Need]:
     except TaskstateError as error:
         yield Need(UNKNOWN, "", "", f"drift: {error}")
         now = ""
+    same: dict[tuple[str, str, str], list[Need]] = {}
     for shown, facts in candidates:
         if facts.drifted or (now and facts.left != now):
-            yield from _drift(shown, facts.drifted, now)
+            for each in _drift(shown, facts.drifted, now):
+                same.setdefault((each.text, each.detail or each.task, each.branch), []).append(each)
+    yield from map(_once, same.values())
+
+
+def _once(same: Sequence[Need]) -> Need:
+    """Return the first of needs that are the same, with the tasks of the others."""
+    first, *more = same
+    others = tuple(each.task for each in more)
+    return first._replace(text=f"{first.text} (and so of {first_of(others, 2)})", others=others) if more else first
 
 
 def _drift(shown: Shown, drifted: Sequence[str], now: str) -> Iterator[Need]:
@@ -276,10 +291,11 @@ def _newest_change(shown: Shown, paths: Iterable[str]) -> str:
 def _difference(shown: Shown) -> Differing | None:
     """Compare the working tree with what a task's last turn left; remembered until a file or the tree changes."""
     tree, workspace = shown.tree, shown.tree.workspace
-    found = tree.drifts.get(shown.task.path) or differing(workspace, workspace.load(workspace.root / shown.task.path))
-    if found and not tree.files.unsettled:
-        tree.drifts.put(shown.task.path, found)
-        tree.drifts.save()
+    found = tree.drifts.get(shown.task.path)
+    if found is None:
+        found = differing(workspace, workspace.load(workspace.root / shown.task.path), tree.read)
+        if found and not tree.files.unsettled:
+            tree.drifts.put(shown.task.path, found)
     return found
 
 
@@ -296,9 +312,10 @@ def _untrusted(tree: Tree, own: Sequence[Shown]) -> Iterator[Need]:
             if refused:
                 waiting.setdefault(refused, []).append(shown)
     for refused, tasks in waiting.items():
-        text = f"nobody has allowed {first_of([f'`{each}`' for each in refused], 2)} to run"
-        more = f"so want {len(tasks) - 1} more tasks" if len(tasks) > 1 else ""
-        yield _need(TRUST, tasks[0], text, f"trust {tasks[0].task.id}", detail=more)
+        # Whole: a command that is cut, or not named, would be allowed unseen.
+        text = f"nobody has allowed {', '.join(f'`{each}`' for each in refused)} to run"
+        asks = ((each, f"trust {each.task.id}") for each in tasks)
+        yield _once([_need(TRUST, each, text, f"{ask} --dry-run", ask) for each, ask in asks])
 
 
 def _behind(tree: Tree, own: Iterable[Shown]) -> Iterator[Need]:

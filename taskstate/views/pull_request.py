@@ -68,7 +68,7 @@ def compare(workspace: Workspace, ids: Sequence[str] = (), *, base: str | None =
         changed = tuple(sorted(two.changes(wanted), key=_rank))
         if wanted:
             return PullRequest(start, head, changed, (), ())
-        commits = tuple((ids_named(each), paths) for each, paths in git_log.with_paths(root, start, head))
+        commits = tuple((ids_named(each), each.paths) for each in git_log.with_paths(root, f"{start}..{head}"))
         told = {task for tasks, _ in commits for task in tasks} | _by_branch(root, two.states)
         return PullRequest(start, head, changed, two.unchanged(told, changed), two.unnamed_files(commits))
 

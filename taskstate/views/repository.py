@@ -8,6 +8,7 @@ worktree that is gone has newer counts as older. No state file is written.
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from functools import cached_property
 
 from taskstate.brief.attention import Differing
@@ -28,7 +29,7 @@ from taskstate.writing.ledger import newest_entry
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from taskstate.snapshots.base import CurrentTree
+    from taskstate.snapshots.base import CurrentTree, SnapshotBase
     from taskstate.views.facts import Facts
     from taskstate.views.task_list import Listed
     from taskstate.workspace.open_turns import OpenTurn
@@ -120,6 +121,28 @@ class Tree(_Tree):
         """What was found to differ in the working tree as it is, by the path of the task's file."""
         rests_on = f"{self.now.tree} {self.now.head} {self.files.mark()}"
         return Cache(self.workspace.private.cache("drift.json"), Differing._make, rests_on=rests_on)
+
+    @cached_property
+    def read(self) -> SnapshotBase:
+        """The working tree, read once for all comparisons, until this is closed.
+
+        Raises:
+            TaskstateError: as `now`.
+        """
+        from taskstate.model.delta_block import read_delta
+        from taskstate.snapshots.base import snapshot_base
+
+        return self._opened.enter_context(snapshot_base(self.workspace, "", read_delta({}), self.now.head))
+
+    @cached_property
+    def _opened(self) -> ExitStack:
+        return ExitStack()
+
+    def close(self) -> None:
+        """Remember what was found to differ, and let go of the working tree."""
+        if "drifts" in self.__dict__:
+            self.drifts.save()
+        self._opened.close()
 
     @cached_property
     def branch(self) -> str:

@@ -33,6 +33,7 @@ _MOST_TABLES = 4  # a table of ten thousand tasks takes a megabyte
 _COLUMNS = ("ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE", "")
 _NARROW = 70
 _WIDTH, _LEAST = 100, 12  # columns of the table in a pipe, and of a title on a narrow terminal
+_MOST_ID = 24  # columns of the ids; a longer one moves its own row alone
 
 
 class Listed(NamedTuple):
@@ -313,8 +314,11 @@ def listing(tasks: list[Listed], most: int, problems: Collection[str] = (), widt
     kept = slice(2, 2) if width < _NARROW else slice(2, -2)  # on a narrow terminal only id, status and title
     rows = [tuple(map(one_line, (*row[:2], *row[kept], *row[-2:]))) for row in rows]
     widths = [max(map(len, column)) for column in [*zip(*rows, strict=True)][:-2]]
-    room = width - sum(widths) - 2 * len(widths)
-    lines = ["  ".join((*map(str.ljust, row, widths), _title(row[-2], row[-1], room))).rstrip() for row in rows]
+    widths[0] = min(widths[0], _MOST_ID)
+    begins = [f"{'  '.join(map(str.ljust, row, widths))}  " for row in rows]
+    lines = [
+        (begin + _title(row[-2], row[-1], width - len(begin))).rstrip() for begin, row in zip(begins, rows, strict=True)
+    ]
     told = [] if width < _NARROW else ["", guidance(most)]
     return "\n".join([*lines, *told]) if len(rows) > 1 else "no tasks"
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from taskstate.storage import folders
 from tests.support.kept_place import STATE, TASK, Repo, needs_binding, story
 
 if TYPE_CHECKING:
@@ -116,6 +117,32 @@ def test_files_of_a_snapshot_name_what_they_replace(tmp_path: Path) -> None:
     (kept,) = repo.common.glob("replaced/*")
     assert kept.read_bytes().partition(b"\n")[2] == edit
     assert ids(repo) == [match[1]]
+
+
+def test_what_is_written_while_files_are_put_back_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last bytes are, up to the moment at which the file makes way; those of before are, too."""
+    repo = story(tmp_path / "repository")
+    for name in ("app.py", "bus.py"):
+        repo.write(name, "print('left')\n")
+    repo.ok("snapshot", "take", TASK, "--role", "implementer")
+    for name in ("app.py", "bus.py"):
+        repo.write(name, f"{name} edited\n")
+    rename = folders.rename
+
+    def while_somebody_writes(old: Path, new: Path) -> None:
+        if new.name == "app.py":
+            repo.write("app.py", "as it makes way\n")
+            repo.write("bus.py", "when it was kept\n")
+        rename(old, new)
+
+    monkeypatch.setattr(folders, "rename", while_somebody_writes)
+    done = repo.run("snapshot", "verify", TASK, "--role", "implementer", "--restore", "app.py", "bus.py")
+    assert [bytes_of(repo, own_id) for own_id in SHOWN.findall(done.out)] == [
+        b"as it makes way\n",
+        b"when it was kept\n",
+    ]
+    assert len(ids(repo)) == 4
+    assert {(repo.root / name).read_text() for name in ("app.py", "bus.py")} == {"print('left')\n"}
 
 
 def test_a_reworded_session_is_kept(tmp_path: Path) -> None:

@@ -92,6 +92,13 @@ def test_commands_and_tasks_are_described(cli: Cli, place: Place) -> None:
     assert place.text == before
 
 
+def test_a_closed_output_is_no_fault(place: Place) -> None:
+    """As whatever a shell does with it."""
+    command = f"{sys.executable} -m taskstate __complete show '' >&-"
+    done = subprocess.run(["sh", "-c", command], cwd=place.root, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_of_many_new_tasks_only_the_names_are_read(cli: Cli, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Thousands of tasks that are in no index are offered at once; their titles come with the next command."""
     place.new("102")

@@ -8,6 +8,7 @@ import time
 
 from taskstate.cli.terminal import is_terminal
 from taskstate.errors import TaskstateError
+from taskstate.messages import counted
 from taskstate.model import names
 from taskstate.operations.call import collect_garbage_often
 from taskstate.operations.result import Result
@@ -45,7 +46,8 @@ def show(call: CommandLineCall, asked: Seen, view: Callable[[CommandLineCall, Se
     try:
         if on_screen:
             sys.stdout.write(_SCREEN)
-        _repeat(call, lambda again: view(again, asked), _changes(paths, call.conditions.config, every=_AGEING))
+        changes = _changes(paths, call.conditions.config, every=_AGEING)
+        _repeat(call, lambda again: _cut(view(again, asked), again.screen.height, len(again.said) + 2), changes)
     except KeyboardInterrupt:
         return Result(None, "")
     finally:
@@ -53,6 +55,15 @@ def show(call: CommandLineCall, asked: Seen, view: Callable[[CommandLineCall, Se
             sys.stdout.write(_BACK)
             sys.stdout.flush()
     return Result(None, "")
+
+
+def _cut(shown: Result, height: int, taken: int) -> Result:
+    """Return as much as a screen has room for that cannot be scrolled, and of which so many lines are taken."""
+    lines, room = shown.text.split("\n"), max(height - taken, 2)
+    if not height or len(lines) <= room:
+        return shown
+    more = f"\u2026 {counted(len(lines) - room + 1, 'more line')}; without --watch all are shown"
+    return shown._replace(text="\n".join((*lines[: room - 1], more)))
 
 
 def watch(call: CommandLineCall, asked: Lint, lint: Callable[[CommandLineCall, Lint], Result]) -> Result:

@@ -203,6 +203,8 @@ def resolve_commit(root: Path, revision: str) -> str:
     Raises:
         GitFailed: code "no-commit": it names none here; or git is missing.
     """
+    if revision.startswith("^"):  # a commit and all before it, to be left out of others
+        raise GitFailed(f"{printable(revision)} is no commit", help="name the commit without ^", code="no-commit")
     # After `:/` git takes everything, also `^{commit}`, for the words to search for. It always gives a commit.
     name = revision if revision.startswith(":/") else f"{revision}^{{commit}}"
     try:

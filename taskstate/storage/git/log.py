@@ -21,7 +21,8 @@ _TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 class Commit(NamedTuple):
     """A commit: its full and its abbreviated id, the first paragraph of its message, and the whole message.
 
-    `time` is when it was committed, as a timestamp, and `author` the name of who wrote it.
+    `time` is when it was committed, as a timestamp; empty where that is no time of a calendar. `author` is the name of
+    who wrote it, and `paths` are the files that it touched, where they were asked for.
     """
 
     id: str
@@ -30,6 +31,7 @@ class Commit(NamedTuple):
     message: str
     time: str = ""
     author: str = ""
+    paths: tuple[str, ...] = ()
 
 
 def log(root: Path, *, since: str = "", after: str = "", digits: int = git.SHORT, most: int = 0) -> tuple[Commit, ...]:
@@ -51,20 +53,13 @@ def log(root: Path, *, since: str = "", after: str = "", digits: int = git.SHORT
     return _listed(root, [f"--abbrev={digits}", *times, commits])
 
 
-def time_of(root: Path, commit: str) -> str:
-    """Return when a commit was committed, as a timestamp.
-
-    Raises:
-        GitFailed: git fails.
-    """
-    form = ("-1", "--format=%ct", "--no-show-signature")
-    return _timestamp(git.run(["log", *form, "--end-of-options", commit, "--"], root).decode("ascii"))
-
-
 def _timestamp(seconds: str) -> str:
     from datetime import UTC, datetime
 
-    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    try:  # git shows what a commit says: it may be empty, or behind the last year
+        return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OSError, OverflowError):
+        return ""
 
 
 def made_since(root: Path, start: str, moment: str) -> tuple[Commit, ...]:
@@ -85,34 +80,30 @@ def made_since(root: Path, start: str, moment: str) -> tuple[Commit, ...]:
     return tuple(each for each in commits if each.id in here)
 
 
-def with_paths(root: Path, base: str, tip: str) -> tuple[tuple[Commit, tuple[str, ...]], ...]:
-    """Return the commits of `tip` that `base` lacks, the newest first, each with the paths, from `root`, it touched.
+def with_paths(root: Path, *revisions: str, patterns: Sequence[str] = ()) -> tuple[Commit, ...]:
+    """Return commits, the newest first, each with the paths, from `root`, that it touched; all, or of these patterns.
 
-    A merge touches none: what it brings is its parents'.
+    `revisions` are as `git log` takes them, its options among them. A merge touches none, unless they say otherwise:
+    what it brings is its parents'.
 
     Raises:
         GitFailed: git fails.
     """
-    form = ("-z", "--encoding=UTF-8", "--format=%x01%H%n%h%n%s%n%B", "--no-show-signature")
-    names = ("--name-only", "--no-renames", "--relative", "--no-ext-diff")
-    found = list[tuple[Commit, list[str]]]()
-    for part in git.run(["log", *form, *names, f"{base}..{tip}", "--"], root).split(b"\0"):
-        if re.match(rb"\x01[0-9a-f]{40,64}\n.+\n.*\n", part):
-            found.append((Commit(*part[1:].decode("utf-8", "replace").split("\n", 3)), []))
-        elif name := os.fsdecode(part.removeprefix(b"\n")):
-            found[-1][1].append(name)
-    return tuple((commit, tuple(paths)) for commit, paths in found)
+    return _listed(root, ["--name-only", "--no-renames", "--relative", "--no-ext-diff", *revisions, "--", *patterns])
 
 
 def _listed(root: Path, args: list[str]) -> tuple[Commit, ...]:
-    form = ("--encoding=UTF-8", "--format=%H%n%h%n%s%n%ct%n%an%n%B")
     # --no-show-signature: `log.showSignature` in the user's configuration would put gpg's output into the entries.
-    output = git.run(["log", "-z", "--no-show-signature", *form, *args], root)
-    entries = (entry.decode("utf-8", "replace").split("\n", 5) for entry in output.split(b"\0") if entry)
-    return tuple(
-        Commit(name, short, subject, message, _timestamp(seconds), author)
-        for name, short, subject, seconds, author, message in entries
-    )
+    form = ("--encoding=UTF-8", "--format=/%H%n%h%n%s%n%ct%n%an%n%B", "--no-show-signature")
+    found = list[tuple[Commit, list[str]]]()
+    for part in git.run(["log", "-z", *form, *args], root).split(b"\0"):
+        if part.startswith(b"/"):  # as no path from a folder does
+            name, short, subject, seconds, author, message = part[1:].decode("utf-8", "replace").split("\n", 5)
+            found.append((Commit(name, short, subject, message, _timestamp(seconds), author), []))
+        elif part:
+            paths = found[-1][1]
+            paths.append(os.fsdecode(part if paths else part.removeprefix(b"\n")))
+    return tuple(commit._replace(paths=tuple(paths)) for commit, paths in found)
 
 
 def commits_besides(root: Path, known: str, most: int) -> tuple[str, ...]:
@@ -128,37 +119,7 @@ def commits_besides(root: Path, known: str, most: int) -> tuple[str, ...]:
     return tuple(git.run(["rev-list", "--topo-order", *bounds, "--"], root).decode("ascii").split()[:most])
 
 
-def touching(root: Path, patterns: Sequence[str], oldest: str) -> dict[str, tuple[str, ...]]:
-    """Return the commits of HEAD that touched files of these patterns, each with their paths from `root`.
-
-    They go back to the commit `oldest`. A merge touches none.
-
-    Raises:
-        GitFailed: git fails.
-    """
-    newest = git.head(root)
-    if newest is None:
-        return {}
-    form = ("--format=%x01%H", "--name-only", "--no-renames", "-z", "--no-ext-diff", "--no-show-signature")
-    arguments = ["log", *form, "--relative", "--end-of-options", newest, f"^{oldest}^@", "--", *patterns]
-    found: dict[str, list[str]] = {}
-    paths: list[str] = []
-    for part in git.run(arguments, root).split(b"\0"):
-        if part.startswith(b"\x01"):
-            paths = found.setdefault(part[1:].decode(), [])
-        elif part:
-            paths.append(os.fsdecode(part.removeprefix(b"\n")))
-    return {commit: tuple(each) for commit, each in found.items()}
-
-
-class Touch(NamedTuple):
-    """A commit that touched a file, and when it was committed, in seconds."""
-
-    id: str
-    time: float
-
-
-def last_touches(root: Path, since: float) -> dict[str, Touch]:
+def last_touches(root: Path, since: float) -> dict[str, Commit]:
     """Return the newest commit that touched each path, from `root`, among the commits of HEAD made after `since`.
 
     Of a merge, the files that differ from its first parent are touched by it.
@@ -167,28 +128,8 @@ def last_touches(root: Path, since: float) -> dict[str, Touch]:
         GitFailed: git fails.
     """
     newest = git.head(root)
-    if newest is None:
-        return {}
-    form = ("--format=%x01%H %ct", "--name-only", "--no-renames", "-z", "-m", "--first-parent", "--no-show-signature")
-    arguments = [
-        "log",
-        *form,
-        "--relative",
-        "--no-ext-diff",
-        f"--since=@{int(since)}",
-        "--end-of-options",
-        newest,
-        "--",
-    ]
-    touches: dict[str, Touch] = {}
-    touch = Touch("", 0)
-    for part in git.run(arguments, root).split(b"\0"):
-        head = re.fullmatch(rb"\x01([0-9a-f]{40,64}) (\d+)", part)
-        if head:
-            touch = Touch(head[1].decode(), float(head[2]))
-        elif part:
-            touches.setdefault(os.fsdecode(part.removeprefix(b"\n")), touch)
-    return touches
+    commits = with_paths(root, "-m", "--first-parent", f"--since=@{int(since)}", newest) if newest else ()
+    return {path: each for each in reversed(commits) for path in each.paths}
 
 
 def changed_paths(root: Path, since: str) -> tuple[str, ...]:

@@ -63,9 +63,10 @@ def test_without_tasks_the_first_step_is_told(cli: Cli, place: Place) -> None:
 def test_commands_name_the_root_that_was_given(cli: Cli, place: Place) -> None:
     """Else they would work elsewhere."""
     place.text = place.text.replace("status: created", "status: blocked")
-    assert f"taskstate edit 101 --unblocked --root {place.root}" in " ".join(
-        cli.ok("status", "--root", place.root).replace("\\\n", "").split()
-    )
+    other = place.root / "other.toml"
+    other.touch()
+    said = cli.ok("status", "--root", place.root, "--config", other).replace("\\\n", "")
+    assert f"taskstate edit 101 --unblocked --root {place.root} --config {other}" in " ".join(said.split())
 
 
 @pytest.mark.slow

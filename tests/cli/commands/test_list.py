@@ -40,3 +40,10 @@ def test_unreadable_file_is_told_also_when_quiet(cli: Cli, place: Place) -> None
         assert result.status == 1
         assert "not listed: .taskstate/tasks/task-7-state.md is not UTF-8" in result.err
     assert [task["id"] for task in cli.json("list", status=1)] == ["101"]
+
+
+def test_a_long_id_moves_its_own_row_alone(cli: Cli) -> None:
+    """The others stay as wide as a pipe may be."""
+    cli.ok("new", "a" * 64, "--title", "Long")
+    _, row, long_row, *_ = cli.ok("list").splitlines()
+    assert row.index("JWT Service") < 80 < long_row.index("Long")

@@ -204,7 +204,8 @@ def test_since_is_a_date_a_commit_or_a_word(turns: Turns) -> None:
     assert entries(cli, "--since", "2999-01-01") == []
     assert cli.ok("log", "--since", "2999-01-01") == "nothing happened\n"
     assert len(entries(cli, "--since", "HEAD")) >= 1
-    assert "is neither a date nor a commit here" in cli.refused("log", "--since", "whenever")
+    for wrong in ("whenever", "2026-99-99", "2026-11-27T99:99", "^HEAD"):
+        assert "is neither a date nor a commit here" in cli.refused("log", "--since", wrong)
     assert "is no number of entries" in cli.refused("log", "--number", "-1")
 
 
@@ -294,3 +295,20 @@ def test_a_commit_is_of_the_tasks_that_it_names_else_of_those_whose_files_it_tou
     place.git("commit", "--quiet", "--allow-empty", "-m", "Task: 105", env=later)
     since = entries(turns.cli, "--kind", "commit", "--since", place.git("rev-parse", "HEAD"))
     assert [(each["task"], each["at"]) for each in since] == [("105", "2099-01-01T00:00:00Z")]
+
+
+@pytest.mark.parametrize("seconds", ["999999999999", "99999999999999999", "-5"])
+def test_a_commit_of_a_time_that_is_none_is_told_without_one(turns: Turns, seconds: str) -> None:
+    """Git takes years that no calendar has; what such a commit says is told all the same."""
+    place = turns.place
+    head, tree = place.git("rev-parse", "HEAD"), place.git("write-tree")
+    text = (
+        f"tree {tree}\nparent {head}\nauthor M <a@b> {seconds} +0000\ncommitter M <a@b> {seconds} +0000\n\nTask: 101\n"
+    )
+    written = ("hash-object", "-t", "commit", "-w", "--stdin", "--literally")
+    odd = subprocess.run(["git", *written], cwd=place.root, input=text.encode(), capture_output=True, check=True)
+    place.git("update-ref", "HEAD", odd.stdout.decode().strip())
+    assert [each["at"] for each in entries(turns.cli, "--kind", "commit") if "Task: 101" in each["text"]] == [None]
+    assert "At no known time\n" in turns.cli.ok("log", "101")
+    assert "1 commit listed" in turns.cli.ok("git-history", "sync", "101", "--since", head)
+    assert "nor a commit here that has one" in turns.cli.refused("log", "--since", "HEAD")

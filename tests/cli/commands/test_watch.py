@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Self
 import pytest
 
 from taskstate.cli.commands import watch as watching
+from taskstate.operations.result import Result
 from tests.support.terminal import seen
 
 if TYPE_CHECKING:
@@ -213,3 +214,13 @@ def test_folders_are_watched_once(tmp_path: Path) -> None:
     """Of folders in one another only the outermost is watched."""
     inner = tmp_path / "a" / "b"
     assert watching._outermost([inner, tmp_path, inner]) == [tmp_path]  # noqa: SLF001 - the same
+
+
+WHOLE = "a\nb\nc\nd"
+
+
+@pytest.mark.parametrize(("height", "shown"), [(0, WHOLE), (6, WHOLE), (5, "a\nb\n\u2026 2 more lines; ")])
+def test_the_head_of_a_view_stays_on_a_screen_us(height: int, shown: str) -> None:
+    """A screen of its own cannot be scrolled back: what is too much for it is left out at the end."""
+    cut = watching._cut(Result(None, WHOLE), height, 2).text  # noqa: SLF001 - the same
+    assert cut.partition("without")[0] == shown

@@ -63,7 +63,7 @@ def test_a_task_is_shown_as_each_worktree_has_it(cli: Cli, side: Path) -> None:
         data = cli.json(command, "101")
         assert (data["status"], "branch" in data) == ("created", False)
         assert [(each["status"], each["branch"]) for each in data["elsewhere"]] == [("in_progress", "side")]
-        assert "also [main]: created, " in cli.ok(command, "101", "--root", side)
+        assert "also [main]: created," in cli.ok(command, "101", "--root", side)
         assert "[" not in cli.ok(command, "102").split("\n")[0]
         assert cli.ok(command, "103").split("\n")[0].endswith(" [side]")
         assert cli.json(command, "103")["worktree"] == str(side)
