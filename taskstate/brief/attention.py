@@ -110,11 +110,16 @@ def _drift(workspace: Workspace, loaded: Loaded, blocks: ToolBlocks) -> str:
     """Return a line on drift that a check has found, or that the working tree shows while no role is at work."""
     task_id, drifted = loaded.state.id, roles.unresolved(blocks)
     if drifted:
-        show = f"`taskstate snapshot verify {task_id} --role {drifted[0]}`"
+        show = f"`taskstate {look_at(task_id, drifted[0])}`"
         accept = f'`taskstate snapshot resolve {task_id} --note "WHY"`'
         return f"the tree was not what {' and '.join(drifted)} left ({show}); {accept} accepts what is there"
     is_at_work = any(role.status in {IN_PROGRESS, BLOCKED} for role in blocks.roles.values()) or blocks.delta.turn
     return "" if is_at_work else _tree_difference(workspace, loaded)
+
+
+def look_at(task_id: str, role: str) -> str:
+    """Return the command that shows how the tree differs from what a role left, and counts nothing."""
+    return f"snapshot verify {task_id} --role {role} --dry-run"
 
 
 class Differing(NamedTuple):
@@ -153,8 +158,8 @@ def differing(workspace: Workspace, loaded: Loaded, read: SnapshotBase | None = 
     newest, left = newest_role(delta, workspace.config.roles), delta.turn or delta.left
     if newest and not delta.turn:
         report = compare(workspace, loaded, newest, read=read)
-        paths, command = tuple(each.path for each in report.files), f"snapshot verify {task_id} --role {newest}"
-        return Differing(newest, paths, f"taskstate {command}", report.is_here, put_down(report.explained))
+        paths, command = tuple(each.path for each in report.files), f"taskstate {look_at(task_id, newest)}"
+        return Differing(newest, paths, command, report.is_here, put_down(report.explained))
     if left and left.tree:
         nothing = TreeDifferences(task_id, "the last turn")
         found = compare_trees(workspace, loaded, Earlier(left.tree, left.head, read=read), nothing)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shlex
-from contextlib import closing
 from pathlib import Path
 
 from taskstate.doctor.preflight import preflight
@@ -19,8 +18,6 @@ from taskstate.doctor.task_files import check_files, untold
 from taskstate.doctor.versions import differences
 from taskstate.doctor.weakened import weakenings
 from taskstate.errors import GitFailed, TaskstateError
-from taskstate.lint.removed import removed_findings
-from taskstate.lint.runner import LintRequest, open_run
 from taskstate.messages import counted
 from taskstate.model import names
 from taskstate.model.names import ARTIFACTS
@@ -33,10 +30,11 @@ from taskstate.storage.git import client as git
 from taskstate.storage.private import FALLBACK
 from taskstate.storage.transaction import paths_of
 from taskstate.typed import TYPE_CHECKING
+from taskstate.views.removed import since_commit
 from taskstate.workspace import artifacts, task_index
 from taskstate.workspace.misnamed import misnamed_files, near_names
 from taskstate.workspace.workspace import config_name
-from taskstate.writing import keeping, losses
+from taskstate.writing import losses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -123,14 +121,9 @@ def _check_hooks(workspace: Workspace) -> Iterable[RepositoryProblem]:
 
 def _check_removed(workspace: Workspace) -> Iterable[RepositoryProblem]:
     """Report what is gone since the last commit: state files of open tasks, and archives that a task needs."""
-    request = LintRequest(now="", against=None, remember=False)  # of a removed file nobody asks what time it is
-    run, remarks = open_run(workspace, workspace.config, request)
-    with closing(run.repository):
-        for finding in removed_findings(run, [workspace.root]):
-            own = names.own_file(finding.path)
-            if own and keeping.is_nothing_owed(workspace, own.id or ""):
-                continue
-            yield RepositoryProblem("removed", finding.path, finding.diagnostic.message, finding.diagnostic.help)
+    found, remarks = since_commit(workspace)
+    for each in found:
+        yield RepositoryProblem("removed", each.path, each.diagnostic.message, each.diagnostic.help)
     for remark in remarks:
         yield RepositoryProblem("removed", "", remark, "what is gone since the last commit is not known", note=True)
 

@@ -147,7 +147,7 @@ def _with_rows(repository: Repository, begin: str) -> Iterator[Shown]:
 
 def _column(shown: Shown, *, is_ready: bool) -> str:
     """Return the column of a task; a file that cannot be read stands among the blocked ones."""
-    status = shown.task.status
+    status = shown.status
     if status == CREATED:
         return READY if is_ready else WAITING
     return status if status in COLUMNS else BLOCKED

@@ -35,7 +35,7 @@ HIGHLIGHTS = (
     (rf"(?m)^  (?:{needs.DAMAGED}|{needs.DRIFT})\b", "1;31"),
     (rf"(?m)^  (?:{'|'.join(each for each in needs.SEVERITY if each not in {needs.DAMAGED, needs.DRIFT})})\b", "1;33"),
     (r"(?m)^(?:\d+ things? needs? you|Nothing needs you\.|At work)$", "1"),
-    (r"(?m)^ +taskstate .*", "36"),
+    (r"(?m)^ +(?:taskstate|git) .*", "36"),
     (r"#{1,10}(?=\.{0,10} )", "32"),
 )
 
@@ -47,10 +47,10 @@ def at_work(repository: Repository) -> tuple[Shown, ...]:
 
 def totals(repository: Repository) -> Mapping[str, int]:
     """Return how many tasks have each status, and how many are ready; of several versions the newest counts."""
-    tasks = [each.task for each in repository.tasks if each.is_first and each.task.kind != PERMANENT]
-    counts, order = Counter(each.status for each in tasks), in_order(tasks, len(tasks)).ready
-    stale = [each.task for each in repository.tasks if each.is_first and each.is_stale]
-    ready = sum(each.task.status == CREATED and each.task not in stale for each in order)
+    tasks = [each for each in repository.tasks if each.is_first and each.task.kind != PERMANENT]
+    counts, order = Counter(each.status for each in tasks), in_order([each.task for each in tasks]).ready
+    can_begin = {each.task for each in order}
+    ready = sum(each.status == CREATED and not each.is_stale and each.task in can_begin for each in tasks)
     return {**{each: counts[each] for each in (IN_PROGRESS, BLOCKED, CREATED, COMPLETE, DROPPED)}, "ready": ready}
 
 

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import cache
 
-from taskstate.brief.attention import Differing, differing
+from taskstate.brief.attention import Differing, differing, look_at
 from taskstate.context.check import stale_parts
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted, first_of, quoted
@@ -26,6 +26,7 @@ from taskstate.recovery.conflicted import merged_again
 from taskstate.snapshots import drift
 from taskstate.storage import folders
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.views.removed import removed
 from taskstate.views.repository import Shown
 from taskstate.workspace import allowed_commands, task_index
 from taskstate.workspace.allowed_commands import Command
@@ -104,8 +105,10 @@ def _order(need: Need) -> tuple[object, ...]:
 
 def _need(kind: str, shown: Shown, text: str, *actions: str, since: str = "", detail: str = "") -> Need:
     """Return a need of a task, with commands that work in its worktree."""
-    commands = tuple(f"taskstate {each}{shown.tree.flags}" for each in actions)
-    return Need(kind, shown.task.id, since, text, detail, commands, SEVERITY.get(kind, 0), shown.branch)
+    own, root = shown.tree.flags, shown.tree.workspace.root
+    git = f"git -C {quoted(str(root))} " if own else "git "
+    ours = (f"{git}{each[4:]}" if each.startswith("git ") else f"taskstate {each}{own}" for each in actions)
+    return Need(kind, shown.task.id, since, text, detail, tuple(ours), SEVERITY.get(kind, 0), shown.branch)
 
 
 # What a file says
@@ -175,13 +178,14 @@ def _damaged(shown: Shown, message: str) -> Need:
     workspace, task = shown.tree.workspace, shown.task
     text = re.sub(r"^(?:not listed: )?(?:cannot read )?.+?-state\.md'?(?: is damaged:|[,:]| is| has)? ", "", message)
     look, is_conflict = f"lint {quoted(task.path)}", "it holds a merge conflict" in text
-    commands = [each.removeprefix("taskstate ") for each in re.findall(r"`(taskstate [^`]+)`", message)]
+    commands = [each.removeprefix("taskstate ") for each in re.findall(r"`((?:taskstate|git) [^`]+)`", message)]
     if is_conflict:
         brings_back = merged_again(workspace.root, task.path, workspace.read(workspace.root / task.path)) is not None
     else:
         brings_back = had_front_matter(workspace, task.path, task.id)
     commands = [look if each == "lint" or (each == _FIX and not brings_back) else each for each in commands]
-    text = re.sub(r"[:;,]? (?:mend it|convert it|decide what|or name the real file|`taskstate).*", "", text)
+    text = re.sub(r"(.*) (?:is|are) gone, acknowledged \S+:", r"gone: \1:", text)
+    text = re.sub(r"[:;,]? (?:mend it|convert it|decide what|or name the real file|`taskstate|`git).*", "", text)
     if is_conflict and not brings_back:
         text = text.replace("it holds a merge conflict", "merge conflict: decide, then delete its markers")
     text = text if commands else f"{task.path.rpartition('/')[2]}: {text}"
@@ -220,10 +224,13 @@ def _of_tree(tree: Tree, repository: Repository, told: Sequence[Told]) -> Iterat
     own = [each for each in repository.tasks if each.tree is tree]
     known = {each.task.path for each in own if each.problem}
     by_path = {each.task.path: each for each in own}
-    for each in losses_of(tree.workspace) if tree.name else told:
+    losses = losses_of(tree.workspace) if tree.name else told
+    for each in losses:
         if each.path not in known:
             shown = by_path.get(each.path) or _absent(tree, each.path)
             yield _damaged(shown, each.message)
+    for path, message in removed(tree.workspace, {*tree.files.marks, *(each.path for each in losses)}):
+        yield _damaged(_absent(tree, path), f"{path}: {message}")
     yield from _drifts(tree, own)
     current = [each for each in own if not each.is_stale]
     yield from _untrusted(tree, current)
@@ -264,7 +271,7 @@ def _drift(shown: Shown, drifted: Sequence[str], now: str) -> Iterator[Need]:
     """Yield that the tree is not what was left: as it was counted, or as it differs `now`, if that is known."""
     task, roles = shown.task, shown.tree.workspace.config.roles
     role = drifted[0] if drifted else ""
-    found: Differing | None = Differing(role, (), f"taskstate snapshot verify {task.id} --role {role}")
+    found: Differing | None = Differing(role, (), f"taskstate {look_at(task.id, role)}")
     try:
         seen = _difference(shown) if now else None
         found = found if drifted and not (seen and seen.is_here) else seen

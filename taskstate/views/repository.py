@@ -15,7 +15,7 @@ from taskstate.brief.attention import Differing
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of, quoted
 from taskstate.model.names import id_key
-from taskstate.model.statuses import CLOSED, COMPLETE
+from taskstate.model.statuses import CLOSED, COMPLETE, CREATED, IN_PROGRESS
 from taskstate.storage import kept_records
 from taskstate.storage.cache import Cache
 from taskstate.storage.git import client as git
@@ -65,6 +65,11 @@ class Shown(NamedTuple):
     def turn(self) -> OpenTurn | None:
         """The open turn that the file tells of."""
         return None if self.task.status in CLOSED else self.task.open_turn
+
+    @property
+    def status(self) -> str:
+        """Its status; one that nobody has set in progress is, where a turn is open."""
+        return IN_PROGRESS if self.turn and self.task.status == CREATED else self.task.status
 
     @property
     def place(self) -> dict[str, str]:

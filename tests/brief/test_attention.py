@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.slow  # it starts processes of git
 
-DRIFT = "the tree is not what implementer left: 1 file, a.txt (`taskstate snapshot verify 101 --role implementer`)"
+LOOK = "`taskstate snapshot verify 101 --role implementer --dry-run`"
+DRIFT = f"the tree is not what implementer left: 1 file, a.txt ({LOOK})"
 
 
 @pytest.fixture

@@ -65,7 +65,9 @@ def test_whole_brief(place: Place) -> None:
         *("## Repository Paths", "## Evidence", "## Chain Inputs", "## Archived Summary (Sessions 1-2)"),
         "## Earlier sessions",
     ]
-    drift = "- drift: the tree was not what implementer left (`taskstate snapshot verify 101 --role implementer`)"
+    drift = (
+        "- drift: the tree was not what implementer left (`taskstate snapshot verify 101 --role implementer --dry-run`)"
+    )
     stale = "- stale: section 1, standards/b.md#size, standards/a.md#handlers changed since the context was taken"
     assert drift in found.text
     assert stale in found.text

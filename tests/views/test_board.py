@@ -55,6 +55,17 @@ def test_each_task_has_its_column(place: Place) -> None:
     }
 
 
+def test_a_turn_at_work_is_in_progress(place: Place) -> None:
+    """Also where nobody has set the task so: it is not offered, and not counted as ready."""
+    path = place.path.with_name("task-102-state.md")
+    turn = 'delta: {turn: {agent: ann, role: null, started_at: "2026-02-03T11:00:00Z"}}\naudit:\n'
+    path.write_text(path.read_text(encoding="utf-8").replace("audit:\n", turn, 1), encoding="utf-8")
+    shown = {each.name: [card.shown.task.id for card in each.cards] for each in made(place)}
+    assert (shown["ready"], shown["in_progress"]) == ([], ["101", "102"])
+    counts = glance.totals(repository.read(place.workspace))
+    assert (counts["in_progress"], counts["created"], counts["ready"]) == (2, 1, 0)
+
+
 def test_a_column_that_is_named_is_whole(place: Place) -> None:
     """Also that of the dropped tasks, and of those completed long ago."""
     assert [[card.shown.task.id for card in each.cards] for each in made(place, "complete", "dropped")] == [

@@ -78,7 +78,7 @@ CASES: Mapping[str, tuple[str, str, str, str, str]] = {
         "coordination: {implementer: {status: done, drift_budget: 1}}\naudit:\n",
         "the tree was not what implementer left",
         "2026-01-31T12:02:00Z",
-        "snapshot verify 101 --role implementer",
+        "snapshot verify 101 --role implementer --dry-run",
     ),
 }
 

@@ -53,8 +53,8 @@ def test_status_as_text(place: Place) -> None:
         "  [x] implementer done  [!] reviewer blocked  [ ] validator  [ ] tester\n"
         "  finding of reviewer: 1. no test\n"
         "  finding of reviewer: 2. a: b\n"
-        "  drift: the tree was not what implementer left (`taskstate snapshot verify 101 --role implementer`); "
-        '`taskstate snapshot resolve 101 --note "WHY"` accepts what is there\n'
+        "  drift: the tree was not what implementer left (`taskstate snapshot verify 101 --role implementer --dry-run`)"
+        '; `taskstate snapshot resolve 101 --note "WHY"` accepts what is there\n'
         "  open handoff: handoffs/task-101/x.md\n"
         "  next: Write the test"
     )
@@ -77,7 +77,8 @@ def test_status_as_json_values(place: Place) -> None:
             {"label": "findings", "text": "2 open findings (`taskstate role show 101`)"},
             {
                 "label": "drift",
-                "text": "the tree was not what implementer left (`taskstate snapshot verify 101 --role implementer`); "
+                "text": "the tree was not what implementer left "
+                "(`taskstate snapshot verify 101 --role implementer --dry-run`); "
                 '`taskstate snapshot resolve 101 --note "WHY"` accepts what is there',
             },
         ],

@@ -72,9 +72,9 @@ def test_commands_name_the_root_that_was_given(cli: Cli, place: Place) -> None:
 @pytest.mark.slow
 def test_a_watched_view_has_a_screen_of_its_own(place: Place) -> None:
     """It comes again after a change, and Ctrl-C ends it with status 0; the terminal is left as it was."""
-    watching = f"timeout --preserve-status --signal INT 4 {sys.executable} -m taskstate board --watch"
-    command = f"(sleep 2; echo >> {place.path}) & {watching}"
-    status, shown = seen(("sh", "-c", command), cwd=place.root)
+    changing = f"(while kill -0 $$ && sleep 1; do echo >> {place.path}; done) > /dev/null 2>&1 &"
+    command = f"{changing} exec {sys.executable} -m taskstate board --watch"
+    status, shown = seen(("sh", "-c", command), cwd=place.root, until=lambda said: said.count(b"READY 1") > 1)
     assert status == 0
     assert shown.startswith("\x1b[?1049h")
     assert shown.endswith("\x1b[?1049l")
