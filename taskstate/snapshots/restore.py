@@ -241,7 +241,7 @@ def _put(target: Path, file: _SnapshotFile, content: bytes, replaced: _Replaced)
             mode_bits = stat.S_IMODE(folders.status(temporary).st_mode)
             executable = mode_bits | (mode_bits & 0o444) >> 2
             folders.set_mode(temporary, executable if file.mode.endswith("755") else mode_bits & ~0o111)
-        before = stack.enter_context(open(folders.open_file(target, os.O_RDONLY), "rb")) if like else None
+        before = stack.enter_context(os.fdopen(folders.open_file(target, os.O_RDONLY), "rb")) if like else None
         replaced.keep(file, before.read() if before else _present(target), content)
         folders.rename(temporary, target)
         if before:

@@ -184,7 +184,8 @@ def _damaged(shown: Shown, message: str) -> Need:
     else:
         brings_back = had_front_matter(workspace, task.path, task.id)
     commands = [look if each == "lint" or (each == _FIX and not brings_back) else each for each in commands]
-    text = re.sub(r"(.*) (?:is|are) gone, acknowledged \S+:", r"gone: \1:", text)
+    gone, told, _ = text.partition(" gone, acknowledged ")
+    text = f"gone: {gone.removesuffix(' is').removesuffix(' are')}" if told else text
     text = re.sub(r"[:;,]? (?:mend it|convert it|decide what|or name the real file|`taskstate|`git).*", "", text)
     if is_conflict and not brings_back:
         text = text.replace("it holds a merge conflict", "merge conflict: decide, then delete its markers")
