@@ -131,7 +131,7 @@ class Differing(NamedTuple):
 
     role: str
     paths: tuple[str, ...]
-    command: str
+    look: str
     is_here: bool = True
     put_down: tuple[str, ...] = ()
 
@@ -158,13 +158,13 @@ def differing(workspace: Workspace, loaded: Loaded, read: SnapshotBase | None = 
     newest, left = newest_role(delta, workspace.config.roles), delta.turn or delta.left
     if newest and not delta.turn:
         report = compare(workspace, loaded, newest, read=read)
-        paths, command = tuple(each.path for each in report.files), f"taskstate {look_at(task_id, newest)}"
+        paths, command = tuple(each.path for each in report.files), look_at(task_id, newest)
         return Differing(newest, paths, command, report.is_here, put_down(report.explained))
     if left and left.tree:
         nothing = TreeDifferences(task_id, "the last turn")
         found = compare_trees(workspace, loaded, Earlier(left.tree, left.head, read=read), nothing)
         paths, command = tuple(each.path for each in found.files or ()), f"snapshot diff {task_id} --type now"
-        return Differing("", paths, f"taskstate {command}", found.files is not None, put_down(found.explained))
+        return Differing("", paths, command, found.files is not None, put_down(found.explained))
     return None
 
 
@@ -179,7 +179,7 @@ def _tree_difference(workspace: Workspace, loaded: Loaded) -> str:
     if not found or not found.paths:
         return "; ".join(found.put_down) if found else ""
     count, shown = count_files(len(found.paths)), first_paths(found.paths)
-    differs = f"the tree is not what {found.who} left: {count}, {shown} (`{found.command}`)"
+    differs = f"the tree is not what {found.who} left: {count}, {shown} (`taskstate {found.look}`)"
     return "; ".join((differs, *found.put_down))
 
 

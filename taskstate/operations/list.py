@@ -31,7 +31,7 @@ def list_(call: Call, asked: List) -> Result:
     if not (has_worktrees(workspace.root) or call.as_data):
         shown = table(workspace, **given, damaged=damaged, width=call.width)
         call.report_all_damage(shown.unread)
-        return Result(None, shown.text)
+        return Result(None, shown.text, is_in_rows=True)
     if has_worktrees(workspace.root):
         from taskstate.views import repository
 
@@ -43,7 +43,8 @@ def list_(call: Call, asked: List) -> Result:
     call.report_all_damage(found.unread)
     if call.as_data:
         return Result([found.shapes[each.path] for each in found.tasks], "")
-    return Result(None, listing(found.tasks, workspace.config.size.max_sessions, found.problems | damaged, call.width))
+    text = listing(found.tasks, workspace.config.size.max_sessions, found.problems | damaged, call.width)
+    return Result(None, text, is_in_rows=True)
 
 
 OPERATIONS = (Operation("list", "list tasks", list_, List, apart=(("--ready", "--blocked"),)),)

@@ -50,7 +50,16 @@ class Proposed(NamedTuple):
     at: str
 
 
-class _Facts(NamedTuple):
+class Facts(NamedTuple):
+    """What the whole file of an open task says.
+
+    It `is_active` if it, or one of its roles, is at work. The `role` works on it, `words` are the last that a
+    session says. `drifted` roles wait for somebody to accept what
+    became of their work; `left` is the tree to compare with while nobody is at work. `commands` are its own checks.
+    Nothing is left to do where it `is_done`. A claim `is_claimed` that nobody has confirmed; its context `is_sealed`.
+    `blocked_at` is when a command blocked it last.
+    """
+
     is_active: bool
     role: str
     words: str
@@ -64,17 +73,6 @@ class _Facts(NamedTuple):
     is_claimed: bool
     is_sealed: bool
     blocked_at: str
-
-
-class Facts(_Facts):
-    """What the whole file of an open task says.
-
-    It `is_active` if it, or one of its roles, is at work. The `role` works on it, `words` are the last that a
-    session says. `drifted` roles wait for somebody to accept what
-    became of their work; `left` is the tree to compare with while nobody is at work. `commands` are its own checks.
-    Nothing is left to do where it `is_done`. A claim `is_claimed` that nobody has confirmed; its context `is_sealed`.
-    `blocked_at` is when a command blocked it last.
-    """
 
     @classmethod
     def read(cls, values: list[object]) -> Facts:

@@ -154,7 +154,7 @@ def _silent(shown: Shown, turn: OpenTurn, since: str, words: str) -> Need:
     if found and found.paths:
         verb = "is" if len(found.paths) == 1 else "are"
         text = f"{who}{role} is silent: {drift.first_paths(found.paths)} {verb} put down to the turn"
-        look = found.command.removeprefix("taskstate ")
+        look = found.look
     take = f"finish {task} --take-over {why} --abandon --note {why}"
     return _need(SILENT, shown, text, look, take, since=since, detail=words)
 
@@ -272,7 +272,7 @@ def _drift(shown: Shown, drifted: Sequence[str], now: str) -> Iterator[Need]:
     """Yield that the tree is not what was left: as it was counted, or as it differs `now`, if that is known."""
     task, roles = shown.task, shown.tree.workspace.config.roles
     role = drifted[0] if drifted else ""
-    found: Differing | None = Differing(role, (), f"taskstate {look_at(task.id, role)}")
+    found: Differing | None = Differing(role, (), look_at(task.id, role))
     try:
         seen = _difference(shown) if now else None
         found = found if drifted and not (seen and seen.is_here) else seen
@@ -286,7 +286,7 @@ def _drift(shown: Shown, drifted: Sequence[str], now: str) -> Iterator[Need]:
         accept = [resolve] if now and found.role in {"", *roles} else []
         text = f"{what or 'the tree was'} not what {found.who} left"
         since, detail = _newest_change(shown, found.paths) or task.updated, ", ".join(found.paths)
-        yield _need(DRIFT, shown, text, found.command.removeprefix("taskstate "), *accept, since=since, detail=detail)
+        yield _need(DRIFT, shown, text, found.look, *accept, since=since, detail=detail)
 
 
 def _newest_change(shown: Shown, paths: Iterable[str]) -> str:

@@ -124,7 +124,7 @@ class Tree(_Tree):
     @cached_property
     def drifts(self) -> Cache[Differing]:
         """What was found to differ in the working tree as it is, by the path of the task's file."""
-        rests_on = f"{self.now.tree} {self.now.head} {self.files.mark()}"
+        rests_on = f"{Differing._fields} {self.now.tree} {self.now.head} {self.files.mark()}"
         return Cache(self.workspace.private.cache("drift.json"), Differing._make, rests_on=rests_on)
 
     @cached_property

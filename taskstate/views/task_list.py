@@ -31,7 +31,6 @@ READY, WAITING = "ready", "waiting"
 _NO_SHAPE: tuple[str, dict[str, Any]] = ("", {})
 _MOST_TABLES = 4  # a table of ten thousand tasks takes a megabyte
 _COLUMNS = ("ID", "STATUS", "FEATURES", "SESSIONS", "SIZING", "KB", "TITLE", "")
-_NARROW = 70
 _WIDTH, _LEAST = 100, 12  # columns of the table in a pipe, and of a title on a narrow terminal
 _MOST_ID = 24  # columns of the ids; a longer one moves its own row alone
 
@@ -307,11 +306,13 @@ def listing(tasks: list[Listed], most: int, problems: Collection[str] = (), widt
     `problems` are the paths of damaged files, whose rows are marked. Of a title that goes beyond the `width` as much is
     left out as is needed; what it is marked with stays.
     """
+    from taskstate.views.layout import NARROW
+
     rows = [_COLUMNS, *(_row(each, most, problems) for each in tasks)]
     read = {each.path for each in tasks}
     unread = (own_file(path) for path in problems if path not in read)
     rows += [((own and own.id) or "?", *("-" for _ in _COLUMNS[2:-1]), "", "(damaged)") for own in unread]
-    kept = slice(2, 2) if width < _NARROW else slice(2, -2)  # on a narrow terminal only id, status and title
+    kept = slice(2, 2) if width < NARROW else slice(2, -2)  # on a narrow terminal only id, status and title
     rows = [tuple(map(one_line, (*row[:2], *row[kept], *row[-2:]))) for row in rows]
     widths = [max(map(len, column)) for column in [*zip(*rows, strict=True)][:-2]]
     widths[0] = min(widths[0], _MOST_ID)
@@ -319,7 +320,7 @@ def listing(tasks: list[Listed], most: int, problems: Collection[str] = (), widt
     lines = [
         (begin + _title(row[-2], row[-1], width - len(begin))).rstrip() for begin, row in zip(begins, rows, strict=True)
     ]
-    told = [] if width < _NARROW else ["", guidance(most)]
+    told = [] if width < NARROW else ["", guidance(most)]
     return "\n".join([*lines, *told]) if len(rows) > 1 else "no tasks"
 
 
@@ -339,8 +340,6 @@ def _row(task: Listed, most: int, problems: Collection[str]) -> tuple[str, ...]:
 def _title(title: str, marks: str, room: int) -> str:
     """Return a title with its marks in so many columns."""
     whole = " ".join(filter(None, (title, marks)))
-    if len(whole) <= room and whole.isascii():
-        return whole
     from taskstate.views.layout import cells, fit
 
     if cells(whole) <= room:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -39,8 +39,8 @@ def test_the_file_is_parsed_once(turns: Turns, monkeypatch: pytest.MonkeyPatch, 
     """What a step of a turn returns is what the next one takes: only the first one parses what lies on disk."""
     parsed, load = list[bool](), Workspace.load
 
-    def counted(workspace: Workspace, path: Path, known: Loaded | None = None) -> Loaded:
-        loaded = load(workspace, path, known)
+    def counted(workspace: Workspace, path: Path, known: Loaded | None = None, **more: Any) -> Loaded:  # noqa: ANN401
+        loaded = load(workspace, path, known, **more)
         parsed.append(loaded is not known)
         return loaded
 
