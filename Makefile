@@ -35,6 +35,8 @@ PYTEST := $(BIN)/pytest -n auto --dist worksteal
 
 # Tests and hooks start `taskstate`, `pre-commit` and `git` by name.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
+# Where it is set, each of the thousands of processes that the tests start compiles the package anew: three times as long.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Version managers leave shims behind that fail when started (a `python3.12` of a removed version): so try each one.
 $(READY): pyproject.toml
