@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SEARCHES = {"search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split"}
 ANCHORED = {"match", "fullmatch"}  # which do not begin anew at each character
 WHOLE = "search"  # for a pattern of which the source does not say how it is used
-# In characters, and in seconds of the processor. Each bound is far from both sides, since other load disturbs even these.
+# In characters, and in seconds of the processor. Each bound is far from both sides: other load disturbs even these.
 SIZE, QUICK = 3_000, 0.001  # a quadratic pattern takes seven times as long; what only may be one is measured again
 LARGE, TIMES, GROWTH, LEAST = 16_000, 4, 8, 0.06  # a quadratic one takes 16 times as long for 4 times as many
 LIMIT = 3

@@ -363,6 +363,7 @@ REPEATED = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", REPEATED)
 def test_no_text_takes_long(piece: str) -> None:
     """Ten times as much of any repeated text takes far less than a hundred times as long."""
