@@ -63,7 +63,7 @@ demo: $(READY)
 lint: $(READY)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/python -m scripts.generate --check & pages=$$!; $(BIN)/mypy; types=$$?; wait $$pages && exit $$types
+	$(BIN)/python -m scripts.generate --check & pages=$$!; $(BIN)/mypy -n 2; types=$$?; wait $$pages && exit $$types
 
 check: lint
 	HYPOTHESIS_PROFILE=quick $(PYTEST) -q -m "not slow" $$($(BIN)/python -m scripts.quick)
