@@ -1,7 +1,7 @@
 # What a developer runs. Each target sets up what it needs by itself; only Python 3.11 or newer and git must be installed.
 #
 #   make demo               show the main workflow in a new temporary repository
-#   make check              run while working: ruff, mypy, the fast tests
+#   make check              run before each commit: ruff, mypy, the quick tests
 #   make test               everything that must pass before a change lands; CI runs the same
 #   make fuzz SECONDS=60    look for counterexamples to the properties for about that long, with new seeds each round
 #   make torture            many writers and editors at once, then git and editors in any order, then commands
@@ -35,6 +35,8 @@ PYTEST := $(BIN)/pytest -n auto --dist worksteal
 
 # Tests and hooks start `taskstate`, `pre-commit` and `git` by name.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
+# Where it is set, each of the thousands of processes that the tests start compiles the package anew: three times as long.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Version managers leave shims behind that fail when started (a `python3.12` of a removed version): so try each one.
 $(READY): pyproject.toml
@@ -61,11 +63,10 @@ demo: $(READY)
 lint: $(READY)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy
-	$(BIN)/python -m scripts.generate --check
+	$(BIN)/python -m scripts.generate --check & pages=$$!; $(BIN)/mypy -n 2; types=$$?; wait $$pages && exit $$types
 
 check: lint
-	HYPOTHESIS_PROFILE=quick $(PYTEST) -q -m "not slow" --ignore=tests/acceptance --ignore=tests/properties
+	HYPOTHESIS_PROFILE=quick $(PYTEST) -q -m "not slow" $$($(BIN)/python -m scripts.quick)
 
 # pytest comes last: its summary is what a reader of the log looks for.
 test: lint docs

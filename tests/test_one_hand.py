@@ -127,6 +127,7 @@ def test_no_exception_is_left_over() -> None:
     assert unused == set()
 
 
+@pytest.mark.slow
 def test_only_one_module_starts_git_and_one_all_else() -> None:
     """No other module starts a program, in whatever way Python has for that."""
     assert {name for name, tree in trees().items() if starts(tree)} == {STARTS_GIT, STARTS_PROGRAMS}

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 SEARCHES = {"search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split"}
 ANCHORED = {"match", "fullmatch"}  # which do not begin anew at each character
 WHOLE = "search"  # for a pattern of which the source does not say how it is used
-# In characters, and in seconds of the processor, which no other load disturbs.
-SIZE, QUICK = 2_500, 0.004  # many times what a linear pattern takes
+# In characters, and in seconds of the processor. Each bound is far from both sides: other load disturbs even these.
+SIZE, QUICK = 3_000, 0.001  # a quadratic pattern takes seven times as long; what only may be one is measured again
 LARGE, TIMES, GROWTH, LEAST = 16_000, 4, 8, 0.06  # a quadratic one takes 16 times as long for 4 times as many
 LIMIT = 3
 SCHEMAS = Path(__file__).parent.parent / "schemas"
@@ -262,11 +262,12 @@ def slow_text(pattern: Pattern, uses: set[str]) -> str:
         with limited():
             for worst in worst_texts(*pattern):
                 repeated = worst.of_size(1)
-                if seconds(compiled, uses, worst.of_size(SIZE)) > QUICK:
-                    small, large = worst.of_size(LARGE), worst.of_size(LARGE * TIMES)
+                small, large = worst.of_size(LARGE), worst.of_size(LARGE * TIMES)
+                is_quick = seconds(compiled, uses, worst.of_size(SIZE)) < QUICK
+                if not is_quick and seconds(compiled, uses, large) > LEAST:
                     least = min(seconds(compiled, uses, small) for _ in range(3))
                     most = min(seconds(compiled, uses, large) for _ in range(3))
-                    if most > max(least * GROWTH, LEAST):
+                    if most > least * GROWTH:
                         return repeated
     except TimeoutError:
         return repeated

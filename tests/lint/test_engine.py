@@ -402,6 +402,7 @@ def test_all_findings_are_fixed_however_many_are_reported(rules: list[ModuleType
     assert engine.fix(text, NAME, Config()).text.strip() == ""
 
 
+@pytest.mark.slow
 def test_what_was_checked_is_freed_at_once() -> None:
     """Next to no document waits for the garbage collector: among a thousand files they would take 100 MB more."""
 

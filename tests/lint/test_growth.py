@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
     from taskstate.lint.diagnostics import Finding
 
+pytestmark = pytest.mark.slow  # nine seconds together
+
 # Each of these took quadratic time or memory once.
 WORST = (
     "one session",

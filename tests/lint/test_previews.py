@@ -51,6 +51,7 @@ def test_a_preview_shows_no_secret() -> None:
     assert token not in str(change)
 
 
+@pytest.mark.slow
 def test_every_fix_has_a_preview_that_is_cached() -> None:
     """Each finding of the corpus whose fix has edits has a preview, and it comes back from the cache as it was."""
     for case in cases():

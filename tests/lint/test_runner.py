@@ -188,6 +188,7 @@ def many_files(place: Place) -> tuple[Path, ...]:
     return own_files_in(place.workspace, [place.root])[0]
 
 
+@pytest.mark.slow
 def test_worker_processes_run_no_file_of_the_current_folder(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where they are not forked, as on macOS, Python would look for their first module in the current folder."""
     monkeypatch.setattr(programs, "_METHOD", "spawn")
@@ -201,6 +202,7 @@ def test_worker_processes_run_no_file_of_the_current_folder(place: Place, monkey
     assert "PYTHONSAFEPATH" not in os.environ
 
 
+@pytest.mark.slow
 def test_several_processes_find_what_one_finds(place: Place) -> None:
     """Many files are checked on all cores, with the same findings in the same order."""
     found = many_files(place)
@@ -223,6 +225,7 @@ def circle(place: Place) -> tuple[Path, ...]:
     return found
 
 
+@pytest.mark.slow
 def test_several_processes_find_a_circle_together(place: Place) -> None:
     """Tasks that depend on each other are found where no process checks both, and so does the next run."""
     found = circle(place)
@@ -235,6 +238,7 @@ def test_several_processes_find_a_circle_together(place: Place) -> None:
     assert run(place, jobs=2)[0] == run(place)[0] == expected
 
 
+@pytest.mark.slow
 def test_the_next_run_knows_what_several_processes_have_read(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the files depend on is kept for the next run, which then reads none of them to look for circles."""
     monkeypatch.setattr(file_sources, "_COARSEST_NS", 0)

@@ -102,6 +102,7 @@ def _counting(place: GitPlace) -> list[Any]:
     return [values["status"], roles, values.get("baseline"), values.get("delta")]
 
 
+@pytest.mark.slow
 def test_no_verb_steps_past_an_edit_that_nobody_has_seen(turns: Turns, tmp_path: Path) -> None:
     """Each refuses and changes no role, result or snapshot, or leaves an event that names the file."""
     root, origin = turns.place.root, tmp_path / "origin"

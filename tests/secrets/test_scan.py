@@ -363,21 +363,19 @@ REPEATED = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", REPEATED)
 def test_no_text_takes_long(piece: str) -> None:
     """Ten times as much of any repeated text takes far less than a hundred times as long."""
-    small, large = (_seconds(piece * (size // len(piece))) for size in (10_000, 100_000))
-    assert large < max(small, 0.005) * 40
+    small, large = (piece * (size // len(piece)) for size in (10_000, 100_000))
+    most = max(min(_seconds(small) for _ in range(3)), 0.005) * 40
+    assert any(_seconds(large) < most for _ in range(3))  # again only where other load may have disturbed it
 
 
 def _seconds(text: str) -> float:
-    """Return the least time of three, which other load on the machine disturbs least."""
-    times = []
-    for _ in range(3):
-        begin = process_time()
-        find.__wrapped__(f"PRIVATE KEY {text}")  # without the cache of the last text
-        times.append(process_time() - begin)
-    return min(times)
+    begin = process_time()
+    find.__wrapped__(f"PRIVATE KEY {text}")  # without the cache of the last text
+    return process_time() - begin
 
 
 @pytest.mark.parametrize(

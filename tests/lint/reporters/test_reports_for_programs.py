@@ -96,6 +96,7 @@ def test_fingerprints_do_not_count_lines() -> None:
     assert len({fingerprints([other])[0] for other in others}) == len(others)
 
 
+@pytest.mark.slow
 def test_fingerprints_are_unique() -> None:
     """Equal lines with the same fault are numbered from the top, so that no two findings of a run are taken for one."""
     made = fingerprints([finding(line=number) for number in range(9)])
@@ -108,6 +109,7 @@ def test_fingerprints_are_unique() -> None:
 # SARIF
 
 
+@pytest.mark.slow
 def test_sarif_is_read_by_others(tmp_path: Path) -> None:
     """sarif-tools reads the whole lint corpus: each finding with its rule, level and place."""
     everything = corpus()
@@ -166,6 +168,7 @@ def test_sarif_paths_are_uris(path: str, uri: str, base: bool) -> None:  # noqa:
     assert unquote(where, errors="surrogateescape") == f"file://{path if not base else '/here/' + path}"
 
 
+@pytest.mark.slow
 def test_sarif_fixes_are_the_fixes() -> None:
     """A fix in the report, made by its lines and columns, gives what the linter's own fix gives, for every case."""
     seen = 0

@@ -33,6 +33,7 @@ def test_output_has_a_bound(repository: Path) -> None:
         git.start(["cat-file", "blob", found], repository)()
 
 
+@pytest.mark.slow
 def test_much_on_both_sides_does_not_block(repository: Path) -> None:
     """Git reads, answers and complains at the same time, each more than a pipe holds."""
     many = "".join(f"no-such-object-{number}\n" for number in range(50_000)).encode()
