@@ -82,7 +82,7 @@ def _last(repository: Repository, screen: Screen) -> Iterator[str]:
 def _need(need: Need, screen: Screen) -> Iterator[str]:
     age = screen.age(need.since)
     begin = f"  {need.kind:<{_KIND}}{fit(need.task, max(_ID, len(need.task)))} "
-    if screen.is_narrow or need.kind == needs.TRUST:
+    if screen.is_narrow or need.kind == needs.TRUST or not need.actions:  # no command shows the rest
         yield begin + age
         yield from wrapped(f"{need.text} [{need.branch}]" if need.branch else need.text, screen, "    ")
     else:

@@ -88,6 +88,7 @@ def test_a_folder_in_the_place_of_a_file_is_moved_away(cli: Cli, place: Place) -
     place.path.mkdir()
     (need,) = cli.json("status", status=1)["needs"]
     assert (need["text"], need["actions"]) == ("task-101-state.md: a folder, not a plain file: move it away", [])
+    assert f"    {need['text']}\n" in cli("status").out  # whole: there is no command that shows it
     place.path.rename(place.root / "away")
     assert cli.json("status")["needs"][0]["actions"][0] == "taskstate doctor --fix"
 
