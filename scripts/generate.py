@@ -54,7 +54,23 @@ def generated() -> dict[str, str]:
         _local(*hook) for hook in HOOKS if hook[0] not in OFFERED
     )
     files |= plugin.plugin_files()
+    autosave = "docs/autosave.md"
+    files[autosave] = re.sub(
+        r"(?m)^\| ending \|.*\n(\|.*\n)*", _endings(), (ROOT / autosave).read_text(encoding="utf-8")
+    )
     return files
+
+
+def _endings() -> str:
+    """Return the table of how a session may end, as the scenarios with real clients have recorded it."""
+    recorded = json.loads((ROOT / "tests" / "cases" / "autosave" / "endings.json").read_text(encoding="utf-8"))
+    names = sorted(recorded)
+    rows = [["ending", *names], ["---"] * (len(names) + 1)]
+    rows += [
+        [ending, *("a hook runs" if recorded[name][ending] else "no hook" for name in names)]
+        for ending in sorted(recorded[names[0]], key=str.casefold)
+    ]
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
 def _index() -> str:

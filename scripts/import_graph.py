@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 # Bottom up: a package imports only from those before it. Its `__init__` says what it is for.
 ORDER = (
     *("version", "typed", "error_codes", "errors", "resources", "messages"),
-    *("syntax", "frontmatter_handler", "validation", "secrets", "model", "units", "storage"),
+    *("syntax", "frontmatter_handler", "validation", "secrets", "model", "units", "storage", "transcripts"),
     *("workspace", "writing", "archive", "formatting", "context"),
     *("handoff", "chain", "evidence", "snapshots", "qa", "roles"),
     *("merge", "recovery", "tasks", "permanent"),
-    *("lint", "migration", "brief", "views", "setup", "doctor", "turn"),
+    *("autosave", "lint", "migration", "brief", "views", "setup", "doctor", "turn"),
     *("api", "operations", "agents", "lsp", "cli", "mcp_server", "__main__"),
 )
 PACKAGE = Path(__file__).resolve().parent.parent / "taskstate"

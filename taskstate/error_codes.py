@@ -13,7 +13,7 @@ from typing import Literal
 ErrorCode = Literal[
     # What was asked for: arguments, input, names.
     "ambiguous", "bad-id", "control-characters", "empty", "exists", "input", "invalid-input", "kind", "not-found",
-    "path", "path-escapes", "several-lines", "too-long", "unchanged", "unknown-kind", "usage",
+    "not-a-person", "path", "path-escapes", "several-lines", "too-long", "unchanged", "unknown-kind", "usage",
     # Files, folders and the system.
     "bad-name", "binary", "cancelled", "command", "command-failed", "disk-full", "error", "fault", "file-name",
     "is-link", "lock", "lock-timeout", "missing-extra", "missing-program", "no-permission", "not-a-file", "not-utf8",

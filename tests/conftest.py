@@ -20,6 +20,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 import taskstate
+from taskstate.storage import callers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -70,16 +71,17 @@ def interruptible() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def nobodys_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep the git configuration, language, state and `TASKSTATE_…` settings of whoever runs the tests out of them."""
+    """Keep git configuration, language, state, settings and client of whoever runs the tests out of them."""
     with pytest.MonkeyPatch.context() as patch:
         for name in os.environ:
-            if name.startswith(("GIT_", "TASKSTATE_")):
+            if name.startswith(("GIT_", "TASKSTATE_", "CLAUDE", "CODEX_", "GEMINI_", "CURSOR_", "AI_AGENT")):
                 patch.delenv(name)
         patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
         patch.setenv("GIT_CONFIG_NOSYSTEM", "1")
         patch.setenv("LC_ALL", "C.UTF-8")
         patch.setenv("NO_COLOR", "1")
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        patch.setattr(callers, "processes", lambda: iter(()))  # a test is no client, and may run in one
         yield
 
 

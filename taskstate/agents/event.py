@@ -58,6 +58,8 @@ def text_of(name: str, event: Event) -> str:
     Raises:
         TaskstateError: a file that it needs cannot be read.
     """
+    if name in clients.OF_AUTOSAVE:  # the session is noted, as at each event
+        return ""
     module, function = _FUNCTIONS[name]
     text: str = getattr(import_module(f"taskstate.agents.{module}"), function)(event)
     return text

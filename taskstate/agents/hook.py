@@ -6,17 +6,15 @@ Slow parts are imported only after the call is known to concern a repository tha
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from pathlib import Path
 
+from taskstate.agents import fault_log
 from taskstate.agents.event import Event, Notice, text_of
 from taskstate.agents.hook_input import read_call
 from taskstate.errors import TaskstateError
-from taskstate.messages import closest, one_line
+from taskstate.messages import closest
 from taskstate.secrets.mask import masked
 from taskstate.setup import clients
-from taskstate.storage import files, folders
-from taskstate.storage.private import make_folder
 from taskstate.syntax.spans import printable
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.workspace import find_workspace, require_set_up
@@ -26,10 +24,6 @@ if TYPE_CHECKING:
 
     from taskstate.agents.hook_input import HookCall
     from taskstate.workspace.workspace import Workspace
-
-LOG = "hooks.log"  # in the private folder
-_LARGEST_LOG = 64 * 1024
-_LONGEST_LINE = 400
 
 
 class Hooked(NamedTuple):
@@ -63,14 +57,16 @@ def respond(hooked: Hooked, data: bytes) -> Answer:
         call = read_call(data)
         workspace = find_workspace(Path(call.folder), root=hooked.root)
         require_set_up(workspace)
-        said = _said(workspace, call, hooked)
-        text = printable(masked(said, workspace.config.secrets.allow))  # it quotes files, and a model reads it
-        answer = clients.answer(hooked.client, hooked.event, text, to_person=isinstance(said, Notice))
-        return Answer(json.dumps(answer, ensure_ascii=False), "")
-    except TaskstateError as error:
-        fault = str(error)
+        event = _event(workspace, call, hooked)
+        said = text_of(hooked.event, event)
+        told, fault = _attend(workspace, hooked, event, said)
+        all_said = "\n\n".join(filter(None, (said, told)))
+        text = printable(masked(all_said, workspace.config.secrets.allow))  # it quotes files, and a model reads it
+        is_notice = isinstance(said, Notice)
+        answer = clients.answer(hooked.client, hooked.event, text, to_person=is_notice, by_the_way=not said)
+        return Answer(json.dumps(answer, ensure_ascii=False), fault)
     except Exception as error:  # noqa: BLE001 - whatever it is, the client's session goes on
-        fault = f"a fault of taskstate's own: {type(error).__name__}: {error}"
+        fault = fault_log.words_of(error)
     _log(workspace, hooked, fault)
     return Answer("{}", fault)
 
@@ -86,7 +82,23 @@ def _require_known(hooked: Hooked) -> None:
             raise TaskstateError(f"there is no {what} {printable(word)!r}", help=help_, code="usage")
 
 
-def _said(workspace: Workspace, call: HookCall, hooked: Hooked) -> str:
+def _attend(workspace: Workspace, hooked: Hooked, event: Event, said: str) -> tuple[str, str]:
+    """Return what autosave has to say besides, and its fault, which must not take along what is said anyway."""
+    from taskstate.autosave import consent
+
+    if consent.level(workspace.root) == consent.OFF:
+        return "", ""
+    from taskstate.agents import autosaving
+
+    try:
+        return autosaving.attend(hooked.event, event, said), ""
+    except Exception as error:  # noqa: BLE001 - what is said without it must not be lost
+        fault = fault_log.words_of(error)
+        _log(workspace, hooked, fault)
+        return "", fault
+
+
+def _event(workspace: Workspace, call: HookCall, hooked: Hooked) -> Event:
     request = None
     if hooked.fixes:
         from taskstate.model.write_metadata import WriteMetadata
@@ -94,7 +106,7 @@ def _said(workspace: Workspace, call: HookCall, hooked: Hooked) -> str:
 
         request = Request(WriteMetadata(actor=hooked.actor or hooked.client, now=hooked.now))
     now = _timestamp(hooked.now)
-    return text_of(hooked.event, Event(workspace, call, hooked.client, now, hooked.task, hooked.actor, request))
+    return Event(workspace, call, hooked.client, now, hooked.task, hooked.actor, request)
 
 
 def _timestamp(moment: datetime) -> str:
@@ -104,19 +116,4 @@ def _timestamp(moment: datetime) -> str:
 
 
 def _log(workspace: Workspace | None, hooked: Hooked, fault: str) -> None:
-    """Add a line to the log in the private folder; that it cannot be written must not disturb the client either."""
-    with suppress(TaskstateError, OSError, ValueError):
-        folder = workspace.private.write if workspace and folders.is_folder(workspace.state_root) else None
-        if folder is None:
-            return
-        where = f"{_timestamp(hooked.now)} {hooked.client} {hooked.event}"
-        line = (masked(one_line(printable(f"{where}: {fault}"), _LONGEST_LINE)) + "\n").encode()
-        make_folder(folder)
-        path = folder / LOG
-        length = files.size(path)
-        if length is None:
-            files.create(path, line, mode=0o600)
-        elif length > _LARGEST_LOG:
-            files.replace(path, files.read(path)[-_LARGEST_LOG // 2 :].partition(b"\n")[2] + line)
-        else:
-            files.append(path, line, length)
+    fault_log.add(workspace, f"{_timestamp(hooked.now)} {hooked.client} {hooked.event}", fault)

@@ -27,7 +27,8 @@ class HookCall(NamedTuple):
 
     Of a sub-agent `role` is its type and `agent_id` its id; `reads_only` says that its client lets it write nothing.
     `repeats` says that the agent goes on already because of a block at its last stop. `mode` is the client's word for
-    what it lets the agent do without asking. A command runs in `command_folder`. `session` is its id.
+    what it lets the agent do without asking. A command runs in `command_folder`. `session` is its id, `transcript` the
+    path of what the client keeps of it, `last_words` what the agent said at last, and `model` what it names its model.
     """
 
     folder: str
@@ -41,6 +42,9 @@ class HookCall(NamedTuple):
     mode: str = ""
     command_folder: str = ""
     session: str = ""
+    transcript: str = ""
+    last_words: str = ""
+    model: str = ""
 
 
 def read_call(data: bytes) -> HookCall:
@@ -63,7 +67,7 @@ def read_call(data: bytes) -> HookCall:
     where = os.path.join(folder, _text(tool, "dir_path"))
     return HookCall(
         folder=folder,
-        source=_text(values, "source", "trigger"),
+        source=_text(values, "source", "trigger", "reason"),
         role=_text(values, "agent_type", "subagent_type"),
         agent_id=_text(values, "agent_id", "agentId", "subagent_id"),
         reads_only=values.get("permission_mode") == "plan" or values.get("is_read_only") is True,
@@ -73,6 +77,9 @@ def read_call(data: bytes) -> HookCall:
         mode=_text(values, "permission_mode"),
         command_folder=where,
         session=_text(values, "session_id", "conversation_id"),
+        transcript=_text(values, "transcript_path"),
+        last_words=_text(values, "last_assistant_message", "prompt_response"),
+        model=_text(values, "model"),
     )
 
 

@@ -9,7 +9,7 @@ from taskstate.errors import TaskstateError
 from taskstate.model.names import is_id
 from taskstate.model.permanent import shown_version
 from taskstate.permanent.readers import standing
-from taskstate.setup.clients import CLIENTS
+from taskstate.setup.clients import CLIENTS, COMPACTION, SESSION_START
 from taskstate.storage import files, folders
 from taskstate.typed import TYPE_CHECKING
 from taskstate.workspace import open_turns
@@ -35,7 +35,8 @@ def session_start(event: Event) -> str:
     if event.call.source == "compact":
         return compaction(event)
     found, wrong = _at_hand(event)
-    return wrong or _first_page(event, found)
+    left = _given_back(event, found) if found and not wrong else ""
+    return "\n\n".join(filter(None, (wrong or _first_page(event, found), left)))
 
 
 def compaction(event: Event) -> str:
@@ -45,12 +46,28 @@ def compaction(event: Event) -> str:
     found, wrong = _at_hand(event)
     turn = _turn(found.loaded) if found else None
     text = _recovery(event, turn) + (wrong or _first_page(event, found))
+    text = "\n\n".join(filter(None, (text, _given_back(event, found, is_compacted=True))))
     if not found or not turn:
         return text
-    missing = "" if found.loaded.state.last_session > turn.session else unrecorded(event.workspace, turn)
+    missing = "" if found.loaded.state.last_own_session > turn.session else unrecorded(event.workspace, turn)
     task_id = found.loaded.state.id
     recorded = f"Not recorded yet: {missing}. {how_to_finish(task_id)}\n\n" if missing else ""
     return f"Your context was compacted; what follows is exact, your memory is not.\n{recorded}{text}"
+
+
+def _given_back(event: Event, found: AtHand | None, *, is_compacted: bool = False) -> str:
+    """Return what autosave has kept; that it fails must not take along what is said without it."""
+    from taskstate.agents import fault_log, given_back
+
+    loaded = found and found.loaded
+    try:
+        if is_compacted:
+            return given_back.after_compaction(event, loaded)
+        return given_back.at_start(event, loaded) if loaded else ""
+    except Exception as error:  # noqa: BLE001 - the brief is worth more
+        where = f"{event.now} {event.client} {COMPACTION if is_compacted else SESSION_START}"
+        fault_log.add(event.workspace, where, fault_log.words_of(error))
+        return ""
 
 
 def _at_hand(event: Event) -> tuple[AtHand | None, str]:

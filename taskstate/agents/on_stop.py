@@ -1,4 +1,4 @@
-"""At a stop: says, once in a turn, that its work is in no session yet.
+"""At a stop: tells a session, once in a turn, that its work is in no session of the file yet.
 
 That rests on git and on the note of the open turn: a state file that is damaged or gone silences nothing.
 """
@@ -25,7 +25,10 @@ _LOST = " Its state file does not tell of it any more: `taskstate doctor --fix` 
 
 
 def stop(event: Event) -> str:
-    """Return, once in a turn, that its work is in no session yet: to the person where the agent cannot record it."""
+    """Return, once in a turn and to each session, that its work is in none yet.
+
+    That is for the person where the agent cannot record it.
+    """
     workspace = event.workspace
     if event.call.repeats or event.call.reads_only:
         return ""
@@ -33,9 +36,10 @@ def stop(event: Event) -> str:
     for noted in (each for each in open_turns.here(workspace) if each.is_of(event.actor)):
         turn, lost = standing_turn(workspace, noted)
         which = f"{turn.started_at} {turn.session}" if turn else ""
-        missing = unrecorded(workspace, turn) if turn and said.get(noted.task) != which else ""
+        key = f"{noted.task} {event.call.session}"  # a person's turn goes over several sessions of clients
+        missing = unrecorded(workspace, turn) if turn and said.get(key) != which else ""
         if missing:
-            said.put(noted.task, which)
+            said.put(key, which)
             said.save()
             what = f"The turn on task {noted.task} is open and its work in no session: {missing}.{lost}"
             return _words(event, what, noted.task)
@@ -51,7 +55,7 @@ def standing_turn(workspace: Workspace, noted: OpenTurn) -> tuple[OpenTurn | Non
     try:
         loaded = workspace.load(workspace.locate(noted.task))
         turn = open_turns.of_document(loaded.document, noted.task)
-        is_over = loaded.state.last_session > (turn or noted).session or loaded.state.status in CLOSED
+        is_over = loaded.state.last_own_session > (turn or noted).session or loaded.state.status in CLOSED
         is_read = bool(loaded.document.front_matter)
     except TaskstateError as error:
         is_read = error.code == "not-found"

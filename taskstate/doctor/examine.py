@@ -10,6 +10,7 @@ import os
 import shlex
 from pathlib import Path
 
+from taskstate.doctor.autosaved import remarks
 from taskstate.doctor.preflight import preflight
 from taskstate.doctor.problem import RepositoryProblem
 from taskstate.doctor.reaching import not_reaching
@@ -271,6 +272,11 @@ def _check_clients(workspace: Workspace) -> Iterable[RepositoryProblem]:
         yield RepositoryProblem("clients", each.path, each.message, each.help, note=each.note)
 
 
+def _check_autosave(workspace: Workspace) -> Iterable[RepositoryProblem]:
+    for message, help_ in remarks(workspace):
+        yield RepositoryProblem("autosave", "", message, help_, note=True)
+
+
 def _check_versions(workspace: Workspace) -> Iterable[RepositoryProblem]:
     for each in differences(workspace):
         yield RepositoryProblem("versions", each.path, each.message, each.help)
@@ -288,6 +294,7 @@ CHECKS: dict[CheckName, Callable[[Workspace], Iterable[RepositoryProblem]]] = {
     "merge-driver": _check_merge_driver,
     "hooks": _check_hooks,
     "clients": _check_clients,
+    "autosave": _check_autosave,
     "versions": _check_versions,
     "prompts": _check_prompts,
     "lock": _check_lock,  # before the checks that take the lock, which clears the last holder

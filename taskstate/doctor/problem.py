@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     _Git = Literal["git", "merge-driver", "hooks"]
-    _Setting = Literal["configuration", "weakened", "set-up", "clients", "versions", "prompts"]
+    _Setting = Literal["configuration", "weakened", "set-up", "clients", "versions", "prompts", "autosave"]
     _Storage = Literal["lock", "unfinished", "kept", "temporary", "artifacts", "cache"]
     _Tasks = Literal["files", "removed", "attention", "archives", "ids", "permanent", "orphans"]
     CheckName = _Git | _Setting | _Storage | _Tasks

@@ -55,7 +55,7 @@ TOOLS = (
     Tool(
         "finish",
         "End the turn: did, state, next; trusted checks.",
-        {"": Offered("finish", without="from qa_log")},
+        {"": Offered("finish", without="from from_autosave qa_log")},
     ),
     Tool("brief", "Brief of a task.", {"": Offered("brief")}, reads=True),
     Tool(

@@ -116,6 +116,17 @@ class Brief(NamedTuple):
     budget: int = 1000
 
 
+class Autosave(NamedTuple):
+    """When an agent is told how full its context is: at so many percent of the way to its compaction, or so near to it.
+
+    Counted in tokens; `window` is the size of the context where the client does not say it, and 0 percent means never.
+    """
+
+    percent: int = 80
+    reserve: int = 12_000
+    window: int = 0
+
+
 class Config(NamedTuple):
     """The whole configuration; `Config()` holds the defaults."""
 
@@ -138,6 +149,7 @@ class Config(NamedTuple):
     archive: Archive = Archive()
     handoff: Handoff = Handoff()
     brief: Brief = Brief()
+    autosave: Autosave = Autosave()
 
 
 ALL_AREAS = "*"

@@ -121,6 +121,11 @@ class Session(_Session):
         return "\n".join(self.values(session_texts.BY))
 
     @property
+    def is_autosaved(self) -> bool:
+        """Whether no agent has said it: it was put together from what a session did."""
+        return session_texts.by_of(self.agent).role == session_texts.AUTOSAVED
+
+    @property
     def entry(self) -> str:
         """The entry's text as the file has it, without trailing blank lines."""
         return self.span.of(self.document.text)

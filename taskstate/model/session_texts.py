@@ -102,6 +102,7 @@ ENTRY_FORM = f"""<!-- By hand, the newest last: a heading "Session 1 - 2026-01-3
 # What a turn did about a finding, before its number.
 FINDING_VERBS = ("raised", "answered", "not settled", "cleared")
 
+AUTOSAVED = "autosaved"  # in the place of the role: no agent says it, it was put together from what a session did
 TOOK_OVER, HANDED_OVER = "took over from", "handed over"
 _WHO = rf"(?s)(.*?)(?: \(([\w.-]+)\))?(?:, {TOOK_OVER} .*)?"
 

@@ -155,6 +155,11 @@ class TaskState(_TaskState):
         """The highest number of a session, archived ones included; 0 where there is none."""
         return max((self.archived, *(session.number for session in self.sessions)))
 
+    @property
+    def last_own_session(self) -> int:
+        """The same of sessions that somebody said, or that are archived; what was autosaved nobody said."""
+        return max((self.archived, *(session.number for session in self.sessions if not session.is_autosaved)))
+
     @cached_property
     def size(self) -> int:
         """The file's size in bytes, line ends counted as LF."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial, update_wrapper
 
 from taskstate.model.session_texts import BY, SESSION_TEXTS
+from taskstate.model.write_metadata import timestamp
 from taskstate.operations.call import usage_error
 from taskstate.operations.operation import TASK, Operation, group, option, switch
 from taskstate.operations.result import Result, changed, outcome_shape
@@ -13,7 +14,8 @@ from taskstate.storage.files import MAX_BYTES
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from taskstate.model.session_texts import SessionText
     from taskstate.operations.call import Call, Source
@@ -27,6 +29,9 @@ class Finish(NamedTuple):
     id: TaskId = TASK
     words: Fields = group()
     source: Source | None = FROM
+    from_autosave: Name = option(
+        "ID", "record a draft of `autosave list`, or the `last` one; other flags replace its texts"
+    )
     passes: tuple[str, ...] = option("FID", "feature that passes, proved by this run of the checks", flag="pass")
     checked: tuple[int, ...] = option("N", "acceptance criterion that is met", flag="check", by_comma=True)
     qa_log: Source | None = option("FILE", "log of the validation commands, which then are not run")
@@ -56,7 +61,17 @@ def finish(call: Call, asked: Finish, texts: Sequence[SessionText] = SESSION_TEX
     from taskstate.turn.turn_request import TurnRequest
 
     turn = TurnRequest(call.workspace, call.task_id(asked.id), call.request(), call.progress)
-    done = end(turn, _request(asked, texts))
+    words, now, draft = asked.words, timestamp(turn.request.metadata.now), None
+    if asked.from_autosave:
+        from taskstate.autosave.drafts import taken_over
+
+        draft = taken_over(call.workspace, turn.task_id, asked.from_autosave, now, is_kept=not call.dry_run)
+        words = draft.draft.session(with_words=True) | {key: value for key, value in words.items() if value}
+    done = end(turn, _request(asked, words, texts))
+    if draft and not call.dry_run:
+        from taskstate.autosave.catch_up import taken
+
+        taken(call.workspace, draft, now)
     if call.dry_run:
         return changed(call, done.outcome._replace(notes=(*done.outcome.notes, *done.lines)))
     call.problems((*done.outcome.warnings, *done.problems))
@@ -70,7 +85,7 @@ def finish(call: Call, asked: Finish, texts: Sequence[SessionText] = SESSION_TEX
     return Result(data, "\n".join(done.lines), status=1 if done.problems else 0)
 
 
-def _request(asked: Finish, texts: Sequence[SessionText]) -> FinishRequest:
+def _request(asked: Finish, words: Mapping[str, Any], texts: Sequence[SessionText]) -> FinishRequest:
     from taskstate.turn import ending as endings
 
     if asked.send_back and not (any(asked.found) or asked.keep):
@@ -78,7 +93,7 @@ def _request(asked: Finish, texts: Sequence[SessionText]) -> FinishRequest:
         raise usage_error("--send-back needs --finding or --keep", help=help_)
     ending = endings.PAUSE if asked.pause else endings.ABANDON if asked.abandon else endings.DONE_ENDING
     return endings.FinishRequest(
-        words=given_words(asked.words, asked.source, texts),
+        words=given_words(words, asked.source, texts),
         passes=asked.passes,
         checked=asked.checked,
         log=asked.qa_log.read(MAX_BYTES) if asked.qa_log else None,

@@ -42,6 +42,7 @@ _BY_GROUP: Mapping[str, Mapping[str, str]] = {
         "brief": "print a briefing for an agent that starts on a task, within a token budget",
         "next": "show which task and feature to work on next, and why",
         "session": "add, list and show sessions of work",
+        "autosave": "show and discard drafts of what sessions did that no agent recorded",
         "feature": "add features to the checklist, and record whether they pass",
         "criterion": "add, check and uncheck acceptance criteria",
         "phase": "manage the phases of a task and their objectives",

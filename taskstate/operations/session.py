@@ -71,6 +71,8 @@ def text_fields(texts: Sequence[SessionText]) -> tuple[Field, ...]:
 
 def add(call: Call, asked: Add, texts: Sequence[SessionText] = SESSION_TEXTS) -> Result:
     """Append a session to the Progress Log."""
+    from taskstate.autosave.catch_up import told_itself
+    from taskstate.model.write_metadata import timestamp
     from taskstate.tasks.sessions import JUST_NOW
     from taskstate.tasks.sessions import add as add_session
     from taskstate.tasks.size_warning import suggestion
@@ -79,7 +81,10 @@ def add(call: Call, asked: Add, texts: Sequence[SessionText] = SESSION_TEXTS) ->
     words = given_words(asked.words, asked.source, texts)
     if words is None:
         raise usage_error("session add: --did is missing", help="say what was done, the state, and the next step")
-    outcome = add_session(call.workspace, task, words, call.request(), since=JUST_NOW)
+    request = call.request()
+    outcome = add_session(call.workspace, task, words, request, since=JUST_NOW)
+    if not request.dry_run:
+        told_itself(call.workspace, outcome.state, timestamp(request.metadata.now))
     # of a file that is too large the write has told
     told = suggestion(call.workspace, outcome.state, added=1) if outcome.changed else ()
     return changed(call, outcome, "session added")._replace(warning=told)

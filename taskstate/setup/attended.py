@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import re
 
-from taskstate.storage.callers import callers
+from taskstate.storage.callers import callers, client_of
 
-_PROGRAMS = {"claude": ("claude", "/claude-code"), "gemini": ("gemini", "/gemini-cli/")}
 _FLAG = {"claude": ("--allowedTools", "--allowed-tools"), "gemini": ("--allowed-tools",)}
 _ELSEWHERE = {"--settings", "--permission-prompt-tool"}  # who may run what, and who is asked, is said there
 _RULE = re.compile(r"[\w*]+(?:\([^)]*\)?)?")
@@ -41,8 +40,7 @@ def is_gemini_open() -> bool:
 
 def _started(client: str) -> tuple[tuple[str, ...], bool]:
     """Return the words with which a client above us was started, and whether it has a terminal; none if unseen."""
-    name, part = _PROGRAMS[client]
-    for words, at_terminal in callers():
-        if any(os.path.basename(word) in {name, f"{name}.js"} or part in word for word in words[:4]):
-            return words, at_terminal
+    for each in callers():
+        if client_of(each.words) == client:
+            return each.words, each.at_terminal
     return (), False

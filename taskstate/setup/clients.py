@@ -14,18 +14,25 @@ if TYPE_CHECKING:
 
 SESSION_START, COMPACTION, SUBAGENT_START = "session-start", "compaction", "subagent-start"
 BEFORE_EDIT, BEFORE_COMMIT, AFTER_EDIT, STOP = "before-edit", "before-commit", "after-edit", "stop"
-EVENTS = (SESSION_START, COMPACTION, SUBAGENT_START, BEFORE_EDIT, BEFORE_COMMIT, AFTER_EDIT, STOP)
+PROMPT, BEFORE_COMPACTION, INTERRUPT, SESSION_END = "prompt", "before-compaction", "interrupt", "session-end"
+OF_AUTOSAVE = (PROMPT, BEFORE_COMPACTION, INTERRUPT, SESSION_END)  # configured with a person's consent alone
+EVENTS = (SESSION_START, COMPACTION, SUBAGENT_START, BEFORE_EDIT, BEFORE_COMMIT, AFTER_EDIT, STOP, *OF_AUTOSAVE)
 
 _TEXT = "{text}"
 _SECONDS = 20  # far more than a hook takes: a slow disk must not switch it off
 
 
 class Hook(NamedTuple):
-    """How a client calls an event, what restricts the call (a matcher, empty for none), and how it is answered."""
+    """How a client calls an event, what restricts the call (a matcher, empty for none), and how it is answered.
+
+    `timeout` is its own where that of the client does not fit; `adds` is how a model is told something by the way.
+    """
 
     name: str
-    matcher: str
-    answer: Mapping[str, Any]
+    matcher: str = ""
+    answer: Mapping[str, Any] = {}
+    timeout: int = 0
+    adds: Mapping[str, Any] = {}
 
 
 class Leave(NamedTuple):
@@ -89,9 +96,12 @@ CLIENTS: Mapping[str, Client] = {
             COMPACTION: Hook("SessionStart", "compact", _context("SessionStart")),
             SUBAGENT_START: Hook("SubagentStart", "", _context("SubagentStart")),
             BEFORE_EDIT: Hook("PreToolUse", "Edit|Write", _denied("PreToolUse")),
-            BEFORE_COMMIT: Hook("PreToolUse", "Bash", _denied("PreToolUse")),
+            BEFORE_COMMIT: Hook("PreToolUse", "Bash", _denied("PreToolUse"), adds=_context("PreToolUse")),
             AFTER_EDIT: Hook("PostToolUse", "Edit|Write", _context("PostToolUse")),
             STOP: Hook("Stop", "", _BLOCK),
+            PROMPT: Hook("UserPromptSubmit", "", _context("UserPromptSubmit")),
+            BEFORE_COMPACTION: Hook("PreCompact"),
+            SESSION_END: Hook("SessionEnd", timeout=5),  # that much it waits then, without it 1.5 seconds
         },
         hook_file=".claude/settings.json",
         mcp_file=".mcp.json",
@@ -107,9 +117,13 @@ CLIENTS: Mapping[str, Client] = {
             COMPACTION: Hook("SessionStart", "compact", _context("SessionStart")),
             SUBAGENT_START: Hook("SubagentStart", "", _context("SubagentStart")),
             BEFORE_EDIT: Hook("PreToolUse", "apply_patch|Edit|Write", _denied("PreToolUse")),
-            BEFORE_COMMIT: Hook("PreToolUse", "Bash", _denied("PreToolUse")),
+            BEFORE_COMMIT: Hook("PreToolUse", "Bash", _denied("PreToolUse"), adds=_context("PreToolUse")),
             AFTER_EDIT: Hook("PostToolUse", "apply_patch|Edit|Write", _context("PostToolUse")),
             STOP: Hook("Stop", "", _BLOCK),
+            PROMPT: Hook("UserPromptSubmit", "", _context("UserPromptSubmit")),
+            BEFORE_COMPACTION: Hook("PreCompact"),
+            INTERRUPT: Hook("Interrupt", timeout=3),  # no more is given
+            SESSION_END: Hook("SessionEnd", timeout=3),
         },
         hook_file=".codex/hooks.json",
         mcp_file=".codex/config.toml",
@@ -143,6 +157,8 @@ CLIENTS: Mapping[str, Client] = {
             BEFORE_COMMIT: Hook("BeforeTool", "run_shell_command", _DENY),
             AFTER_EDIT: Hook("AfterTool", "write_file|replace", _context("AfterTool")),
             STOP: Hook("AfterAgent", "", _DENY),
+            PROMPT: Hook("BeforeAgent", "", _context("BeforeAgent")),
+            SESSION_END: Hook("SessionEnd"),
         },
         hook_file=".gemini/settings.json",
         mcp_file=".gemini/settings.json",
@@ -158,10 +174,15 @@ DEFAULT = "claude"
 GENERIC = "generic"  # a client without hooks: it reads AGENTS.md alone
 
 
-def answer(client: str, event: str, text: str, *, to_person: bool = False) -> Mapping[str, Any]:
+def answer(
+    client: str, event: str, text: str, *, to_person: bool = False, by_the_way: bool = False
+) -> Mapping[str, Any]:
     """Return what a client is answered: nothing where there is nothing to say, or it has no such event."""
     hook = CLIENTS[client].hooks.get(event)
-    filled: Mapping[str, Any] = _filled(_NOTICE if to_person else hook.answer, text) if hook and text else {}
+    if hook is None or not text:
+        return {}
+    shape = _NOTICE if to_person else (by_the_way and hook.adds) or hook.answer
+    filled: Mapping[str, Any] = _filled(shape, text)
     return filled
 
 
@@ -185,11 +206,13 @@ def hook_command(event: str, client: str) -> str:
     return f"command -v taskstate >/dev/null 2>&1 || exit 0; {plain_hook(event, client)} || exit 0"
 
 
-def hooks_of(client: Client) -> dict[str, list[dict[str, Any]]]:
+def hooks_of(client: Client, *, autosave: bool = False) -> dict[str, list[dict[str, Any]]]:
     """Return the entries for a client's configuration of hooks, by its own names of the events."""
     entries: dict[str, list[dict[str, Any]]] = {}
     for event, hook in client.hooks.items():
-        handler = {"command": hook_command(event, client.name), "timeout": client.timeout}
+        if event in OF_AUTOSAVE and not autosave:
+            continue
+        handler = {"command": hook_command(event, client.name), "timeout": hook.timeout or client.timeout}
         matcher = {"matcher": hook.matcher} if hook.matcher else {}
         entry = handler | matcher if client.flat else matcher | {"hooks": [{"type": "command", **handler}]}
         entries.setdefault(hook.name, []).append(entry)

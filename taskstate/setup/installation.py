@@ -12,9 +12,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from taskstate import resources
+from taskstate.autosave import consent
 from taskstate.errors import TaskstateError
+from taskstate.messages import counted
 from taskstate.setup import adding, merging, pages, permissions, repository, rules, servers
-from taskstate.setup.clients import CLIENTS, hooks_of
+from taskstate.setup.clients import CLIENTS, OF_AUTOSAVE, hooks_of
 from taskstate.setup.merging import Piece
 from taskstate.setup.pre_commit import PRE_COMMIT, how_to_uninstall
 from taskstate.setup.repository import RECORD
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
+    from taskstate.autosave.consent import Level
     from taskstate.setup.adding import Refused
     from taskstate.setup.clients import Client, Leave
     from taskstate.workspace.workspace import Workspace
@@ -39,7 +42,8 @@ class Wanted(NamedTuple):
     """What to set up besides folders and configuration: clients, commit hooks, a workflow of CI, verification tools.
 
     With `require` the commit hooks refuse where the program is missing. `ci` is the command that installs taskstate in
-    the workflow; without one there is no workflow. `allow` has the clients let agents run our own commands.
+    the workflow; without one there is no workflow. `allow` has the clients let agents run our own commands. `autosave`
+    is what the person says of it, None for nothing new.
     """
 
     agents: tuple[str, ...] = ()
@@ -48,6 +52,7 @@ class Wanted(NamedTuple):
     ci: str = ""
     verification: bool = False
     allow: bool = False
+    autosave: Level | None = None
 
 
 class Installed(NamedTuple):
@@ -87,6 +92,8 @@ def install(workspace: Workspace, wanted: Wanted, *, dry_run: bool = False) -> I
     Raises:
         TaskstateError: a file cannot be written; nothing is changed.
     """
+    if wanted.autosave:
+        consent.require_person(wanted.autosave)
     record = _read_record(workspace)
     agents = tuple(dict.fromkeys((*record.agents, *wanted.agents)))
     flag = "--verification" if wanted.verification else "--allow" if wanted.allow else ""
@@ -97,7 +104,9 @@ def install(workspace: Workspace, wanted: Wanted, *, dry_run: bool = False) -> I
     wanted_servers, lacking = servers.startable(verification=wanted.verification)
     noted_pieces = {name: file.pieces for name, file in record.files.items()}
     page_steps = pages.steps(workspace, agents, noted_pieces) if agents else {}
-    client_steps = _steps(page_steps, wanted._replace(agents=agents), wanted_servers)
+    given = consent.said(workspace.root)[0]
+    level = wanted.autosave or (None if given == consent.OFF else given)
+    client_steps = _steps(page_steps, wanted._replace(agents=agents, autosave=level), wanted_servers)
     texts, stages, refused = adding.add(workspace, {name: [step] for name, step in plan.items()} | client_steps)
     noted = dict(record.files)
     for name, (before, after) in stages.items():
@@ -108,6 +117,8 @@ def install(workspace: Workspace, wanted: Wanted, *, dry_run: bool = False) -> I
     own = f"{workspace.config.root}/{RECORD}"
     if new != record or (record.files and _values(workspace).get("version") != VERSION):
         texts[own] = _record_text(new)
+    if wanted.autosave and not dry_run:
+        consent.give(workspace.root, wanted.autosave)
     done = repository.write_texts(workspace, texts, dry_run=dry_run)
     repository.configure_git(workspace, dry_run=dry_run)
     created, changed, kept = (tuple(each for each in names if each != own) for names in done)
@@ -119,6 +130,8 @@ def install(workspace: Workspace, wanted: Wanted, *, dry_run: bool = False) -> I
 def _told(workspace: Workspace, wanted: Wanted, agents: Sequence[str]) -> tuple[str, ...]:
     """Return what a person is to know of the clients that are set up."""
     lines = [CLIENTS[each].asks for each in wanted.agents if each in CLIENTS and CLIENTS[each].asks]
+    if wanted.autosave not in {None, consent.OFF} and not any(each in CLIENTS for each in agents):
+        lines.append("no client calls us here, so nothing is kept yet: `taskstate init --agent claude`, or another one")
     if wanted.allow and "codex" in agents:
         lines.append("Codex needs no leave: nothing is written for it, its sandbox runs commands without asking")
     if wanted.allow and "claude" in agents and not permissions.is_trusted(workspace.root):
@@ -127,7 +140,7 @@ def _told(workspace: Workspace, wanted: Wanted, agents: Sequence[str]) -> tuple[
 
 
 def remove(workspace: Workspace, *, dry_run: bool = False) -> Installed:
-    """Take out what `install` put in; tasks and all else stay.
+    """Take out what `install` put in, and delete what autosave keeps, and the leave for it; tasks and all else stay.
 
     Raises:
         TaskstateError: code "not-set-up": there is no record; "cannot-edit": what was put in was edited since.
@@ -148,13 +161,20 @@ def remove(workspace: Workspace, *, dry_run: bool = False) -> Installed:
     texts = dict(reversed([*texts.items()]))
     diff = "".join(_diffs(workspace, {name: text or "" for name, text in texts.items()}))
     cure = how_to_uninstall(workspace.root) if PRE_COMMIT in texts and texts[PRE_COMMIT] is None else ""
+    kept, said = consent.kept_files(workspace), consent.said(workspace.root)[0]
     if not dry_run:
+        consent.forget(workspace.root)
+        for path in kept:
+            files.delete(path)
         _write_back(workspace, texts)
         if not stays:
             _remove_folder(workspace)
         if record.driver:
             repository.unconfigure_git(workspace)
     removed = tuple(name for name, text in texts.items() if text is None)
+    number = sum(path.suffix == ".json" for path in kept)
+    removed += (f"autosave: {counted(number, 'file')} of notes and drafts",) if number else ()
+    removed += (f"autosave: the leave for it ({said})",) if said != consent.OFF else ()
     lacking = (f"git still calls what is gone, and refuses each commit: run `{cure}`",) if cure else ()
     return Installed((), tuple(each for each in texts if each not in removed), (), diff, removed, lacking=lacking)
 
@@ -186,7 +206,7 @@ def _steps(
 ) -> dict[str, list[Callable[[str], str]]]:
     """Return, by file, the functions that add to its text: the pages, and what configures each client."""
     for client in (CLIENTS[name] for name in wanted.agents if name in CLIENTS):
-        steps.setdefault(client.hook_file, []).extend(_hook_steps(client))
+        steps.setdefault(client.hook_file, []).extend(_hook_steps(client, wanted.autosave))
         steps.setdefault(client.mcp_file, []).extend(_server_steps(client, wanted_servers))
         if wanted.allow and client.leave:
             steps.setdefault(client.leave.file, []).append(_allow_step(client.leave, rules.rules(client.name)))
@@ -204,11 +224,13 @@ def _workflow(text: str, install: str) -> str:
     return f"{head}{install if is_plain else json.dumps(install)}{tail}"
 
 
-def _hook_steps(client: Client) -> Iterator[Callable[[str], str]]:
+def _hook_steps(client: Client, autosave: Level | None) -> Iterator[Callable[[str], str]]:
     name = client.hook_file
     if client.flat:
         yield lambda text: merging.with_value(text, "version", 1, name)
-    for event, entries in hooks_of(client).items():
+    if autosave == consent.OFF:
+        yield lambda text: merging.without_hooks(text, OF_AUTOSAVE, name)
+    for event, entries in hooks_of(client, autosave=autosave not in {None, consent.OFF}).items():
         for entry in entries:
             yield lambda text, event=event, entry=entry: merging.with_hook(text, event, entry, name)  # type: ignore[misc]
 
@@ -232,6 +254,10 @@ def _note(noted: dict[str, _File], name: str, before: str | None, stages: list[s
     for stage in stages:
         if merging.BEGIN in text and merging.BEGIN not in stage:  # the block was taken out: as if it never went in
             pieces = [each for each in pieces if merging.BEGIN not in each.new]
+            text = stage
+            continue
+        if gone := {*merging.CALL.findall(text)} - {*merging.CALL.findall(stage)}:  # hooks were: the same
+            pieces = [each for each in pieces if not gone & {*merging.CALL.findall(each.new)}]
             text = stage
             continue
         # A file that is only to exist has an empty text as its plan.

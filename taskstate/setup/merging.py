@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 BEGIN, END = "<!-- taskstate:begin -->", "<!-- taskstate:end -->"
 _EMPTY = "{}\n"
-_CALL = re.compile(r"taskstate hook \S+ --agent \S+")
+CALL = re.compile(r"taskstate hook \S+ --agent \S+")
 
 
 class Piece(NamedTuple):
@@ -91,7 +91,7 @@ def with_hook(text: str, event: str, entry: Mapping[str, Any], name: str) -> str
     """
     root = _root(text or _EMPTY, name)
     present = root.get("hooks", event)
-    called = _CALL.search(_command(entry))
+    called = CALL.search(_command(entry))
     plain = called[0] if called else ""
     if present is not None and plain in json.dumps(present.value()):
         old = next((each for each in scalars(present) if each.is_string() and each.text == plain), None)
@@ -136,16 +136,32 @@ def _without_entries(text: str, name: str, pieces: Sequence[Piece]) -> str:
     paths = [each.leave.path for each in CLIENTS.values() if each.leave and each.leave.file == name]
     paths += [each.names for each in CLIENTS.values() if each.names and each.hook_file == name]
     while (span := _own_span(_root(text, name)) or _listed_span(_root(text, name), paths, pieces)) is not None:
-        start, end = span
-        kept = "".join(text[each.start : each.end] for each in comments(text) if start <= each.start < end)
-        ends_line = "//" in kept and not text.startswith(("\r", "\n"), end)
-        text = text[:start] + (" " + kept if kept else "") + (newline_of(text) if ends_line else "") + text[end:]
+        text = _without_span(text, *span)
     return text
 
 
-def _own_span(root: Node) -> tuple[int, int] | None:
-    """Return the span of the next entry of ours, with the comma that parts it from its neighbour."""
-    groups = [each for key in ("hooks", "mcpServers") for each in root.entries if each.key.text == key]
+def without_hooks(text: str, events: Sequence[str], name: str) -> str:
+    """Return a client's JSON without our hooks for some of our events, and without what is empty then."""
+    calls = tuple(f"taskstate hook {event} " for event in events)
+    while text and (span := _own_span(_root(text, name), calls)) is not None:
+        text = _without_span(text, *span)
+    return text
+
+
+def _without_span(text: str, start: int, end: int) -> str:
+    """Return JSON without what stands there, but with the comments in it."""
+    kept = "".join(text[each.start : each.end] for each in comments(text) if start <= each.start < end)
+    ends_line = "//" in kept and not text.startswith(("\r", "\n"), end)
+    return text[:start] + (" " + kept if kept else "") + (newline_of(text) if ends_line else "") + text[end:]
+
+
+def _own_span(root: Node, calls: Sequence[str] = ()) -> tuple[int, int] | None:
+    """Return the span of the next entry of ours, with the comma that parts it from its neighbour.
+
+    With `calls` only a hook that calls one of them is meant.
+    """
+    keys = ("hooks",) if calls else ("hooks", "mcpServers")
+    groups = [each for key in keys for each in root.entries if each.key.text == key]
     for group in groups:
         for number, entry in enumerate(group.value.entries):
             spans = [(each.key.span.start, each.value.span.end) for each in group.value.entries]
@@ -153,7 +169,7 @@ def _own_span(root: Node) -> tuple[int, int] | None:
                 return _with_comma(group.value, spans, number)
             items = [(each.span.start, each.span.end) for each in entry.value.items]
             for index, item in enumerate(entry.value.items):
-                if "taskstate hook " in json.dumps(item.value()):
+                if any(call in json.dumps(item.value()) for call in calls or ("taskstate hook ",)):
                     is_last = len(items) == 1
                     return (
                         _with_comma(group.value, spans, number) if is_last else _with_comma(entry.value, items, index)

@@ -2,7 +2,8 @@
 
 What may be started is decided by the callers: the command line of an argument, one that was allowed with
 `taskstate trust`, this Python for filling in a template and as worker processes, the `taskstate` of the PATH, for its
-version and whether it starts, and the demo's own steps. No word of a file is ever part of the text that a shell reads.
+version and whether it starts, `ps` where nothing else tells of processes, and the demo's own steps. No word of a file
+is ever part of the text that a shell reads.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from taskstate.model.derived_values import is_too_large
 from taskstate.model.document_kinds import kind_of, placeholder_above, section_key
 from taskstate.model.misplaced_sessions import misplaced_sessions
 from taskstate.model.progress_log import session_number
-from taskstate.model.session_texts import COMMITS, ENTRY_FORM, tells_more
+from taskstate.model.session_texts import COMMITS, ENTRY_FORM, OUTCOME, tells_more
 from taskstate.model.start_of_work import start_of_work
 from taskstate.model.statuses import DROPPED
 from taskstate.model.task_state import TaskState, read_state
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _LOG, _LOG_LEVEL = "progress log", 2
 _TIME = "%Y-%m-%d %H:%M"
-JUST_NOW = -1
+JUST_NOW, ONCE = -1, -2
 _MOMENT = timedelta(minutes=10)  # within which the same words are the same command, given again
 # Errors of a file that cannot take a session: what was to be recorded is kept for when it can.
 KEPT_REFUSALS: frozenset[ErrorCode] = damage.CODES | {
@@ -77,6 +77,8 @@ def add(
 
     Where a session with a number above `since` says the same already, or did before it was edited by hand, nothing is
     added; with `JUST_NOW`, where the newest session does and is only minutes old: the same command was given again.
+    With `ONCE` nothing is added where any session has the same outcome, archived ones included; and what is refused is
+    not kept, since it can be made again.
 
     Raises:
         TaskstateError: code "no-commit": a commit of the session does not exist here; or as `plan_add` does.
@@ -90,8 +92,10 @@ def add(
             "Progress Log",
             "`taskstate permanent update --section S --from FILE` records what changed in it",
         )
+        if since == ONCE and any(each.texts[OUTCOME.key] == entry.outcome for each in sessions_of(workspace, loaded)):
+            return Change(text=loaded.document.text)
         again = _said_now(loaded.state, entry, request.metadata.now) if since == JUST_NOW else ""
-        if again or (since not in {None, JUST_NOW} and _was_said(workspace, loaded, entry, since or 0)):
+        if again or (since not in {None, JUST_NOW, ONCE} and _was_said(workspace, loaded, entry, since or 0)):
             return Change(text=loaded.document.text, notes=(again,) if again else ())
         last_archived = read_archive(workspace, loaded.state.id).last
         new_session = _with_takeover_note(workspace, loaded, entry, request.metadata.actor)
@@ -110,7 +114,7 @@ def add(
     try:
         outcome = change(workspace, task_id, job, request._replace(even_dropped=True))
     except TaskstateError as error:
-        if error.code not in KEPT_REFUSALS or request.dry_run:
+        if since == ONCE or error.code not in KEPT_REFUSALS or request.dry_run:
             raise
         raise with_kept_input(workspace, task_id, entry, error, force=request.force_secrets) from error
     if not request.dry_run and artifacts.has_any(workspace, task_id):  # it may have been refused before
@@ -322,9 +326,14 @@ class SessionView(NamedTuple):
 
 def all_sessions(workspace: Workspace, task_id: str) -> tuple[SessionView, ...]:
     """Return all sessions of a task, archived ones first."""
+    return sessions_of(workspace, workspace.load(workspace.locate(task_id)))
+
+
+def sessions_of(workspace: Workspace, loaded: Loaded) -> tuple[SessionView, ...]:
+    """Return all sessions of a task that was read, archived ones first."""
     from taskstate.archive import archiver
 
-    state = workspace.load(workspace.locate(task_id)).state
+    state = loaded.state
     archived = archiver.archived_sessions(workspace, state.id)
     return (
         *(_view(session, archived=True) for session in archived),

@@ -66,10 +66,11 @@ def with_entry(now: Loaded, end: TurnEnd) -> Change:
     turn, after = end.turn, blocks_of(now.document)
     # Of two turns in one second, the event of the first has the moment at which the other began.
     earlier = {said for each in now.state.sessions if each.number <= turn.session for said in each.values(OUTCOME)}
+    named = " ".join(said for each in ours if each is session or each.is_autosaved for said in each.values(COMMITS))
     checked = "; ".join(filter(None, (_checks(end), end.proved)))
     more = {
         BY.key: (by_text(turn.agent or turn.actor or "", turn.role or ""),),
-        COMMITS.key: tuple(_commits(end.commits, " ".join(session.values(COMMITS)))),
+        COMMITS.key: tuple(_commits(end.commits, named)),
         VERIFICATION.key: (checked,) if checked else (),
         FINDINGS.key: tuple(_findings(end.before, after)),
         OUTCOME.key: (*_events(after, end, earlier), *end.ends),

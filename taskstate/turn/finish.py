@@ -6,11 +6,12 @@ command, given again, adds nothing twice.
 
 from __future__ import annotations
 
+from taskstate.autosave import catch_up
 from taskstate.errors import SeveralReasons, TaskstateError
 from taskstate.messages import counted, first_of
 from taskstate.model.session_texts import by_text
 from taskstate.model.statuses import COMPLETE, DONE
-from taskstate.model.write_metadata import blocks_of
+from taskstate.model.write_metadata import blocks_of, timestamp
 from taskstate.qa import trust
 from taskstate.snapshots import base as snapshot_base
 from taskstate.tasks import sessions
@@ -219,8 +220,12 @@ def _recorded(workspace: Workspace, loaded: Loaded, turn: Turn, asked: FinishReq
         agent = asked.agent or (turn.agent if is_ours else request.metadata.actor) or ""
         words = asked.words._replace(agent=by_text(asked.words.agent or agent, turn.role or ""))
         known = request._replace(known=loaded)
-        return sessions.add(workspace, loaded.state.id, words, known, since=turn.session)
-    if asked.ending != ABANDON and not any(each.number > turn.session for each in loaded.state.sessions):
+        outcome = sessions.add(workspace, loaded.state.id, words, known, since=turn.session)
+        if not request.dry_run:
+            catch_up.told_itself(workspace, outcome.state, timestamp(request.metadata.now))
+        return outcome
+    own = (each for each in loaded.state.sessions if each.number > turn.session and not each.is_autosaved)
+    if asked.ending != ABANDON and not any(own):
         message = f"task {loaded.state.id}: nothing was recorded in this turn"
         help_ = "say what was done: --did, --state and --next, or --from FILE"
         raise TaskstateError(message, help=help_, code="no-session")

@@ -6,6 +6,7 @@ step. The baseline comes last: it may take long, and a turn without it has begun
 
 from __future__ import annotations
 
+from taskstate.autosave import catch_up
 from taskstate.chain import inputs as chain_inputs
 from taskstate.errors import TaskstateError
 from taskstate.messages import quoted
@@ -118,6 +119,8 @@ def start(call: TurnRequest, asked: StartRequest) -> Started:
         baseline += () if plan.resumed else suggestion(call.workspace, loaded.state)
     if is_real and plan.steps and chain_inputs.upstream_ids(outcome.loaded.state):
         chain_inputs.remember_told(call.workspace, outcome.loaded)
+    if is_real and not plan.resumed:
+        catch_up.begin(call.workspace, outcome.state, timestamp(metadata.now))
     if is_real and asked.take_over:
         open_turns.clear_elsewhere(call.workspace, plan.loaded.state.id)
     who = f"task {plan.loaded.state.id}, {plan.role}" if plan.role else f"task {plan.loaded.state.id}"
@@ -126,9 +129,18 @@ def start(call: TurnRequest, asked: StartRequest) -> Started:
 
 
 def _begun(call: TurnRequest, asked: StartRequest) -> tuple[_Plan, Outcome]:
-    """Plan and write; again from the start where somebody else wrote the file while the tree was looked at."""
+    """Plan and write; again from the start where somebody else wrote the file while the tree was looked at.
+
+    What sessions before it did not tell is recorded first, once nothing is in the way.
+    """
+    saved = tuple[str, ...]()
     for attempt in range(1, _ATTEMPTS + 1):
         plan = _plan(call, asked)
+        if attempt == 1 and not call.request.dry_run:
+            saved = catch_up.record(call.workspace, plan.loaded.state.id, call.request)
+            call = call._replace(request=call.request._replace(expect=""))  # that revision was looked at
+            plan = _plan(call, asked) if saved else plan
+        plan = plan._replace(notes=(*saved, *plan.notes))
         try:
             if plan.steps and not call.request.dry_run:
                 _keep_tree(call.workspace, plan)

@@ -127,10 +127,12 @@ def test_hooks_begin_nothing(client: Client) -> None:
 
 
 def test_stop_is_blocked_once_in_a_turn(client: Client) -> None:
-    """An agent that has its reason to go on is not held up at every stop; a new turn is told anew."""
+    """An agent that has its reason to go on is not held up at every stop; another session, or turn, is told anew."""
     client.arrange("changed")
     assert client.hook("stop")["decision"] == "block"
     assert client.hook("stop") == {}
+    assert client.hook("stop", given={"session_id": "another"})["decision"] == "block"
+    assert client.hook("stop", given={"session_id": "another"}) == {}
     client.run("finish", "101", "--did", "D", "--state", "S", "--next", "N")
     client.arrange("turn")
     client.place.write("c.txt", "more\n")

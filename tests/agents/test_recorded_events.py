@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from taskstate.setup.clients import CLIENTS
+from taskstate.agents.hook_input import read_call
+from taskstate.setup.clients import CLIENTS, INTERRUPT, OF_AUTOSAVE
 from tests.clients.table import CLIENTS as DRIVEN
 from tests.clients.table import filled
 
@@ -71,11 +72,16 @@ def test_client_is_answered(client: Client, recorded: dict[str, Any], kind: str,
 
 @pytest.mark.parametrize("version", RECORDED)
 def test_every_event_of_a_client_is_recorded(version: str) -> None:
-    """No event of the table lacks a record, and a case that says something in the form of that client."""
+    """No event of the table lacks a record, and a case that says something in the form of that client.
+
+    Those of autosave say nothing without consent; one needs a person at the keyboard.
+    """
     recorded = RECORDED[version]
     name, events = recorded["client"], recorded["events"]
     told = {case["event"] for case in CASES if case["texts"] and case.get("kind", case["event"]) in events}
-    assert {kind.partition(" ")[0] for kind in events} == told == set(CLIENTS[name].hooks)
+    known = {kind.partition(" ")[0] for kind in events}
+    assert known == set(CLIENTS[name].hooks) - {INTERRUPT}
+    assert known - set(OF_AUTOSAVE) == told
 
 
 def test_each_version_that_is_driven_is_recorded() -> None:
@@ -88,3 +94,15 @@ def test_a_record_holds_nothing_personal(version: str) -> None:
     """No path of the machine, no id, no key and no time of the recording."""
     text = (FOLDER / f"{version}.json").read_text(encoding="utf-8")
     assert re.findall(r"/pytest-|/root|sk-inv|[0-9a-f]{8}-[0-9a-f]{4}-|2026-1[12]-", text) == []
+
+
+@pytest.mark.parametrize("version", [each for each in RECORDED if not each.startswith("cursor")])
+def test_a_session_is_known_by_each_event(version: str) -> None:
+    """Each event bears the id of its session and where its transcript is, and a stop what the agent said at last."""
+    calls = {
+        kind: read_call(json.dumps(event["input"]).encode()) for kind, event in RECORDED[version]["events"].items()
+    }
+    assert {each.session for each in calls.values()} == {"session-1"}
+    assert {each.transcript for each in calls.values()} == {"/home/ann/transcript.jsonl"}
+    assert calls["stop"].last_words
+    assert calls["session-end"].source

@@ -47,6 +47,7 @@ ONCE_EACH: dict[str, tuple[str, ...]] = {
     "status": ("status",),
     "board": ("board",),
     "session": SESSION,
+    "autosave": ("autosave", "list"),
     "feature": ("feature", "add", "101", "jwt-2", "verifies a JWT"),
     "phase": ("phase", "add", "101", "1", "--name", "Tokens", "--objective", "Issue them"),
     "handoff": ("handoff", "new", "101", "--action=Go on.", "--file=taskstate.toml", "--location=top", "--goal=done"),

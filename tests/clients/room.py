@@ -118,6 +118,7 @@ class Room:
         node = Path(shutil.which("node") or "/usr/bin/node").parent
         return {
             "HOME": str(self.home),
+            "XDG_STATE_HOME": f"{self.home}/.local/state",  # what a person has said holds for the client, too
             "PATH": f"{self.folder}/bin:{node}:/usr/local/bin:/usr/bin:/bin",
             "TMPDIR": str(self.folder / "scratch"),
             "CLAUDE_CODE_TMPDIR": str(self.folder / "scratch"),

@@ -16,6 +16,7 @@ CASES = Path(__file__).parents[1] / "cases" / "hooks"
 
 def test_events_are_as_they_were_recorded(room: Room) -> None:
     """What the client gives to the hooks is what the tests that always run are given; RECORD writes it anew."""
+    room.taskstate("init", "--quiet", "--autosave", "facts")
     room.taskstate("start", TASK, "--agent", "ann")
     room.place.commit("Begin the turn")
     events = events_of(room)

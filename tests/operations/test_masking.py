@@ -11,11 +11,14 @@ from pathlib import Path
 import pytest
 
 from taskstate.__main__ import main
+from taskstate.autosave import drafts
+from taskstate.autosave.draft import Draft
+from taskstate.autosave.drafts import KeptDraft
 from taskstate.lint.reporters import FORMATS
 from taskstate.operations.index import COMMANDS, operations_of
 from taskstate.operations.masking import masked_data
 from taskstate.storage.files import digest
-from taskstate.storage.private import find_private
+from taskstate.storage.private import Private, find_private
 from taskstate.storage.replaced_texts import ReplacedText, keep
 
 BODY = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -27,6 +30,11 @@ VERBATIM = {
     *("chain output", "context export", "phase export", "snapshot diff", "trust", "doctor kept show"),
 }
 REPLACED = ReplacedText("notes.md", f"It had {TOKEN}.".encode(), "migrate")
+_SAID = Draft({"did": (f"`{TOKEN}`: new",)}, {})
+DRAFT = drafts.keep(
+    Private((), None),
+    KeptDraft("", "claude", "s", "101", "late", "2026-01-01T00:00:00Z", "p", has_work=True, draft=_SAID),
+)
 KEPT = digest(f"{REPLACED.path}\0".encode() + REPLACED.data)[:8]
 _WORDS = ("--did", f"Used {TOKEN}.", "--state", f"Works with {TOKEN}.", "--next", f"Rotate {TOKEN}.")
 _HANDOFF = ("--file", "code.py", "--location", f"at {TOKEN}", "--goal", f"No {TOKEN}.", "--context", f"It is {TOKEN}.")
@@ -82,6 +90,8 @@ READS: tuple[tuple[str, ...], ...] = (
     ("report", "--pull-request", "--base=HEAD~1"),
     ("log",),
     ("session", "list", "101"),
+    ("autosave", "list"),
+    ("autosave", "show", DRAFT.id),
     ("session", "show", "101", "1"),
     ("phase", "show", "101"),
     ("phase", "export", "101", "1", "--output=-"),
@@ -138,6 +148,7 @@ REST: tuple[tuple[str, ...], ...] = (
     ("finish", "101", "--pause", *_WORDS),
     ("doctor", "renumber", "102", "104"),
     ("doctor", "kept", "discard", KEPT),
+    ("autosave", "discard", "--all"),
     ("complete", "101", "--force", f"--note={TOKEN}"),
     ("reopen", "101", f"--note={TOKEN}"),
     ("purge", "101"),
@@ -197,6 +208,7 @@ def run(repository: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capture
         file.write(f'\n[validation]\ncommands = ["make {TOKEN}"]\n')
     commands.commit()
     assert keep(find_private(repository, repository / ".taskstate"), REPLACED, "2026-01-01T00:00:00Z") == KEPT
+    drafts.keep(find_private(repository, repository / ".taskstate"), DRAFT)
     return commands
 
 

@@ -32,6 +32,7 @@ NOT_OF_MCP = {
     "report": "for people, on a pull request",
     "board": "for people",
     "protocol": "a prompt",
+    "autosave": "for people; hooks give an agent what is kept of its session, and `finish` takes it over",
     "rule": "a finding says what to do",
     "fmt": "`lint` fixes",
     "migrate": "once in the life of a repository",

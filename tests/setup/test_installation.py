@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from taskstate.autosave import consent, notes
+from taskstate.errors import TaskstateError
 from taskstate.setup import merging, rules, servers
-from taskstate.setup.clients import CLIENTS
+from taskstate.setup.clients import CLIENTS, EVENTS, OF_AUTOSAVE, hooks_of
 from taskstate.setup.installation import Wanted, install, remove
 from taskstate.setup.merging import BEGIN, END
 from taskstate.setup.pre_commit import PRE_COMMIT
@@ -17,6 +19,7 @@ from taskstate.setup.repository import RECORD
 from taskstate.syntax.json_comments import comments, without_comments
 from taskstate.version import VERSION
 from taskstate.workspace.workspace import find_workspace
+from tests.support.git_place import GitPlace
 from tests.support.place import refusal, tree
 
 if TYPE_CHECKING:
@@ -25,7 +28,9 @@ if TYPE_CHECKING:
 
     from taskstate.setup.installation import Installed
 
-ALL = Wanted(tuple(CLIENTS), pre_commit=True, ci="pip install taskstate", verification=True, allow=True)
+ALL = Wanted(
+    tuple(CLIENTS), pre_commit=True, ci="pip install taskstate", verification=True, allow=True, autosave="words"
+)
 SETTINGS = '{\n    "permissions": {"allow": ["Bash(ls)"]},\n    "hooks": {"Stop": [{"hooks": [{"command": "x"}]}]}\n}\n'
 # Configurations as people have them, by path.
 MINE = {
@@ -121,13 +126,79 @@ def test_client_is_set_up(repository: Path, name: str) -> None:
     set_up(repository, Wanted((name,)))
     client = CLIENTS[name]
     text = json.dumps(read(repository / client.hook_file))
-    assert all(f"taskstate hook {event} --agent {name}" in text for event in client.hooks)
+    called = {event for event in EVENTS if f"taskstate hook {event} --agent {name}" in text}
+    assert called == set(client.hooks) - set(OF_AUTOSAVE)
     config = (repository / client.mcp_file).read_text(encoding="utf-8")
     is_toml = client.mcp_file.endswith(".toml")
     servers = tomllib.loads(config)["mcp_servers"] if is_toml else json.loads(config)["mcpServers"]
     assert servers == {"taskstate": {"command": "taskstate", "args": ["mcp"], **client.server}}
     assert BEGIN in (repository / "AGENTS.md").read_text(encoding="utf-8")
     assert (repository / "CLAUDE.md").exists() is (name == "claude")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [(name, text) for name in MINE if name.endswith(("s.json",)) for text in ("", *MINE[name])]
+)
+def test_hooks_of_autosave_come_and_go_with_a_persons_word(repository: Path, name: str, text: str) -> None:
+    """What a person says adds them for all clients that are set up, and taking it back leaves each byte as it was."""
+    if text:
+        put(repository, name, text)
+    set_up(repository, Wanted(tuple(CLIENTS)))
+    before = tree(repository)
+    done = set_up(repository, Wanted(autosave="facts"))
+    assert {*done.changed} == {".claude/settings.json", ".codex/hooks.json", ".gemini/settings.json"}
+    texts = {client.name: json.dumps(read(repository / client.hook_file)) for client in CLIENTS.values()}
+    assert all(f"hook {event} --agent {each}" in texts[each] for each in CLIENTS for event in CLIENTS[each].hooks)
+    assert set_up(repository, Wanted()).changed == ()
+    given = tree(repository)
+    assert set_up(repository, Wanted(autosave="off"), dry_run=True).changed == done.changed
+    assert tree(repository) == given
+    assert set_up(repository, Wanted(autosave="off")).changed == done.changed
+    assert tree(repository) == before
+    assert set_up(repository, Wanted()).changed == ()
+
+
+@pytest.mark.parametrize(("name", "event", "seconds"), [("claude", "SessionEnd", 5), ("codex", "SessionEnd", 3)])
+def test_an_end_has_a_time_of_its_own(name: str, event: str, seconds: int) -> None:
+    """A client waits for the end of a session as long as the entry says, and refuses to wait longer than it does."""
+    ((entry,), (other,)) = (hooks_of(CLIENTS[name], autosave=True)[each] for each in (event, "PreCompact"))
+    assert (entry["hooks"][0]["timeout"], other["hooks"][0]["timeout"]) == (seconds, 20)
+
+
+def test_a_client_that_comes_later_gets_them_too(repository: Path) -> None:
+    """Once it is allowed, each further client has the events of autosave; without a client a line says so."""
+    assert any("no client calls us here" in each for each in set_up(repository, Wanted(autosave="facts")).lacking)
+    set_up(repository, Wanted(("gemini",)))
+    assert "hook session-end" in (repository / ".gemini/settings.json").read_text(encoding="utf-8")
+
+
+def test_an_agents_word_changes_nothing(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a client's environment nothing is written and nothing allowed; to take it back is anybody's."""
+    set_up(repository, Wanted(("claude",)))
+    before = tree(repository)
+    monkeypatch.setenv("CLAUDECODE", "1")
+    with pytest.raises(TaskstateError, match="an agent cannot allow"):
+        set_up(repository, Wanted(autosave="facts"))
+    assert tree(repository) == before
+    assert consent.level(repository) == "off"
+    set_up(repository, Wanted(autosave="off"))
+
+
+def test_what_is_kept_goes_with_the_set_up(tmp_path: Path) -> None:
+    """`remove` deletes notes and drafts of each worktree, and what the person said; a dry run deletes nothing."""
+    place = GitPlace(tmp_path / "place")
+    set_up(place.root, Wanted(("claude",), autosave="words"))
+    place.commit("set up")
+    place.git("worktree", "add", "--quiet", str(tmp_path / "other"))
+    trees = [find_workspace(each, root=str(each)) for each in (place.root, tmp_path / "other")]
+    for each in trees:
+        notes.update(each.private, "claude", "a", lambda note: note._replace(task="101"))
+        put(each.private.write or tmp_path, "drafts/1.json", "{}")
+    take_out(place.root, dry_run=True)
+    assert [len(notes.all_notes(each.private)) for each in trees] == [1, 1]
+    take_out(place.root)
+    assert [[*each.private.files(kind)] for each in trees for kind in ("sessions", "drafts")] == [[]] * 4
+    assert consent.level(place.root) == "off"
 
 
 def test_pages_of_other_clients_are_added_to_where_they_are(repository: Path) -> None:

@@ -16,6 +16,7 @@ from taskstate.setup import attended
 from taskstate.setup.clients import CLIENTS
 from taskstate.setup.permissions import allows
 from taskstate.setup.rules import COMMANDS, rules
+from taskstate.storage.callers import Caller
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -192,7 +193,7 @@ def test_what_gemini_lets_an_agent_do(tmp_path: Path, words: list[str], settings
 
 def test_gemini_that_is_not_seen_is_no_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no Gemini CLI is seen above us, nothing is known of it."""
-    monkeypatch.setattr(attended, "callers", lambda: iter([(("sh", "-c", "x"), False)]))
+    monkeypatch.setattr(attended, "callers", lambda: iter([Caller(("sh", "-c", "x"))]))
     assert allows(tmp_path, "gemini")
-    monkeypatch.setattr(attended, "callers", lambda: iter([(("gemini", "-p"), False)]))
+    monkeypatch.setattr(attended, "callers", lambda: iter([Caller(("gemini", "-p"))]))
     assert not allows(tmp_path, "gemini")

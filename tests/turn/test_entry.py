@@ -165,6 +165,19 @@ def test_commits_that_were_said_count_once(turns: Turns, count: int) -> None:
     assert turns.sessions == 1
 
 
+def test_commits_that_were_autosaved_are_not_told_again(turns: Turns) -> None:
+    """What a session of the turn that recorded nothing left is named by what was put together of it, and no more."""
+    turns.start("implementer")
+    turns.place.commit("Step 1")
+    commit = turns.place.git("rev-parse", "HEAD")[:10]
+    turns.place.add("Left it.", agent="claude one (autosaved)", commits=(commit,))
+    turns.place.commit("Step 2")
+    turns.finish("Built it.")
+    told = [each.texts().get("commits", ()) for each in turns.place.state.sessions[-2:]]
+    assert [len(each) for each in told] == [1, 1]
+    assert told[1][0].endswith("Step 2")
+
+
 def _refused(turns: Turns, *, is_committed: bool = True) -> None:
     """Record a word in a turn that its check keeps open, commit it, and mend the check."""
     turns.check(PASSING)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from taskstate.storage import user_records
 from taskstate.workspace import allowed_commands
 from taskstate.workspace.allowed_commands import Command, Grants, grant, read_grants, revoke
 from tests.support.place import refusal
@@ -83,7 +84,7 @@ def test_a_file_under_another_name_grants_nothing(state: Path, root: Path) -> No
     own = store(state)
     other = root.parent / "other"
     other.mkdir()
-    own.rename(allowed_commands._path(other))  # noqa: SLF001 - its name is nobody else's business
+    own.rename(user_records._place(allowed_commands._TRUST, other)[0])  # noqa: SLF001 - its name is nobody else's business
     found = read_grants(other)
     assert (found.hashes, "is damaged" in found.problem) == (frozenset(), True)
 

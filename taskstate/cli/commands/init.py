@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 
+from taskstate.autosave import consent
 from taskstate.cli.terminal import is_terminal
 from taskstate.messages import closest
 from taskstate.operations.call import usage_error
@@ -30,6 +31,7 @@ _ADDING = (
     "install",
     "verification",
     "allow",
+    "autosave",
 )  # flags that `--remove` excludes
 PRE_COMMIT_STEP = "next: `{0}`, so that git runs the hooks, at merges too"
 LENIENT = (
@@ -49,7 +51,8 @@ class Init(NamedTuple):
     install: str = option("CMD", "command that installs taskstate in that workflow (default: as it was installed here)")
     verification: bool = switch("add MCP servers for a browser and for GitHub to the clients")
     allow: bool = switch("have the clients let agents run taskstate's own commands, but not `trust`, without asking")
-    remove: bool = switch("take out what init put in; tasks stay")
+    autosave: str = option("", "what may be kept of sessions that recorded nothing themselves", choices=consent.LEVELS)
+    remove: bool = switch("take out what init put in, and delete what autosave keeps; tasks stay")
     dry_run: bool = switch("print what would be done, as a diff, and write nothing")
 
 
@@ -57,27 +60,31 @@ def init(call: CommandLineCall, asked: Init) -> Result:
     """Set up a repository: folders, configuration, git's ignore and attribute files, merge driver.
 
     On request commit hooks, a CI workflow, and the hooks and MCP servers of agents' clients. What is there is kept. On
-    a terminal it asks for what no flag says. Who has no taskstate can still commit, and work with an agent: hooks that
-    do not find it check nothing. CI is the gate.
+    a terminal it asks for what no flag says. With --autosave the transcripts of clients are read here: of a session
+    that ended without a word, `facts` enter the state file, such as files and commands, with `words` quotes, too; that
+    is remembered for you alone. Who has no taskstate can still commit, and work with an agent: hooks that do not find
+    it check nothing. CI is the gate.
     """
     from taskstate.setup.installation import install, remove
 
-    workspace = call.any_workspace
+    workspace, level = call.any_workspace, None
     if asked.remove:
         if any(getattr(asked, name) for name in _ADDING):
             raise usage_error("init --remove takes everything out", help="give it without the other flags")
         done = remove(workspace, dry_run=asked.dry_run)
         nothing = "nothing to do"
     else:
-        done = install(workspace, _wanted(call, asked), dry_run=asked.dry_run)
+        wanted = _wanted(call, asked)
+        done = install(workspace, wanted, dry_run=asked.dry_run)
         nothing = "nothing to do: the repository is set up"
+        level = wanted.autosave
     data = {"root": str(workspace.root), "created": done.created, "changed": done.changed, "kept": done.kept}
-    more: dict[str, object] = {"removed": done.removed} if asked.remove else {}
+    more: dict[str, object] = {"removed": done.removed} if asked.remove else {"autosave": level} if level else {}
     if done.lacking:
         more["lacking"] = done.lacking
     if done.refused:
         more["refused"] = [each._asdict() for each in done.refused]
-    lines = (*(_lines(call, asked, done) or [nothing]), *done.lacking)
+    lines = (*(_lines(call, asked, done) or [nothing]), *_autosave_lines(level), *done.lacking)
     return Result(data | more, "\n".join(lines), int(bool(done.refused)), is_document=True)
 
 
@@ -95,7 +102,8 @@ def _wanted(call: CommandLineCall, asked: Init) -> Wanted:
     is_asked = not (asked.dry_run or call.output.is_quiet or call.as_data) and is_terminal(sys.stdin)
     is_asked = is_asked and is_terminal(sys.stdout)
     ci = _install_command(asked, is_asked=is_asked) if asked.ci else ""
-    wanted = Wanted(asked.agents, asked.pre_commit, asked.require, ci, asked.verification, asked.allow)
+    level = next((each for each in consent.LEVELS if each == asked.autosave), None)
+    wanted = Wanted(asked.agents, asked.pre_commit, asked.require, ci, asked.verification, asked.allow, level)
     return _asked() if is_asked and wanted == Wanted() else wanted
 
 
@@ -119,12 +127,13 @@ def _asked() -> Wanted:
     """Ask for what no flag said; an empty answer, or the end of the input, means no."""
     from taskstate.setup.installation import Wanted
 
-    agents, pre_commit, tools = tuple[str, ...](), False, False
+    agents, pre_commit, tools, level = tuple[str, ...](), False, False, None
     with suppress(EOFError):
         agents = _agents()
         pre_commit = _says_yes("Check state files at each commit, with pre-commit or prek?")
         tools = bool(agents) and _says_yes("Add MCP servers for a browser and GitHub?")
-    return Wanted(agents, pre_commit, verification=tools)
+        level = _level() if agents and not consent.is_in_client() else None
+    return Wanted(agents, pre_commit, verification=tools, autosave=level)
 
 
 def _agents() -> tuple[str, ...]:
@@ -133,6 +142,20 @@ def _agents() -> tuple[str, ...]:
     while unknown := next((each for each in words if each not in _AGENTS), ""):
         words = _words(f"There is no agent {unknown!r}. {_meant(unknown, _AGENTS).capitalize()}{question}")
     return tuple(dict.fromkeys(words))
+
+
+def _level() -> consent.Level | None:
+    """Return what the person says of autosave; None where they leave it as it is."""
+    question = "May taskstate read the sessions of agents, and keep what one did that recorded nothing? "
+    question += "(facts: files, commits, commands; words: quotes, too; Enter: no) "
+    words = _words(question)
+    while words and words != ["no"] and words[0] not in consent.LEVELS:
+        words = _words(f"{words[0]!r} is no answer. {_meant(words[0], consent.LEVELS).capitalize()}{question}")
+    return next((each for each in consent.LEVELS if words[:1] == [each]), None)
+
+
+def _autosave_lines(level: consent.Level | None) -> tuple[str, ...]:
+    return (f"autosave {level}: {consent.MEANING[level]}",) if level else ()
 
 
 def _words(question: str) -> list[str]:

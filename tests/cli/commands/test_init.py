@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
+from taskstate.autosave import consent, notes
 from taskstate.setup.pre_commit import PRE_COMMIT
+from taskstate.workspace.workspace import find_workspace
 from tests.support.place import tree
 
 if TYPE_CHECKING:
@@ -149,6 +151,8 @@ def test_what_cannot_be_set_up_is_refused(cli: Cli, arguments: tuple[str, ...], 
         (("--remove",), "there is no record"),
         (("--remove", "--ci"), "--remove takes everything out"),
         (("--require",), "--require is about the commit hooks"),
+        (("--remove", "--autosave", "off"), "--remove takes everything out"),
+        (("--autosave", "much"), "'much'"),
     ],
 )
 @pytest.mark.usefixtures("empty")
@@ -165,12 +169,35 @@ def test_dry_run_shows_the_diff(cli: Cli, empty: Path) -> None:
     assert list(empty.iterdir()) == []
 
 
+def test_what_is_said_of_autosave_is_told(cli: Cli, empty: Path) -> None:
+    """A line says what that means, each time; in JSON it stands beside the files."""
+    said = cli.ok("init", "--agent", "claude", "--autosave", "facts")
+    assert "autosave facts: of a session that recorded nothing itself, files, commits and commands enter" in said
+    assert "hook session-end" in (empty / ".claude/settings.json").read_text(encoding="utf-8")
+    assert cli.json("init", "--autosave", "off")["autosave"] == "off"
+    assert "hook session-end" not in (empty / ".claude/settings.json").read_text(encoding="utf-8")
+    assert "autosave" not in cli.json("init")
+
+
 def test_everything_is_taken_out_again(cli: Cli, empty: Path) -> None:
     """What was created is gone, and the JSON says so."""
     cli.ok("init", "--agent", "codex", "--agent", "gemini", "--ci", "--install", "make install")
     data = cli.json("init", "--remove")
     assert ".codex/config.toml" in data["removed"]
     assert tree(empty) == {}
+
+
+def test_what_autosave_kept_is_named_before_it_is_deleted(cli: Cli, empty: Path) -> None:
+    """Notes, drafts and the leave for them are among what is removed, also where it is only shown."""
+    cli.ok("init", "--agent", "claude", "--autosave", "words")
+    workspace = find_workspace(empty)
+    notes.update(workspace.private, "claude", "one", lambda note: note._replace(task="101"))
+    shown = cli.ok("init", "--remove", "--dry-run")
+    assert "would be removed  autosave: 1 file of notes and drafts\n" in shown
+    assert "would be removed  autosave: the leave for it (words)\n" in shown
+    assert consent.said(empty)[0] == "words"
+    assert "removed  autosave: the leave for it (words)\n" in cli.ok("init", "--remove")
+    assert (consent.said(empty)[0], consent.kept_files(workspace)) == ("off", ())
 
 
 def test_workflow_installs_as_it_is_told(cli: Cli, empty: Path) -> None:
@@ -188,7 +215,7 @@ def test_workflow_installs_as_it_is_told(cli: Cli, empty: Path) -> None:
     ("answers", "prompts", "files"),
     [
         (
-            "codex, claud\ny\ncodex\ncodex\ny\nn\n",
+            "codex, claud\ny\ncodex\ncodex\ny\nn\n\n",
             (
                 "There is no agent 'claud'. Did you mean claude? Which",
                 "no agent 'y'",
@@ -196,6 +223,7 @@ def test_workflow_installs_as_it_is_told(cli: Cli, empty: Path) -> None:
             ),
             {".codex/hooks.json": True, ".claude": False, PRE_COMMIT: True},
         ),
+        ("claude\nn\nn\nall\nfacts\n", ("May taskstate read", "autosave facts: "), {".claude/settings.json": True}),
         ("Gemini\n\x04", (), {".gemini/settings.json": True, PRE_COMMIT: False}),
     ],
 )
