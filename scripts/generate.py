@@ -41,11 +41,21 @@ _MANIFEST_HEAD = """\
 """
 
 
+_COVERAGE = """\
+# What is told of each part
+
+For each part of a state file and each damage, the rule that tells it; a number in parentheses says below why nothing is
+told. A test makes each damage of each part that the format's own tables have, and finds this rule, once: a part that is
+added there has to be added here.
+"""
+
+
 def generated() -> dict[str, str]:
     """Return the text of every generated file by its path from the root."""
     files = {f"docs/rules/{rule.RULE.code}.md": rule_pages.page(rule) for rule in rules()}
     files |= {f"docs/rules/{rule.code}.md": rule_pages.retired_page(rule) for rule in RETIRED}
     files["docs/rules/index.md"] = _index()
+    files["docs/rules/coverage.md"] = _coverage()
     commands = "docs/commands.md"
     files[commands] = command_page.with_reference((ROOT / commands).read_text(encoding="utf-8"))
     files["docs/packages.svg"] = package_picture.picture()
@@ -71,6 +81,24 @@ def _endings() -> str:
         for ending in sorted(recorded[names[0]], key=str.casefold)
     ]
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _coverage() -> str:
+    """Return the page that says which rule tells each damage of each part of a state file."""
+    rows = json.loads((ROOT / "tests/cases/coverage/state.json").read_text(encoding="utf-8"))
+    damages = list(dict.fromkeys(damage for row in rows.values() for damage in row if damage != "not there"))
+    notes = list(dict.fromkeys(said for row in rows.values() for said in row.values() if " " in said))
+
+    def cell(said: str) -> str:
+        if " " in said:
+            return f"({notes.index(said) + 1})"
+        return f"[{said}]({said}.md)" if said else ""
+
+    lines = [_COVERAGE, f"| part | {' | '.join(damages)} |", f"| --- |{' --- |' * len(damages)}"]
+    for part, row in rows.items():
+        said = [row.get(damage, row.get("not there", "")) for damage in damages]
+        lines.append(f"| {part} | {' | '.join(map(cell, said))} |")
+    return "\n".join([*lines, "", *(f"{number}. {note}" for number, note in enumerate(notes, 1)), ""])
 
 
 def _index() -> str:

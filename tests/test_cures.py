@@ -50,7 +50,7 @@ def test_what_a_person_fills_in_is_not_run() -> None:
 
 
 # Words that stand for any: an id or a number, a role, a kind of entry, an action, a flag with its value, none.
-ANY = ("1", "implementer", "module", "init", "--did=x", "--force", "")
+ANY = ("1", "implementer", "module", "init", "--did=x", "--force", "facts", "")
 # What is only named there, since it fails or is no command of its own.
 NAMED = {
     "cli/main.py": "the command that was given, with its flags behind it",

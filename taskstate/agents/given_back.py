@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from taskstate.autosave import catch_up, consent, drafts, notes
+from taskstate.autosave import catch_up, drafts, notes
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def after_compaction(event: Event, loaded: Loaded | None) -> str:
     """Return the draft that was made of this session before its context was compacted, or that there is none."""
     private, session = event.workspace.private, event.call.session
     note = notes.find(private, event.client, session)
-    if consent.level(event.workspace.root) == consent.OFF or note is None or not note.task:
+    if note is None or not note.task:
         return ""
     made = [each for each in drafts.kept(private, session=session) if each.part == drafts.part_of(note)]
     if not made:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from taskstate.agents.task_at_hand import TURN_IS_OPEN, task_at_hand
+from taskstate.autosave import consent
 from taskstate.errors import TaskstateError
 from taskstate.model.names import is_id
 from taskstate.model.permanent import shown_version
@@ -57,6 +58,8 @@ def compaction(event: Event) -> str:
 
 def _given_back(event: Event, found: AtHand | None, *, is_compacted: bool = False) -> str:
     """Return what autosave has kept; that it fails must not take along what is said without it."""
+    if not consent.is_given(event.workspace.root):
+        return ""
     from taskstate.agents import fault_log, given_back
 
     loaded = found and found.loaded

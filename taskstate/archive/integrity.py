@@ -9,9 +9,9 @@ import re
 from functools import cached_property
 
 from taskstate.messages import one_line
-from taskstate.model.archive_format import batch_contents, grown_summaries, text_outside
+from taskstate.model.archive_format import batch_contents, find_batches, grown_summaries, text_outside
 from taskstate.syntax.escaping import is_blank
-from taskstate.syntax.spans import line_start
+from taskstate.syntax.spans import Span, filled_lines, first_other, is_within, line_start
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -22,15 +22,21 @@ if TYPE_CHECKING:
 _TITLE = r"\ufeff?# Task #\S+ Archive\b"  # of an archive in our form, where lines close each batch
 _MOST_SHOWN = 40  # characters of a text that belongs to no batch
 MOVE_OUT = "move it into the Notes of the state file"
+_NOT_NAMED = "stands in a batch whose closing lines do not name it"
+_CLOSING = r"(?m)^(?:Archived on|Reason|Sessions archived|Size|Entries SHA-256):|^## |\Z"
 _PAIR = 2  # a run of two is written as its two numbers
 
 
 class ArchiveFault(NamedTuple):
-    """A fault in an archive file: its offset, the sessions concerned, and a message."""
+    """A fault in an archive file: its offset, the sessions concerned, and a message.
+
+    `is_unclosed` tells that it may follow from closing lines that are gone or cannot be read.
+    """
 
     at: int
     numbers: Sequence[int]
     message: str
+    is_unclosed: bool = False
 
 
 class _Archived(NamedTuple):
@@ -91,13 +97,51 @@ class ArchiveContents(_Archived):
                 message = _entry_fault(batch, entry, last)
                 if message:
                     numbers = (entry.listed_as, entry.number) if entry.listed_as else (entry.number,)
-                    faults.append(ArchiveFault(entry.start, numbers, message))
+                    faults.append(ArchiveFault(entry.start, numbers, message, message.endswith(_NOT_NAMED)))
                 last = max(last, entry.listed_as or entry.number)
             faults += (
                 _trailer_fault(batch) if batch.trailer is not None else self._open_batch(batch) if self.is_ours else ()
             )
             last = max((last, *batch.numbers))
         return tuple(faults)
+
+    @cached_property
+    def findings(self) -> tuple[ArchiveFault, ...]:
+        """The faults, of closing lines that are gone or damaged only one, where they stand or should."""
+        unclosed = [fault for fault in self.faults if fault.is_unclosed]
+        others = tuple(fault for fault in self.faults if not fault.is_unclosed)
+        entries = [fault for fault in unclosed if fault.message.endswith(_NOT_NAMED)]
+        if len(unclosed) < _PAIR or not entries:
+            return self.faults
+        numbers = [number for fault in entries for number in fault.numbers]
+        line = re.compile(_CLOSING).search(self.text, self.text.find("\n", entries[-1].at))
+        at = line.start() if line else entries[-1].at
+        if line and not line[0].endswith(":"):
+            at = line_start(self.text, len(self.text[:at].rstrip()))
+        message = f"the lines that close {describe_runs(*runs_of(numbers))} are gone or damaged"
+        return (*others, ArchiveFault(at, numbers, message))
+
+    def edited(self, committed: ArchiveContents) -> Iterator[ArchiveFault]:
+        """Yield a fault for each batch whose sessions are those of a committed one, and whose other lines differ."""
+        if self.text == committed.text or self.faults:
+            return
+        kept = {tuple(each.sha for each in batch.entries): rest for batch, rest in committed.around if batch.is_hashed}
+        for batch, rest in self.around:
+            other = first_other(rest, kept.get(tuple(each.sha for each in batch.entries), rest))
+            if other and not any(rest[0][0] <= fault.at <= rest[-1][0] for fault in self.outside):
+                numbers, old = describe_runs(*runs_of(batch.numbers)), one_line(other[1], _MOST_SHOWN)
+                message = f"what stands beside {numbers} was edited; committed was {old!r}"
+                yield ArchiveFault(other[0], batch.numbers, message)
+
+    @cached_property
+    def around(self) -> list[tuple[BatchContents, list[tuple[int, str]]]]:
+        """The batches, each with its lines that are no session's: the summary that was replaced, and what closes it."""
+        found = []
+        for whole, batch in zip(find_batches(self.text), self.batches, strict=True):
+            entries = [Span(entry.start, entry.end) for entry in batch.entries]
+            lines = filled_lines(self.text, Span(whole.start, whole.start + len(whole.text)))
+            found.append((batch, [each for each in lines if not is_within(entries, each[0])]))
+        return found
 
     def _open_batch(self, batch: BatchContents) -> Iterator[ArchiveFault]:
         """Yield a fault where no lines close sessions: where those of the whole archive are cut off, at its end."""
@@ -169,7 +213,7 @@ def _missing_batch(batch: BatchContents, last: int) -> Iterator[ArchiveFault]:
     """Yield a fault where a batch replaced a summary of sessions that no earlier batch holds."""
     if batch.before is not None and batch.before > last:
         numbers = range(last + 1, batch.before + 1)
-        yield ArchiveFault(batch.start, numbers, f"the batch with {describe_runs(numbers)} is gone")
+        yield ArchiveFault(batch.start, numbers, f"the batch with {describe_runs(numbers)} is gone", is_unclosed=True)
 
 
 def _entry_fault(batch: BatchContents, entry: ArchivedSession, last: int) -> str:
@@ -182,7 +226,7 @@ def _entry_fault(batch: BatchContents, entry: ArchivedSession, last: int) -> str
     if not batch.is_hashed:
         return ""
     if not entry.listed_sha:
-        return f"session {entry.number} stands in a batch whose closing lines do not name it"
+        return f"session {entry.number} {_NOT_NAMED}"
     return "" if entry.listed_sha == entry.sha else f"session {entry.number} was altered: its SHA-256 is another one"
 
 

@@ -1,4 +1,4 @@
-"""Records what sessions of clients did and did not tell, when the next turn on their task begins.
+"""Records what sessions of clients did and did not tell, when the next turn on their task begins: with consent alone.
 
 One session of the log for each of theirs, the oldest first; never for the session that asks or one that is at work, and
 nothing twice: its outcome names the stretch of the client's session that it tells. A stretch ends when somebody tells
@@ -43,14 +43,11 @@ class Untold(NamedTuple):
 def untold(workspace: Workspace, task_id: str, now: str, *, but: str = "", newest: bool = False) -> Iterator[Untold]:
     """Yield the sessions of a task that are over and nobody told of, with their drafts, the oldest first.
 
-    The session `but` is left out, as is the present one. With `newest` the last one comes first. Without the person's
-    word there are none.
+    The session `but` is left out, as is the present one. With `newest` the last one comes first.
 
     Raises:
         TaskstateError: the state file cannot be read.
     """
-    if consent.level(workspace.root) == consent.OFF:
-        return
     ours = [each for each in _over(workspace, but) if each.task.casefold() == task_id.casefold() and not each.is_told]
     for note in reversed(ours) if newest else ours:
         yield Untold(note, *drafts.make(workspace, note, drafts.ENDING if note.ended else drafts.LATE, now))
@@ -77,8 +74,6 @@ def close(workspace: Workspace, but: str = "") -> None:
 
 def record(workspace: Workspace, task_id: str, request: Request) -> tuple[str, ...]:
     """Record each session of a task that nobody told of, and return a line for each."""
-    if consent.level(workspace.root) == consent.OFF:
-        return ()
     now, lines = timestamp(request.metadata.now), list[str]()
     close(workspace)
     for each in untold(workspace, task_id, now):
@@ -108,7 +103,7 @@ def _is_of(session: sessions.SessionView, draft: KeptDraft) -> bool:
 
 def begin(workspace: Workspace, state: TaskState, now: str) -> None:
     """Note that the present session begins a turn on a task; what it did before on another one is none of that."""
-    note = _present(workspace)
+    note = present(workspace)
     if note and note.task.casefold() != state.id.casefold():
         go_over(workspace, note, state.id, state.last_own_session, now)
 
@@ -126,7 +121,7 @@ def go_over(workspace: Workspace, note: SessionNote, task_id: str, last: int, no
 
 def told_itself(workspace: Workspace, state: TaskState, now: str) -> None:
     """Note that the present session has recorded what it did on a task: all so far is told."""
-    note = _present(workspace)
+    note = present(workspace)
     if note and note.task.casefold() == state.id.casefold():
         _settle(workspace, note, now, last=state.last_own_session)
 
@@ -147,10 +142,6 @@ def taken(workspace: Workspace, draft: KeptDraft, now: str) -> None:
     for note in notes.all_notes(workspace.private):
         if drafts.part_of(note) == draft.part:
             _settle(workspace, note, now)
-
-
-def _present(workspace: Workspace) -> SessionNote | None:
-    return present(workspace) if consent.level(workspace.root) != consent.OFF else None
 
 
 def _settle(workspace: Workspace, note: SessionNote, now: str, **change: Any) -> SessionNote:  # noqa: ANN401 - fields

@@ -51,6 +51,11 @@ def level(root: Path) -> Level:
     return said(root)[0] if os.environ.get(SWITCH) != "0" else "off"
 
 
+def is_given(root: Path) -> bool:
+    """Return whether anything may be kept of the sessions in the repository at `root`."""
+    return level(root) != OFF
+
+
 def said(root: Path) -> tuple[Level, str]:
     """Return what the person said, whatever the environment says; and why their word does not count, if it does not."""
     found = user_records.read(_KIND, root)

@@ -11,6 +11,7 @@ from taskstate.model.permanent import PERMANENT
 from taskstate.model.statuses import COMPLETE, DROPPED
 from taskstate.model.write_metadata import timestamp
 from taskstate.storage import files
+from taskstate.storage.replaced_texts import ReplacedText
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace.run_cache import RunCache
 from taskstate.workspace.workspace import no_task
@@ -192,7 +193,7 @@ def pulling(
         if loaded.state.status == COMPLETE and upstream_ids(loaded.state):
             return Change(loaded.document.text, notes=(f"task {loaded.state.id} {_AS_BUILT}",), result="")
         repository = RunCache(workspace)
-        text, notes = loaded.document.text, list[str]()
+        text, notes, replaced = loaded.document.text, list[str](), list[ReplacedText]()
         for each in _sources(loaded.state, source):
             upstream = _ready_output(repository, each)
             if isinstance(upstream, str):
@@ -205,11 +206,20 @@ def pulling(
                 verb = "would pull" if request.dry_run else "pulled"
                 notes.append(f"{verb} the output of task {upstream.id}, revision {upstream.revision}")
             notes += changed_outputs.told(workspace, loaded.state.id, upstream, once=once)
+            replaced += edited_away(loaded, updated, upstream)
             text = updated
         diff = unified_diff(loaded.relative, loaded.document.text, text)
-        return Change(text=text, notes=tuple(notes), result=diff)
+        return Change(text=text, notes=tuple(notes), result=diff, replaced=tuple(replaced))
 
     return job
+
+
+def edited_away(loaded: Loaded, text: str, upstream: Upstream) -> tuple[ReplacedText, ...]:
+    """Return the quotes that somebody has edited and that give way to the true ones in the new text of a file."""
+    inputs = (each for each in chain.inputs_of(loaded.document) if each.is_of(upstream))
+    quotes = (each.quote.of(loaded.document.text) for each in inputs)
+    gone = (quote for quote in quotes if any(line.rstrip() not in text for line in quote.splitlines()))
+    return tuple(ReplacedText(loaded.relative, quote.encode(), "chain pull") for quote in gone)
 
 
 def remember_told(workspace: Workspace, loaded: Loaded) -> None:

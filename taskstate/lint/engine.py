@@ -20,7 +20,7 @@ from taskstate.lint.queries.interface import NO_QUERIES
 from taskstate.lint.redaction import redactor
 from taskstate.lint.registry import known_codes
 from taskstate.lint.selection import rules_for, selected_rules, weighted
-from taskstate.lint.suppressions import apply_directives, directives
+from taskstate.lint.suppressions import GUARDS, apply_directives, directives
 from taskstate.model import names
 from taskstate.secrets import scan
 from taskstate.secrets.mask import masked
@@ -156,7 +156,7 @@ def _check(
         return ()
     from taskstate.lint.precedence import without_consequences  # only for findings
 
-    diagnostics = without_consequences(_without_sealed_fixes(found, facts))
+    diagnostics = without_consequences(_without_uncertain_fixes(found, facts))
     if in_file:
         diagnostics = _apply_directives(diagnostics, in_file, facts, checked, most=most)
     return _reported(diagnostics, facts)
@@ -201,11 +201,12 @@ def _first(most: int, diagnostics: Iterable[Diagnostic]) -> Iterator[Diagnostic]
             return
 
 
-def _without_sealed_fixes(diagnostics: Iterable[Diagnostic], facts: Facts) -> Iterator[Diagnostic]:
-    """Yield the findings, without their fixes where these would change the sealed static part."""
+def _without_uncertain_fixes(diagnostics: Iterable[Diagnostic], facts: Facts) -> Iterator[Diagnostic]:
+    """Yield the findings, without fixes that would change the sealed static part, or rest on a kind that is wrong."""
     is_sealed = _each_once(lambda fix: _changes_sealed(fix, facts.sealed))
     for diagnostic in diagnostics:
-        yield diagnostic._replace(fix=None) if diagnostic.fix and is_sealed(diagnostic.fix) else diagnostic
+        is_held = diagnostic.fix and (facts.is_kind_doubtful or is_sealed(diagnostic.fix))
+        yield diagnostic._replace(fix=None) if is_held else diagnostic
 
 
 def _each_once(action: Callable[[Fix], _T]) -> Callable[[Fix], _T]:
@@ -251,7 +252,7 @@ def _apply_directives(
     existing = known_codes()
     unused = []
     for directive, silenced in zip(in_file, used, strict=True):
-        idle = [code for code, _ in directive.codes if code in codes and code not in silenced]
+        idle = [code for code, _ in directive.codes if code in GUARDS or (code in codes and code not in silenced)]
         unknown = [code for code, _ in directive.codes if code not in existing]
         if (idle or unknown or not directive.codes) and facts.is_read(unused_ignore.RULE.reads, directive.span):
             unused.append(unused_ignore.Unused(directive, idle, unknown))

@@ -96,18 +96,21 @@ def _subjects(diagnostics: Iterable[Diagnostic], job: JobName) -> tuple[str, ...
 
 def _pull(change: Change, work: _FixJob) -> Change:
     """Pull the current outputs of the tasks that the findings name."""
+    from taskstate.chain.inputs import edited_away
     from taskstate.model.chain import with_input
 
     now, notes, text = timestamp(work.request.metadata.now), list(change.notes), change.text
+    replaced = list(change.replaced)
     verb = "would pull" if work.request.dry_run else "pulled"
     for task_id in work.subjects:
         for upstream in work.run.repository.upstreams_now(task_id):
             try:
                 text = with_input(work.loaded.document.with_text(text), upstream, now, work.run.config)
                 notes.append(f"{verb} the output of task {upstream.id}")
+                replaced += edited_away(work.loaded, text, upstream)
             except TaskstateError as error:  # the fixes before it are kept
                 notes.append(f"not pulled: {error}")
-    return change._replace(text=text, notes=tuple(notes))
+    return change._replace(text=text, notes=tuple(notes), replaced=tuple(replaced))
 
 
 def _archive(change: Change, work: _FixJob) -> Change:

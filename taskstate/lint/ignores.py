@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 
 from taskstate.lint import engine
-from taskstate.lint.suppressions import LINE, WHOLE_FILE
+from taskstate.lint.suppressions import GUARDS, LINE, WHOLE_FILE
 from taskstate.model.write_metadata import has_write_metadata
 from taskstate.syntax.document import parse
 from taskstate.syntax.edits import Edit, apply, in_order
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from taskstate.model.config import Config
 
 _REASON = "accepted by --add-ignores"
-# Faults because of which a part cannot be read are not silenced: nothing in that part is checked. Neither are those of
-# directives themselves.
-_NEVER = frozenset({"TS001", "TS003", "TS004", "TS005", "TS007", "TS009", "TS010"})
+# Beside what no directive may silence: bytes that cannot be read as text, and faults of directives themselves.
+_NEVER = GUARDS | {"TS001", "TS010"}
 _MENDED_BY_ANY_WRITE = "TS105"
 
 

@@ -9,8 +9,9 @@ In the body a directive is an HTML comment on a line of its own, in the front ma
 
 Above the first key `# taskstate: ignore` applies to the first line, too, where findings about the file as a whole are
 reported. A directive inside a code fence is an example, one inside an item of a list the item's text: both are ignored.
-Rules are identified by their codes only. A comment that looks like a directive and is none is returned with its fault,
-so that nobody takes it for one.
+Rules are identified by their codes only. What guards history (`GUARDS`) only the configuration can silence: a file
+could else be rewritten and switch off what would tell. A comment that looks like a directive and is none is returned
+with its fault, so that nobody takes it for one.
 """
 
 from __future__ import annotations
@@ -31,6 +32,25 @@ if TYPE_CHECKING:
     from taskstate.lint.diagnostics import Diagnostic
     from taskstate.syntax.document import Document
 
+# The rules that guard what was committed (sessions, features, objectives, archived text, seals, the files themselves),
+# and those of faults because of which nothing below is compared with it.
+GUARDS = frozenset(
+    {
+        "TS002",
+        "TS003",
+        "TS004",
+        "TS005",
+        "TS007",
+        "TS009",
+        "TS012",
+        "TS305",
+        "TS307",
+        "TS405",
+        "TS407",
+        "TS606",
+        "TS607",
+    }
+)
 LINE, WHOLE_FILE, _START, _END = "ignore", "ignore-file", "ignore-start", "ignore-end"
 _WORDS = "ignor|disabl|suppress|noqa"
 _ANY = rf"taskstate[ \t:=-]*(?:{_WORDS})"  # in lower case: where it is nowhere, nothing is or looks like a directive
@@ -80,7 +100,7 @@ def apply_directives(
     """
     by_code: dict[str, set[Span]] = {}
     for directive in in_file:
-        for code, _ in directive.codes:
+        for code, _ in (each for each in directive.codes if each[0] not in GUARDS):
             by_code.setdefault(code, set()).update(directive.target)
     targets = {code: _Targets(spans) for code, spans in by_code.items()}
     used: set[tuple[str, Span]] = set()

@@ -71,6 +71,7 @@ def read_upstream(document: Document, path: str) -> Upstream:
         output_sha=sha256(output)[:SHA] if output else "",
         files=_files(document) if output else (),
         kind=state.kind,
+        is_edited=state.status == COMPLETE and not is_as_completed(document),
     )
 
 
@@ -86,6 +87,13 @@ def _files(document: Document) -> tuple[tuple[str, str | None], ...]:
 def is_complete(document: Document) -> bool:
     """Return whether the front matter of a state file says that its task is complete."""
     return document.front_matter.get("status") == COMPLETE
+
+
+def is_as_completed(document: Document) -> bool:
+    """Return whether the output in a state file is the one that was handed down when the task was completed."""
+    block, output = document.front_matter.get("output"), output_of(document)
+    sha = block.get("sha256") if isinstance(block, dict) else None
+    return not output or not isinstance(sha, str) or sha == sha256(output)
 
 
 def output_of(document: Document) -> str:

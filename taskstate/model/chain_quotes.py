@@ -28,7 +28,8 @@ class Upstream(NamedTuple):
     `path` is from the repository's root. `output` is the text that a downstream task takes over, `output_sha` the
     beginning of its SHA-256; both are empty while the task is not complete or has no output. `files` are those that the
     output named when the task was completed, each with its SHA-256 then, or None where there was no such file. A
-    task of the `kind` permanent is no work, and so never hands anything down.
+    task of the `kind` permanent is no work, and so never hands anything down. `is_edited` tells that the output is
+    another one than was handed down.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Upstream(NamedTuple):
     output_sha: str
     files: tuple[tuple[str, str | None], ...] = ()
     kind: str = "task"
+    is_edited: bool = False
 
 
 class ChainInput(NamedTuple):
@@ -232,7 +234,8 @@ def added_lines(quote: str, present: ChainInput, upstream: Upstream) -> str:
     """Return the lines that somebody has added to a quote, quoted; `upstream` is the output that replaces it.
 
     The tool's own lines are recognised by the hash in the comment, or by the line that marks a cut. In any other quote
-    every line counts as added that the new output lacks: rather keep too much than lose what somebody wrote.
+    every line counts as added that the new output lacks: rather keep too much than lose what somebody wrote. But where
+    the output is still the one that was quoted, a line in place of one of its own is that line, edited.
     """
     lines = with_newlines(quote, "\n").split("\n")
     own_lines = _hashed_lines(lines, present.sha)
@@ -244,12 +247,32 @@ def added_lines(quote: str, present: ChainInput, upstream: Upstream) -> str:
     else:
         expected = [line.rstrip() for line in escaping.quote(upstream.output).split("\n")]
         own = {*expected, *(line for line in lines if line.endswith(MORE) and _is_cut(line, expected))}
-        added = [line for number, line in enumerate(lines) if line.rstrip() not in own and number + 1 != cut_at]
+        edited = _edited(lines, expected) if present.is_of(upstream) else set()
+        kept = (number for number in range(len(lines)) if number not in edited and number + 1 != cut_at)
+        added = [lines[number] for number in kept if lines[number].rstrip() not in own]
     if not any(line.strip("> \t") for line in added):
         return ""
     while not added[0].strip("> \t"):
         del added[0]
     return "\n".join(added)
+
+
+def _edited(lines: list[str], expected: list[str]) -> set[int]:
+    """Return the lines of a quote that stand in place of those expected; of more lines than were there, the nearest."""
+    from difflib import SequenceMatcher
+
+    edited: set[int] = set()
+    for tag, start, stop, first, last in SequenceMatcher(
+        None, [line.rstrip() for line in lines], expected, autojunk=False
+    ).get_opcodes():
+        there = [line for line in expected[first:last] if line.strip("> ")]
+        likeness = {
+            number: max((SequenceMatcher(None, lines[number], line).ratio() for line in there), default=0.0)
+            for number in (range(start, stop) if tag == "replace" else ())
+            if lines[number].strip("> ")
+        }
+        edited.update(sorted(likeness, key=lambda number: likeness[number], reverse=True)[: len(there)])
+    return edited
 
 
 def _is_cut(line: str, expected: list[str]) -> bool:

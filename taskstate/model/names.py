@@ -80,6 +80,13 @@ def phase_in(name: str) -> str | None:
     return found[1].groupdict().get("phase") if found else None
 
 
+def time_in(name: str) -> str:
+    """Return when a handoff was written by its name, as a timestamp; empty where it does not say."""
+    found = _match(name)
+    time = found[1].groupdict().get("time") if found else None
+    return re.sub(r"(....)(..)(..T..)(..)(..)Z", r"\1-\2-\3:\4:\5Z", time) if time else ""
+
+
 def _match(name: str) -> tuple[OwnType, re.Match[str]] | None:
     """Return the type of one of taskstate's own files and the match of its path, or None for any other."""
     path = name.replace("\\", "/")

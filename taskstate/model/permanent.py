@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 
 from taskstate.model import document_kinds
 from taskstate.model.document_kinds import built_in, section_key
@@ -11,6 +12,7 @@ from taskstate.model.loose_values import map_of
 from taskstate.model.task_state import json_fence
 from taskstate.syntax import hashes
 from taskstate.syntax.nodes import Fault
+from taskstate.syntax.spans import with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -168,7 +170,19 @@ def _status(text: str) -> tuple[str, int | None]:
 
 def labelled(text: str) -> dict[str, str]:
     """Return the labels in bold that begin a line, in lower case, with the text on their line."""
-    return {match["label"].strip().lower(): match["text"].strip() for match in re.compile(_LABEL).finditer(text)}
+    return {match["label"].strip().lower(): match["text"].strip() for match in _labels_in(text)}
+
+
+def text_below(text: str, label: str) -> str:
+    """Return what stands behind a label in bold and below it, up to the next label."""
+    for match, following in pairwise([*_labels_in(text), None]):
+        if match and match["label"].strip().lower() == label:
+            return match.string[match.start("text") : following.start() if following else len(text)].strip()
+    return ""
+
+
+def _labels_in(text: str) -> Iterator[re.Match[str]]:
+    return re.compile(_LABEL).finditer(with_newlines(text, "\n"))
 
 
 # The seal of a version

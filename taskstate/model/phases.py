@@ -28,11 +28,12 @@ _DIGEST = 16  # hex digits
 
 
 class PhasePart(NamedTuple):
-    """A phase in a document: its section, its name in the heading (`3` in `### Phase 3: …`), and its json fences."""
+    """A phase in a document: its section, its name in the heading (`3` in `### Phase 3: …`), fences, and the title."""
 
     section: Section
     name: str
     fences: tuple[Block, ...]
+    title: str = ""
 
 
 def phases_in_section(document: Document, spec: SectionSpec, section: Section) -> Iterator[PhasePart]:
@@ -42,7 +43,7 @@ def phases_in_section(document: Document, spec: SectionSpec, section: Section) -
         groups = next((match for each in declared if (match := each.match(child.title)) is not None), None)
         if groups is not None:
             fences = tuple(each for each in document.blocks_in(child.own, "fence") if is_json_fence(each))
-            yield PhasePart(child, groups.get("phase", ""), fences)
+            yield PhasePart(child, groups.get("phase", ""), fences, groups.get("name", "").strip())
 
 
 def phases_in(state: TaskState) -> tuple[PhasePart, ...]:

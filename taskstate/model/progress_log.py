@@ -34,6 +34,14 @@ _REQUIRED, _ASKED = (
     frozenset(map(str.lower, each)) for each in (session_texts.REQUIRED_LABELS, session_texts.ASKED_LABELS)
 )
 _PARTED = {text.field: text for text in SESSION_TEXTS if text.parted}
+_TEXTS = frozenset(text.field for text in SESSION_TEXTS)
+# What stands where somebody has still to write; `None` is an answer.
+PLACEHOLDER = (
+    r"tb[dac]|to[ -]?do|to be (?:added|completed|decided|determined|done|filled in|written)|fixme"
+    r"|<[^<>\r\n]*>|\[[^\[\]\r\n]+\]"
+)
+_UNWRITTEN = rf"(?i)[\s*_`(-]*(?:{PLACEHOLDER})[\s*_`).!\u2026]*"
+_LONGEST_PLACEHOLDER = 80
 _FIELDS = {name: text.field for text in SESSION_TEXTS for name in text.also}  # second names
 
 
@@ -201,15 +209,23 @@ def labelled_fields(document: Document, section: Section) -> Mapping[str, Field]
     return {name: Field(label, spans[name][0], tuple(spans[name][1:])) for name, label in first.items()}
 
 
+def is_unwritten(text: str) -> bool:
+    """Return whether a text is one that stands where somebody has still to write."""
+    return len(text) <= _LONGEST_PLACEHOLDER and bool(compiled(_UNWRITTEN).fullmatch(text))
+
+
 def is_unfinished(document: Document, section: Section) -> bool:
-    """Return whether a session lacks a required field, or says nothing in one; without a record of each field."""
+    """Return whether a session lacks a required field, says nothing in one, or has one twice; without their records."""
     text, end = document.text, section.body.end
     named: set[str] = set()
     filled: set[str] = set()
     for match in reversed(_labels(document, section.body)):
-        named.add(_name_of(match))
-        if not is_blank(text[match.end() : end]):
-            filled.add(_name_of(match))
+        name, said = _name_of(match), text[match.end() : end]
+        if name in named and name in _TEXTS:
+            return True
+        named.add(name)
+        if not is_blank(said) and not is_unwritten(said):
+            filled.add(name)
         end = match.start()
     return not filled >= _REQUIRED or not filled >= named & _ASKED
 

@@ -71,7 +71,7 @@ def text_fields(texts: Sequence[SessionText]) -> tuple[Field, ...]:
 
 def add(call: Call, asked: Add, texts: Sequence[SessionText] = SESSION_TEXTS) -> Result:
     """Append a session to the Progress Log."""
-    from taskstate.autosave.catch_up import told_itself
+    from taskstate.autosave import consent
     from taskstate.model.write_metadata import timestamp
     from taskstate.tasks.sessions import JUST_NOW
     from taskstate.tasks.sessions import add as add_session
@@ -83,7 +83,9 @@ def add(call: Call, asked: Add, texts: Sequence[SessionText] = SESSION_TEXTS) ->
         raise usage_error("session add: --did is missing", help="say what was done, the state, and the next step")
     request = call.request()
     outcome = add_session(call.workspace, task, words, request, since=JUST_NOW)
-    if not request.dry_run:
+    if not request.dry_run and consent.is_given(call.workspace.root):
+        from taskstate.autosave.catch_up import told_itself
+
         told_itself(call.workspace, outcome.state, timestamp(request.metadata.now))
     # of a file that is too large the write has told
     told = suggestion(call.workspace, outcome.state, added=1) if outcome.changed else ()

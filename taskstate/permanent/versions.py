@@ -5,9 +5,11 @@ from __future__ import annotations
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
 from taskstate.model import permanent
+from taskstate.model.impact_faults import faults
 from taskstate.model.permanent import CHANGE_LOG, COSMETIC, KEPT_VERSIONS, VERSION_SEAL, LoggedVersion
 from taskstate.model.statuses import CREATED, IN_PROGRESS
 from taskstate.model.write_metadata import set_front_matter, timestamp
+from taskstate.permanent.impact.storage import load_map
 from taskstate.syntax.edits import Edit, apply
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.writing import keeping
@@ -38,7 +40,8 @@ def raised(workspace: Workspace, loaded: Loaded, text: str, revision: Revision, 
     does a file that no command has given a version.
 
     Raises:
-        TaskstateError: code "unreadable": the Change Log is missing or damaged.
+        TaskstateError: code "unreadable": the Change Log is missing or damaged; code "impact-map":
+            the map was edited by hand, and is wrong.
     """
     require_sound_log(loaded)
     at, actor = timestamp(request.metadata.now), actor_in_log(request)
@@ -48,6 +51,13 @@ def raised(workspace: Workspace, loaded: Loaded, text: str, revision: Revision, 
         number = gone
     by_hand = permanent.sections_by_hand(loaded.state)
     if by_hand:
+        if permanent.IMPACT_MAP in by_hand:  # a map that nobody can read is given no version: all would work by it
+            wrong = next(iter(faults(load_map(workspace, loaded.with_text(text), even_edited=True))), "")
+            if wrong:
+                help_ = f"mend it in {loaded.relative}, or take it back with git"
+                raise TaskstateError(
+                    f"the Impact Map of task {loaded.state.id}: {wrong}", help=help_, code="impact-map"
+                )
         is_sealed = loaded.state.text(VERSION_SEAL)
         number += 1 if is_sealed or permanent.change_log(loaded.state) else 0
         level = (text == loaded.document.text and revision.level) or permanent.level_of_sections(by_hand)

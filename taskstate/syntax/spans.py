@@ -155,6 +155,28 @@ def is_within(spans: Sequence[Span], at: int) -> bool:
     return index >= 0 and at < spans[index].end
 
 
+def filled_lines(text: str, span: Span, *, indented: bool = False) -> list[tuple[int, str]]:
+    """Return the lines of a span that are not blank, each with its offset, without blanks at its end.
+
+    Those at its beginning count only with `indented`.
+    """
+    at, lines = span.start, list[tuple[int, str]]()
+    for line in span.of(text).splitlines(keepends=True):
+        lines += [(at, line.rstrip() if indented else line.strip())] if line.strip() else []
+        at += len(line)
+    return lines
+
+
+def first_other(lines: Sequence[tuple[int, str]], before: Sequence[tuple[int, str]]) -> tuple[int, str] | None:
+    """Return where the first line stands that was another one before, and that one; None where none was."""
+    words, olds = ([line for _, line in each] for each in (lines, before))
+    if words == olds or not lines:
+        return None
+    pairs = enumerate(zip(words, olds, strict=False))
+    at = next((at for at, (one, old) in pairs if one != old), min(len(words), len(olds)))
+    return lines[min(at, len(lines) - 1)][0], olds[at] if at < len(olds) else ""
+
+
 def trimmed(text: str, span: Span) -> Span:
     """Return `span` without the blank lines and blanks at its end."""
     start, end = span

@@ -6,7 +6,7 @@ command, given again, adds nothing twice.
 
 from __future__ import annotations
 
-from taskstate.autosave import catch_up
+from taskstate.autosave import consent
 from taskstate.errors import SeveralReasons, TaskstateError
 from taskstate.messages import counted, first_of
 from taskstate.model.session_texts import by_text
@@ -221,7 +221,9 @@ def _recorded(workspace: Workspace, loaded: Loaded, turn: Turn, asked: FinishReq
         words = asked.words._replace(agent=by_text(asked.words.agent or agent, turn.role or ""))
         known = request._replace(known=loaded)
         outcome = sessions.add(workspace, loaded.state.id, words, known, since=turn.session)
-        if not request.dry_run:
+        if not request.dry_run and consent.is_given(workspace.root):
+            from taskstate.autosave import catch_up
+
             catch_up.told_itself(workspace, outcome.state, timestamp(request.metadata.now))
         return outcome
     own = (each for each in loaded.state.sessions if each.number > turn.session and not each.is_autosaved)

@@ -6,7 +6,7 @@ step. The baseline comes last: it may take long, and a turn without it has begun
 
 from __future__ import annotations
 
-from taskstate.autosave import catch_up
+from taskstate.autosave import consent
 from taskstate.chain import inputs as chain_inputs
 from taskstate.errors import TaskstateError
 from taskstate.messages import quoted
@@ -119,7 +119,9 @@ def start(call: TurnRequest, asked: StartRequest) -> Started:
         baseline += () if plan.resumed else suggestion(call.workspace, loaded.state)
     if is_real and plan.steps and chain_inputs.upstream_ids(outcome.loaded.state):
         chain_inputs.remember_told(call.workspace, outcome.loaded)
-    if is_real and not plan.resumed:
+    if is_real and not plan.resumed and consent.is_given(call.workspace.root):
+        from taskstate.autosave import catch_up
+
         catch_up.begin(call.workspace, outcome.state, timestamp(metadata.now))
     if is_real and asked.take_over:
         open_turns.clear_elsewhere(call.workspace, plan.loaded.state.id)
@@ -136,7 +138,9 @@ def _begun(call: TurnRequest, asked: StartRequest) -> tuple[_Plan, Outcome]:
     saved = tuple[str, ...]()
     for attempt in range(1, _ATTEMPTS + 1):
         plan = _plan(call, asked)
-        if attempt == 1 and not call.request.dry_run:
+        if attempt == 1 and not call.request.dry_run and consent.is_given(call.workspace.root):
+            from taskstate.autosave import catch_up
+
             saved = catch_up.record(call.workspace, plan.loaded.state.id, call.request)
             call = call._replace(request=call.request._replace(expect=""))  # that revision was looked at
             plan = _plan(call, asked) if saved else plan

@@ -152,8 +152,7 @@ def _silent(shown: Shown, turn: OpenTurn, since: str, words: str) -> Need:
     except TaskstateError:  # without git nobody can tell
         found = None
     if found and found.paths:
-        verb = "is" if len(found.paths) == 1 else "are"
-        text = f"{who}{role} is silent: {drift.first_paths(found.paths)} {verb} put down to the turn"
+        text = f"{drift.first_paths(found.paths)}: changed and recorded by nobody; {who}{role} is silent"
         look = found.look
     take = f"finish {task} --take-over {why} --abandon --note {why}"
     return _need(SILENT, shown, text, look, take, since=since, detail=words)
@@ -169,15 +168,21 @@ def _counted(shown: Shown, facts: Facts, now: str) -> Iterator[Need]:
     if row and task.kind != PERMANENT and (is_large or (row.sessions > size.max_sessions and not row.divided)):
         text = f"{row.size_kb} of {size.max_kb} KB" if is_large else counted(row.sessions, "session")
         # What makes a file smaller depends on what is large in it: the finding on its size says so.
-        command = f"lint {quoted(task.path)}" if is_large else f"decompose {task.id}"
+        command = f"lint {_file(shown)}" if is_large else f"decompose {task.id}"
         yield _need(LARGE, shown, text, command, since=task.updated)
+
+
+def _file(shown: Shown) -> str:
+    """Return the path of a task's file for a command: whole in another worktree, since a path goes out from here."""
+    path = shown.task.path
+    return quoted(str(shown.tree.workspace.root / path) if "--root" in shown.tree.flags else path)
 
 
 def _damaged(shown: Shown, message: str) -> Need:
     """Return the need of a file that cannot be read: its message names the ways out."""
     workspace, task = shown.tree.workspace, shown.task
     text = re.sub(r"^(?:not listed: )?(?:cannot read )?.+?-state\.md'?(?: is damaged:|[,:]| is| has)? ", "", message)
-    look, is_conflict = f"lint {quoted(task.path)}", "it holds a merge conflict" in text
+    look, is_conflict = f"lint {_file(shown)}", "it holds a merge conflict" in text
     commands = [each.removeprefix("taskstate ") for each in re.findall(r"`((?:taskstate|git) [^`]+)`", message)]
     if is_conflict:
         brings_back = merged_again(workspace.root, task.path, workspace.read(workspace.root / task.path)) is not None

@@ -108,10 +108,12 @@ JOBS = {
     ),
     "drop": Job((*_adding(1), _TAKE, _HANDOFF), ("drop", "101", "--note", "given up"), 8, work=True),
     "chain pull": Job(
-        (("complete", "101", "--force", "--note", "as far as it goes"),),
+        (
+            ("chain", "output", "set", "101", "summary", "--from", "taskstate.toml"),
+            ("complete", "101", "--force", "--note", "as far as it goes"),
+        ),
         ("chain", "pull", "102"),
         8,
-        by_hand=("*To be completed.*", "Done."),
     ),
     "snapshot take": Job((), _TAKE, 50, work=True, every=3),
     "snapshot resolve": Job((_TAKE,), ("snapshot", "resolve", "101", "--note", "meant so"), 50, work=True, every=4),

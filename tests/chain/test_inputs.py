@@ -9,6 +9,7 @@ import pytest
 from taskstate.chain import inputs as chain_inputs
 from taskstate.chain.inputs import Link
 from taskstate.lint.runner import check_files
+from taskstate.storage import replaced_texts
 from tests.support.chained import Chained
 from tests.support.place import refusal, tree
 from tests.support.steps import FEW, LEAST, MANY, steps
@@ -99,14 +100,16 @@ def test_output_behind_an_open_fence_is_unreadable(place: Chained) -> None:
 
 
 def test_quote_that_was_changed_is_stale(place: Chained) -> None:
-    """What the comment says is not enough: the quote must be what was pulled; what was kept beside it is no matter."""
+    """What the comment says is not enough: the quote must be what was pulled; an edited line gives way, and is kept."""
     place.finish()
     place.complete()
     place.write("102", "> Tokens are issued\\.", "> Tokens are never checked.")
     (link,) = links(place)
     assert (link.state, link.detail) == ("stale", "its quote is not what was pulled at revision 5")
     pull(place)
-    assert "\n\n> Tokens are never checked.\n\n## 3." in place.read("102")
+    assert "never checked" not in place.read("102")
+    (kept,) = replaced_texts.texts(place.workspace.private)
+    assert "> Tokens are never checked." in kept.data().decode()
     assert states(place) == [("101", "current")]
     place.write("102", "(?s)> ### Summary.*\n> ```\n", "")
     assert states(place) == [("101", "stale")]

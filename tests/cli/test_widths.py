@@ -43,6 +43,7 @@ LINES = (
     "graph",
     "next",
     "session list 101",
+    "autosave list",
     "phase show 101",
     "handoff list 101",
     "protocol 101",
@@ -78,6 +79,8 @@ WHOLE = {
     "handoff successor": DOCUMENT,
     "brief": DOCUMENT,
     "doctor kept show": DOCUMENT,
+    "autosave show": DOCUMENT,
+    "autosave discard": "it deletes",
 }
 WHOLE_IN_A_PIPE = {
     "search": "a line for each hit, as grep prints them",

@@ -62,9 +62,13 @@ def test_a_retired_code_stays_legal_without_effect() -> None:
 
 
 def test_rules_about_changes_are_left_out_where_nothing_changed() -> None:
-    """A rule that compares a file with its past is not run where both are the same, and is where they differ."""
+    """A rule that compares a file with its past is not run where both are the same, and is where they differ.
+
+    Two look closer, at the revision and at the criteria alone.
+    """
     text = (CLEAN / "task-7-state.md").read_text(encoding="utf-8")
     about_changes = [row for row in TABLE if HISTORY in row.needs and "state" in row.files]
+    about_changes = [row for row in about_changes if row.code not in {"TS108", "TS312"}]
     for earlier, applying in ((text, set()), (text.replace("## 4.", "## 4. "), {row.code for row in about_changes})):
         facts = engine.facts_of(parse(text), "task-7-state.md", Config(), _Past(parse(earlier)))
         assert {row.code for row in about_changes if row.looks_at(facts)} == applying

@@ -370,7 +370,7 @@ def test_a_session_is_restored_by_a_code_action(place: GitPlace, client: Languag
     place.write(STATE, text)
     client.open(STATE, text)
     client.until(lambda: codes(client.shown(STATE)) == ["TS405"])
-    (action,) = (each for each in client.actions(STATE, line_of(text, "### Session 1")) if each.get("command"))
+    (action,) = (each for each in client.actions(STATE, line_of(text, "wrote nothing")) if each.get("command"))
     assert action["title"] == "Restore session 1 as committed"
     assert client.run(action["command"]["command"], *action["command"]["arguments"])["success"]
     restored = text_of(place)

@@ -35,7 +35,8 @@ COMMENT = "<!-- taskstate: input 101 r7 sha256:{} {} -->"
 def upstream(output: str = "### Summary\n\nDone.", **fields: str) -> Upstream:
     """Return a complete task with that output."""
     values = {"id": "101", "path": "task-101-state.md", "title": "JWT Service", "status": "complete"} | fields
-    return Upstream(**values, revision=7, depends_on=(), output=output, output_sha=sha256(output)[:16], files=())
+    own_id, path, title, status = (values[key] for key in ("id", "path", "title", "status"))
+    return Upstream(own_id, path, title, status, 7, (), output, sha256(output)[:16])
 
 
 def output(text: str, head: str = HEAD) -> str:

@@ -30,7 +30,8 @@ src/a.py` a path that differs from the compared revision, `same-id: old/task-101
 `artifact: artifacts/task-101/x.gz HASH` an existing artifact; `same-id`, `leaves`, `missing` and `artifact` may be
 `none`. `excerpt: docs/x.md changed` says how the excerpts of a file compare with it.
 `removed: 10 HEAD tasks/task-10-state.md` is a task whose state file is gone since a revision.
-`gap: file:x.py names x.py` is a gap that completing the task would find, by its key and its words.
+`unmatched: src/*.zz` is a glob that no file matches. `gap: file:x.py names x.py` is a gap that completing the task
+would find, by its key and its words.
 `permanent: 9` is the id of another active permanent task, `impact-map: HASH` the hash of the file with the
 Impact Map; both may be `none`. `there: app.py` is an existing path; all others do not exist then. `blob: tasks/x.yaml
 ID` is git's id of a file, and may be `none`. `%%% standard standards/x.md` is a cited file (repeatable; `standards:
@@ -80,7 +81,7 @@ _QUERIES = {
     "there",
     "handoffs",
 }
-_QUERIES |= {"gap", "blob", "standards", "permanent", "impact-map", "removed"}
+_QUERIES |= {"unmatched", "gap", "blob", "standards", "permanent", "impact-map", "removed"}
 _HEADERS = {"name", "expect", "newline", "escapes", "repeat", "config", "gone"} | _QUERIES
 _ONCE = {"text", "fixed", "unsafe"}
 _SEVERAL = {"earlier", "archive", "earlier_archive"}
@@ -212,6 +213,11 @@ class CaseQueries(Queries):
         """Return whether an artifact of the case has that hash."""
         artifacts = self._listed("artifact")
         return None if artifacts is None else any(each.split()[1] == sha256 for each in artifacts)
+
+    def matches(self, glob: str) -> bool | None:
+        """Return whether a glob matches a file of the case."""
+        globs = self._listed("unmatched")
+        return None if globs is None else glob not in globs
 
     def exists(self, path: str) -> bool | None:
         """Return whether a path exists in the case."""

@@ -119,6 +119,11 @@ max-lines = 40
 max-kb = 2
 minimum-progress = false
 
+[autosave]
+percent = 80
+reserve = 12000
+window = 0
+
 [brief]
 budget = 800
 """

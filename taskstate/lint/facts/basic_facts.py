@@ -48,6 +48,7 @@ _HASH_VALUE = r"#(?<=[ ]#)(?=[^\s#])"  # a word behind a `#`: with a blank there
 _HEAD = 20_000  # characters to search for the title line: enough for any front matter, and no search of a huge file
 _BODY_LINE = r"(?m)^(?:# (?:Task\b|\[PERMANENT\]|Phase\b)|## )"
 _PRINTABLE = bytes((*b"\t\n\r", *range(0x20, 0x7F)))  # what is no control character in ASCII
+_OF_A_KIND = 2  # sections from which a text is one of that kind
 _JSON_FILES: frozenset[FileType] = frozenset({"impact-map", "progress"})
 _OWN_KEYS = ("taskstate", "kind", "task_id")  # a handoff with none of them was written by another tool
 
@@ -95,6 +96,11 @@ class BasicFacts(_Facts):
         if text.isascii() and not text.encode().translate(None, _PRINTABLE):
             return ()
         return tuple(Span(*match.span()) for match in re.compile(CONTROLS).finditer(text))
+
+    @property
+    def has_lone_returns(self) -> bool:
+        """Whether all lines end with a lone CR."""
+        return "\n" not in self.document.text and "\r" in self.document.text
 
     @cached_property
     def invisible(self) -> tuple[Span, ...]:
@@ -274,7 +280,7 @@ class BasicFacts(_Facts):
     def value_span(self, *path: str | int) -> Span:
         """Return the first line of a value of the front matter; for an empty value the span of its key."""
         node = self.front_matter.get(*path) if self.front_matter else None
-        entry = self._entry(path)
+        entry = self.entry(path)
         if node is None or not path:
             return self.first_line
         if node.span.start == node.span.end or (node.style == "block" and entry):
@@ -283,10 +289,11 @@ class BasicFacts(_Facts):
 
     def fault_span(self, fault: SchemaFault) -> Span:
         """Return the span of a schema fault: the unknown key, the faulty value, or the map that lacks a key."""
-        entry = self._entry(fault.path)
+        entry = self.entry(fault.path)
         return entry.key.span if fault.keyword == "unknown-key" and entry else self.value_span(*fault.path)
 
-    def _entry(self, path: tuple[str | int, ...]) -> MapEntry | None:
+    def entry(self, path: tuple[str | int, ...]) -> MapEntry | None:
+        """Return the key at a path of the front matter, with its value, or None."""
         parent = self.front_matter.get(*path[:-1]) if path and self.front_matter else None
         return parent.entry(str(path[-1])) if parent else None
 
@@ -315,10 +322,29 @@ class BasicFacts(_Facts):
         node = self.front_matter.get("kind") if self.front_matter else None
         declared = kind_named(node.text, self.document.kinds) if node else None
         if declared and node and declared.name == node.text:
-            return declared
+            return self.other_kind or declared
         readable = self.front_matter is not None and node is None
         guessed = None if readable else re.compile(_PERMANENT).search(self.document.text, 0, _HEAD)
-        return kind_named(PERMANENT if guessed else None, self.document.kinds)
+        return (self.other_kind if readable else None) or kind_named(
+            PERMANENT if guessed else None, self.document.kinds
+        )
+
+    @cached_property
+    def other_kind(self) -> Kind | None:
+        """The kind that the body is, where the front matter says another one, of which the body has nothing at all."""
+        document, known = self.document, kind_names(self.document.kinds)
+        told = kind_named(document.front_matter.get("kind"), document.kinds)
+        titles = [each.title for each in document.sections if each.level == SECTION_LEVEL]
+        if self.file_type != "state" or self.front_matter is None or any(_is_required(told, title) for title in titles):
+            return None
+        fitting = {name: sum(_is_required(kind_named(name, document.kinds), each) for each in titles) for name in known}
+        best = max(known, key=lambda name: fitting[name])
+        return kind_named(best, document.kinds) if fitting[best] >= _OF_A_KIND else None
+
+    @property
+    def is_kind_doubtful(self) -> bool:
+        """Whether `kind` is wrong: what depends on it must not be written."""
+        return self.other_kind is not None or any(fault.path == ("kind",) for fault in self.front_matter_faults)
 
     @property
     def is_permanent(self) -> bool:
@@ -354,3 +380,8 @@ class BasicFacts(_Facts):
         """The parsing faults of the declared json fences, or of a file that is JSON as a whole."""
         parsed = [self.whole_json] if self.is_json else [self.document.json(fence) for _, fence in self.outline.fences]
         return tuple(node for node in parsed if isinstance(node, Fault))
+
+
+def _is_required(kind: Kind, title: str) -> bool:
+    spec = kind.section(title)
+    return spec is not None and spec.required

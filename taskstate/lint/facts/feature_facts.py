@@ -38,12 +38,17 @@ class SoundFeature(NamedTuple):
 
 
 class Phase(NamedTuple):
-    """A phase: its section, the name in its heading, its json fences, and the value of the first where it parses."""
+    """A phase: its section, name and title in its heading, its json fences, and the value of the first if it parses."""
 
     section: Section
     name: str
     fences: tuple[Block, ...]
     value: JsonValue | None
+    title: str = ""
+
+    def sound(self, key: str) -> Node | None:
+        """Return the value of a key, or None where there is none that meets the schema."""
+        return self.value.root.get(key) if self.value and self.value.is_sound(key) else None
 
 
 class FeatureFacts(HeaderFacts):
@@ -84,9 +89,9 @@ class FeatureFacts(HeaderFacts):
 
     @property
     def has_checklist_fault(self) -> bool:
-        """Whether the checklist breaks its schema."""
+        """Whether the checklist breaks its schema, or has an id of several words."""
         value = self.checklist_value
-        return value is not None and (bool(value.faults) or value.has_wrong_time)
+        return value is not None and bool(value.faults or value.has_wrong_time or self.spaced_features)
 
     @cached_property
     def repeated_features(self) -> list[int]:
@@ -96,6 +101,16 @@ class FeatureFacts(HeaderFacts):
             return []
         counts = Counter(ids.values())
         return [number for number, name in ids.items() if counts[name] > 1]
+
+    @cached_property
+    def spaced_features(self) -> list[int]:
+        """Those whose id is more than one word."""
+        return [number for number, each in self.feature_values.items() if len(str(each.get("id")).split()) > 1]
+
+    @cached_property
+    def moved_features(self) -> list[int]:
+        """Those that another task took over."""
+        return [number for number, each in self.feature_values.items() if isinstance(each.get("moved_to"), str)]
 
     @cached_property
     def passing_features(self) -> list[int]:
@@ -115,8 +130,10 @@ class FeatureFacts(HeaderFacts):
         """
         if self.config.lint.require_command_evidence:
             return self.passing_features
-        if (self.past and not self.changed) or self.values.get("status") in CLOSED:
+        if self.past and not self.changed:
             return []
+        if self.values.get("status") in CLOSED:
+            return self.passing_features if self.changed else []
         if self.past is not None:
             return self.passing_features
         return [number for number in self.passing_features if _names_log(self.feature_values[number])]
@@ -141,7 +158,7 @@ class FeatureFacts(HeaderFacts):
         for spec, section in self.outline.present:
             for part in phases_in_section(self.document, spec, section):
                 value = json_value(self.document.json(part.fences[0]), SCHEMA) if part.fences else None
-                phases.append(Phase(part.section, part.name, part.fences, value))
+                phases.append(Phase(part.section, part.name, part.fences, value, part.title))
         return tuple(phases)
 
 

@@ -7,7 +7,10 @@ from functools import cached_property
 from taskstate.lint.facts.log_facts import LogFacts
 from taskstate.lint.facts.moments import is_exact
 from taskstate.model import derived_values, names
+from taskstate.model.document_kinds import TASK
 from taskstate.model.statuses import COMPLETE, DONE
+from taskstate.syntax.patterns import compiled
+from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema
 
@@ -15,12 +18,16 @@ if TYPE_CHECKING:
     from taskstate.formatting.key_order import Disorder
     from taskstate.model.tool_blocks import Role
     from taskstate.syntax.nodes import Node
-    from taskstate.syntax.spans import Span
     from taskstate.validation.schema_files import KeyPath
 
 _CREATED, _UPDATED = "created_at", "updated_at"
 _TIMESTAMP = "x-timestamp"  # the keyword of a schema
 _DEPENDS_ON = "depends_on"
+_KEY, _END = "(?:taskstate|task_id):", r"---|#"  # a key of ours, and what ends the search for one
+_FRONT_MATTER = (
+    rf"\s*+(?P<lines>---[ \t]*+\r?\n(?:(?!{_END}|{_KEY})[^\n]*+\n)*+{_KEY}[^\n]*+\n"
+    rf"(?:(?!{_END})[^\n]*+\n)*+---[ \t]*+\r?(?:\n|\Z))"
+)
 # Keys that only the tool writes: it always writes `taskstate` with them.
 _TOOL_KEYS = (
     *("revision", "version", "sessions", "file_size_kb", "archive_path", "context", "baseline", "coordination"),
@@ -44,6 +51,31 @@ class HeaderFacts(LogFacts):
         node = self.front_matter
         return next((key for key in _TOOL_KEYS if node and node.entry(key)), None)
 
+    @cached_property
+    def second_front_matter(self) -> Span | None:
+        """The lines behind the front matter that are one again, with its marks; None where there are none."""
+        first = self.document.front_matter.span
+        match = compiled(_FRONT_MATTER).match(self.document.text, first.end) if first and self.front_matter else None
+        return Span(*match.span("lines")) if match else None
+
+    @property
+    def former_revision(self) -> int:
+        """The revision that the file had, if it was a higher one; else 0."""
+        revisions = [each.values.get("revision") for each in (self, *(self.past or ()))]
+        now, *past = [each if isinstance(each, int) else 0 for each in revisions]
+        return max(past, default=0) if max(past, default=0) > now else 0
+
+    @property
+    def has_header_fault(self) -> bool:
+        """Whether the front matter breaks its schema, has keys of another kind, or names one that the body is not."""
+        return bool(self.front_matter_faults or self.other_kind or self.keys_of_permanent)
+
+    @property
+    def keys_of_permanent(self) -> list[str]:
+        """The keys that only a permanent task has, in the file of another one."""
+        is_task = self.file_type == "state" and self.kind.name == TASK
+        return [key for key in ("version", "version_seal", "acks") if key in self.values] if is_task else []
+
     @property
     def is_complete(self) -> bool:
         """Whether the task is complete."""
@@ -62,6 +94,7 @@ class HeaderFacts(LogFacts):
         told = {"task_id": self.task_id}
         if self.file_type == "handoff":
             told["phase"] = names.phase_in(self.name) or ""
+            told["created_at"] = names.time_in(self.name)
         values = {key: self.values.get(key) for key, in_path in told.items() if in_path}
         return [key for key, value in values.items() if value is not None and _differ(str(value), told[key])]
 

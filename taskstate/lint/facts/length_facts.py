@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Document
     from taskstate.syntax.nodes import Node
 
-VALUE, SESSION = 2 * KB, 8 * KB
+VALUE, SESSION, SUMMARY = 2 * KB, 8 * KB, 3 * KB
 _MAX_BYTES = 4  # of a character in UTF-8
 
 
@@ -41,6 +41,12 @@ class LengthFacts(SectionFacts):
         nodes = [(entry.key.text, entry.value) for entry in self.front_matter.entries] if self.front_matter else []
         nodes += [("", value.root) for value in json if value]
         return [(key, node) for key, node in nodes if _may_be_long(self.document, node)]
+
+    @cached_property
+    def long_summary(self) -> int:
+        """The size of the Archived Summary in bytes if it is too long; else 0."""
+        size = size_in_bytes(self.summary.span.of(self.document.text)) if self.summary else 0
+        return size if size > SUMMARY else 0
 
     @cached_property
     def long_sessions(self) -> list[tuple[Session, int]]:

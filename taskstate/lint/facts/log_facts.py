@@ -9,8 +9,8 @@ from taskstate.lint.facts.basic_facts import BasicFacts
 from taskstate.lint.facts.moments import moment_of, those_in_future
 from taskstate.model.derived_values import session_counts
 from taskstate.model.document_kinds import section_key
-from taskstate.model.progress_log import is_unfinished
-from taskstate.model.session_texts import DID, NEXT
+from taskstate.model.progress_log import PLACEHOLDER, is_unfinished
+from taskstate.model.session_texts import BY, DID, NEXT
 from taskstate.model.statuses import CREATED, IN_PROGRESS
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
 from taskstate.syntax.escaping import is_blank
@@ -25,23 +25,48 @@ if TYPE_CHECKING:
 
 _KEY = "progress log"
 _WORDS = (
-    "none|nothing|nil|no|n/?a|not applicable|no (?:next |further )?steps?|tb[dac]|unknown"
+    f"none|nothing|nil|no|n/?a|not applicable|no (?:next |further )?steps?|{PLACEHOLDER}|unknown"
     "|[-?]++|\\.{2,}+|\u2013|\u2014|\u2026"
 )
 _WHEN = r"(?:\s+(?:yet|now|left|more|so far|for now|at (?:this|the) (?:time|moment)|to do))*"
 _NO_STEP = rf"(?i)[\s*_`(]*(?:{_WORDS}){_WHEN}[\s*_`).!]*"
 # What such words begin with. The pattern is not compiled for a step that begins otherwise, as nearly all do.
-_BEGINNINGS = {"none", "nothing", "nil", "no", "not", "na", "n/a", "tba", "tbc", "tbd", "unknown"}
+_BEGINNINGS = {
+    "none",
+    "nothing",
+    "nil",
+    "no",
+    "not",
+    "na",
+    "n/a",
+    "tba",
+    "tbc",
+    "tbd",
+    "to",
+    "todo",
+    "to-do",
+    "fixme",
+    "unknown",
+}
 _MARKS = "-?.\u2013\u2014\u2026"
-# `**Session 8 - 2026-01-31 12:00**`, and `###Session 8 - …` with no blank or a hard one behind the marks. Possessive,
-# so that a line of many blanks costs no more than its length. It begins with the end of the line above: a pattern that
-# begins with one certain character is found many times as fast.
+# What is no heading of Markdown and reads like that of a session: in bold, `###Session 8` with no blank or a hard one
+# behind the marks, in a quote, a list or a comment, indented, or the words alone. Possessive, so that a line of many
+# blanks costs no more than its length. It begins with the end of the line above: a pattern that begins with one certain
+# character is found many times as fast.
 _SESSION_LINE = (
-    r"(?i)\n(?:#{1,6}(?![ \t])[^\S\r\n]*+|(?P<bold>\*\*|__))(?P<title>session[^\S\r\n]++#?\d++\b[^\r\n*_]*+)"
-    r"(?(bold)(?P=bold):?[^\S\r\n]*+)(?=[\r\n]|\Z)"
+    r"(?i)\n(?!#{1,6}[ \t])(?P<around>[ \t]*+(?:(?:>|[-*+](?=[ \t])|\d{1,9}+[.)]|<!--|\\|`)[ \t]*+)*+)"
+    r"(?P<marks>#{0,6}+[^\S\r\n]*+(?:\*\*|__)?)[*_]?(?P<title>session[^\S\r\n]++#?\d++\b[^\r\n*_`]*+)"
+    r"[*_`]*+:?[^\S\r\n]*+(?=[\r\n]|\Z)"
 )
+# What may stand behind a time that is none in UTC; a remark may stand there, too.
+_ZONED = (
+    r"\d{2}:\d{2}(?::\d{2})?(?: ?(?i:[ap]\.?m)\b| ?(?:UTC|GMT)?[+\u2212-]\d{1,2}(?::?\d{2})?\b|[ (]+(?:[CEMW]ES?T"
+    r"|MES?Z|[CEMP][SD]T|[BIJKM]ST|MSK|SGT|HKT|A[CEKW][SD]T|NZ[SD]T|HST|BRT|SAST|[A-Z][a-z]+/[A-Z][a-z_]+\w)\b)"
+)
+_LOOSE = r"(?i)session\s+#?(?:0\d|\d+\b.*\d{2}:\d{2}:\d{2})"
+_TO_THE_MINUTE = 16  # characters of a timestamp
 _DATE = r"\d{4}-\d{2}-\d{2}"
-_FIRST_FIELD = rf"(?i)\s*(?:\*\*|__){DID.field}\b"
+_FIRST_FIELD = rf"(?i)\s*(?:^|(?<=[\r\n]))(?:\*\*|__)(?:{'|'.join((DID.field, BY.field, *BY.also))})\b"
 
 
 class SessionLine(NamedTuple):
@@ -84,7 +109,7 @@ class LogFacts(BasicFacts):
         """Whether the sessions can be counted: there is one readable Progress Log, and all its headings are known."""
         document = self.document
         logs = [each for each in document.sections if each.level == SECTION_LEVEL and section_key(each.title) == _KEY]
-        if len(logs) != 1 or self.unreadable_body is not None or self.outline.misplaced:
+        if len(logs) != 1 or self.unreadable_body is not None or self.outline.misplaced or self.session_lines:
             return False
         return all(self._declares(child) for child in document.children(logs[0], PART_LEVEL))
 
@@ -108,9 +133,15 @@ class LogFacts(BasicFacts):
         """The lines that look like the heading of a session, are none, and have a date or the first field below."""
         log, document = self.outline.section(self._log) if self._log else None, self.document
         matches = compiled(_SESSION_LINE).finditer(document.text, log.body.start - 1, log.body.end) if log else ()
-        lines = [SessionLine(Span(each.start() + 1, each.end()), _title(each)) for each in matches]
-        blocks = [block.span for block in document.blocks_in(log.body)] if log and lines else []
-        return [line for line in lines if _is_session(document.text, line) and not is_within(blocks, line.span.start)]
+        lines = [(each, at) for each in matches if (at := _proof(document.text, each)) is not None]
+        blocks = document.blocks_in(log.body) if log and lines else ()
+        headings = [each.span for each in blocks if each.kind == "heading"]
+        others = [each.span for each in blocks if each.kind != "heading"]
+        return [
+            SessionLine(Span(each.start() + 1, each.end()), _title(each))
+            for each, at in lines
+            if not (is_within(headings, each.start("title")) or is_within(others, at))
+        ]
 
     @cached_property
     def is_out_of_sequence(self) -> bool:
@@ -124,18 +155,27 @@ class LogFacts(BasicFacts):
         return [moment_of(session.time) or "" for session in self.sessions]
 
     @cached_property
-    def undated_sessions(self) -> list[Session]:
-        """The sessions that do not say when they were."""
-        moments = self._moments
-        return [each for each, at in zip(self.sessions, moments, strict=True) if not at] if "" in moments else []
-
-    @cached_property
     def falling_sessions(self) -> list[Session]:
         """All sessions that say when they were, if some of them go back in time."""
         moments = self._moments
         if [*filter(None, moments)] == sorted(filter(None, moments)):
             return []
         return [each for each, at in zip(self.sessions, moments, strict=True) if at]
+
+    @cached_property
+    def odd_sessions(self) -> list[Session]:
+        """The sessions that do not say when they were, or say another clock than UTC, or were before the task was.
+
+        The last in a file alone that there was at the compared revision: a new one may be of work that is older.
+        """
+        created = str(self.values.get("created_at") or "")[:_TO_THE_MINUTE] if self.past else ""
+        pairs = zip(self.sessions, self._moments, strict=True)
+        return [each for each, at in pairs if at[:_TO_THE_MINUTE] < created or not at or is_zoned(each)]
+
+    @cached_property
+    def loosely_headed(self) -> list[Session]:
+        """The sessions whose number begins with 0, or whose time has seconds: no form that readers of both expect."""
+        return [each for each in self.sessions if compiled(_LOOSE).match(each.section.title)]
 
     @cached_property
     def future_sessions(self) -> list[Session]:
@@ -181,15 +221,28 @@ class LogFacts(BasicFacts):
         return total if total > self.config.size.max_sessions else 0
 
 
+def is_zoned(session: Session) -> bool:
+    """Return whether the time of a session is given for another place than UTC, or on a clock of twelve hours."""
+    return bool(compiled(_ZONED).search(session.section.title))
+
+
 def _may_be_none(step: str) -> bool:
     begin = next((at for at, char in enumerate(step) if not (char.isspace() or char in "*_`(")), len(step))
     word = next(iter(step[begin:].split(maxsplit=1)), "").rstrip("*_`).!").lower()
-    return word in _BEGINNINGS or not word.strip(_MARKS)
+    return word in _BEGINNINGS or word[:1] in {"<", "["} or not word.strip(_MARKS)
 
 
 def _title(match: re.Match[str]) -> str:
-    return match["title"].rstrip().removesuffix(":")
+    return match["title"].rstrip().removesuffix("-->").rstrip("# ").removesuffix(":")
 
 
-def _is_session(text: str, line: SessionLine) -> bool:
-    return bool(re.compile(_DATE).search(line.title) or re.compile(_FIRST_FIELD).match(text, line.span.end))
+def _proof(text: str, line: re.Match[str]) -> int | None:
+    """Return where it shows that a line is meant as the heading of a session: what it looks like, or the field below.
+
+    Words alone, and what a list or a quote holds, may speak of a session, even with its date.
+    """
+    field = re.compile(_FIRST_FIELD).match(text, line.end())
+    if field:
+        return field.end()
+    is_marked = line["marks"].strip() and not line["around"]
+    return line.start("title") if is_marked and re.compile(_DATE).search(line["title"]) else None

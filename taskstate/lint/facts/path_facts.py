@@ -41,6 +41,18 @@ class PathFacts(LengthFacts):
     """The facts about the paths of one file."""
 
     @cached_property
+    def repository_paths(self) -> list[PathUse]:
+        """The Repository Paths of a state file, without those that refer to a list in the configuration."""
+        section = self.state.subsection("Static Context", "Repository Paths") if self.file_type == "state" else None
+        found = []
+        for item in self.document.items(section.body) if section else ():
+            text = item.content.of(self.document.text).strip()
+            glob = text.removeprefix("!").strip("`").removeprefix("!")
+            if glob and not glob.startswith(":"):  # `:name` refers to such a list
+                found.append(PathUse(glob, Span(item.content.start, item.content.start + len(text))))
+        return found
+
+    @cached_property
     def escaping_paths(self) -> list[tuple[PathUse, str]]:
         """The paths that lead outside, each with how it does, in words."""
         reasons = [(use, escape_reason(use.path, use.root) or _linked_out(use, self)) for use in _paths(self)]
@@ -63,13 +75,7 @@ def _paths(facts: PathFacts) -> Iterator[PathUse]:
 
         handoff = handoff_facts(facts)
         yield from (PathUse(path.text, path.span) for path in handoff.reading.paths) if handoff else ()
-    section = facts.state.subsection("Static Context", "Repository Paths")
-    for item in facts.document.items(section.body) if section and facts.file_type == "state" else ():
-        text = item.content.of(facts.document.text).strip()
-        span = Span(item.content.start, item.content.start + len(text))
-        glob = text.removeprefix("!").strip("`").removeprefix("!")
-        if glob and not glob.startswith(":"):  # `:name` refers to a list of paths in the configuration
-            yield PathUse(glob, span)
+    yield from facts.repository_paths
 
 
 def _json_values(facts: PathFacts) -> Iterator[JsonValue]:

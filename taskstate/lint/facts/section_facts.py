@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from taskstate.lint.facts.outline import Placed
     from taskstate.model.chain import NamedInput
     from taskstate.model.chain_quotes import ChainInput
-    from taskstate.model.criteria import MalformedCriterion
+    from taskstate.model.criteria import Criterion, MalformedCriterion
+    from taskstate.model.document_kinds import SubsectionSpec
     from taskstate.syntax.document import Section
     from taskstate.syntax.markdown_blocks import Block
 
@@ -64,6 +65,19 @@ class SectionFacts(FeatureFacts):
         return above >= 0 and declared[above].spec.untouchable
 
     @cached_property
+    def repeated_parts(self) -> list[tuple[SubsectionSpec, Section, Section]]:
+        """The declared parts of sections that may stand once and occur again, each with the first one."""
+        found = []
+        for spec, section in self.outline.present:
+            first: dict[str, Section] = {}
+            once = any(not each.pattern for each in spec.subsections)
+            for child in self.document.children(section, PART_LEVEL) if once else ():
+                part = spec.subsection(child.title)
+                if part and not part.pattern and first.setdefault(part.name, child) is not child:
+                    found.append((part, child, first[part.name]))
+        return found
+
+    @cached_property
     def unusual_headings(self) -> list[BodyPart]:
         """The parts whose headings are known, and not in their canonical form."""
         from taskstate.formatting.parts import body_parts
@@ -106,6 +120,13 @@ class SectionFacts(FeatureFacts):
         mark, following = text[at : at + 1], text[at + 1 : at + 2]
         is_marked = mark == "(" or (mark in {"*", "_"} and following != mark)
         return is_marked or text.startswith(self.kind.placeholder, at)
+
+    @property
+    def lost_criteria(self) -> list[Criterion]:
+        """The criteria of the compared revisions that are none any more; check marks do not count."""
+        now = {" ".join(each.text.split()) for each in self.state.criteria} if self.changed else set()
+        then = [each for past in self.past or () for each in past.state.criteria] if self.changed else []
+        return [each for each in {each.text: each for each in then}.values() if " ".join(each.text.split()) not in now]
 
     @property
     def malformed_criteria(self) -> tuple[MalformedCriterion, ...]:

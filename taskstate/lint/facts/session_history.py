@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.document import Document, Section
+    from taskstate.model.progress_log import Session
+    from taskstate.syntax.document import Document
 
 _LOG = "progress log"
 _ARCHIVED_LEVEL = 2  # of a session's heading in the archive
@@ -31,9 +32,13 @@ _TRAILER = r"(?:\A|(?<!\n)\n+)---\n+Archived on:"
 
 
 class SessionText(NamedTuple):
-    """A session reduced to what is compared: number and time (or None) from its heading, and its normalised text."""
+    """A session reduced to what is compared: number and time (or None) from its heading, and its normalised text.
+
+    `body` is where that stands.
+    """
 
     heading: Span
+    body: Span
     number: int | None
     time: str | None
     text: str
@@ -66,7 +71,7 @@ def is_reliable(then: Facts) -> bool:
 def entries(facts: Facts) -> tuple[SessionText, ...]:
     """Return the entries that can be read, whatever their headings, but for the summary; misplaced ones too."""
     document = facts.document
-    logs = (each for each in document.sections if each.level == SECTION_LEVEL and section_key(each.title) == _LOG)
+    logs = [each for each in document.sections if each.level == SECTION_LEVEL and section_key(each.title) == _LOG]
     parts = [child for log in logs for child in document.children(log, PART_LEVEL) if not is_summary(child.title)]
     if facts.outline.misplaced:
         starts = [each.span.start for each in facts.outline.misplaced]
@@ -74,11 +79,14 @@ def entries(facts: Facts) -> tuple[SessionText, ...]:
         parts += [
             each.section._replace(body=Span(each.section.body.start, each.span.end)) for each in facts.outline.misplaced
         ]
+    texts = [(part.title, part.heading, part.body) for part in parts]
     if facts.session_lines:  # what stands below one is no part of the session above
-        starts = [line.span.start for line in facts.session_lines]
-        parts = [part._replace(body=cut_at(starts, part.body)) for part in parts]
+        starts = sorted([*(part.span.start for part in parts), *(line.span.start for line in facts.session_lines)])
+        end = max(log.body.end for log in logs)
+        texts = [(title, heading, cut_at(starts, body)) for title, heading, body in texts]
+        texts += [(line.title, line.span, cut_at(starts, Span(line.span.end, end))) for line in facts.session_lines]
     readable_end = facts.unreadable_body.start if facts.unreadable_body else len(document.text)
-    return tuple(_entry(document, part) for part in parts if part.body.end <= readable_end)
+    return tuple(_entry(document, *each) for each in texts if each[-1].end <= readable_end)
 
 
 def archived(archives: Iterable[Document]) -> SessionIndex:
@@ -101,6 +109,18 @@ def uncommitted(facts: Facts) -> frozenset[Span]:
     )
 
 
+def new_among(facts: Facts, sessions: Iterable[Session]) -> list[Session]:
+    """Return those of the sessions that no compared revision has; all of them where nothing is compared."""
+    new = None if facts.past is None else uncommitted(facts)
+    return [each for each in sessions if new is None or each.section.heading in new]
+
+
+def newly_headed(facts: Facts, sessions: Iterable[Session]) -> list[Session]:
+    """Return those of the sessions whose headings stand in no compared revision so."""
+    titles = {each.section.title for then in facts.past or () for each in then.state.sessions}
+    return [each for each in sessions if each.section.title not in titles]
+
+
 def newest(facts: Facts) -> int:
     """Return the highest session number in the Progress Log and the Archived Summary; 0 where there is none."""
     numbers = [entry.number or 0 for entry in entries(facts)]
@@ -110,19 +130,20 @@ def newest(facts: Facts) -> int:
 def _archived(document: Document) -> Iterator[SessionText]:
     for section in document.sections:
         if section.level == _ARCHIVED_LEVEL and session_number(section.title) is not None:
-            entry = _entry(document, section)
+            entry = _entry(document, section.title, section.heading, section.body)
             yield entry
             trailers = list(re.compile(_TRAILER).finditer(entry.text))
             if trailers:
                 yield entry._replace(text=entry.text[: trailers[-1].start()])
 
 
-def _entry(document: Document, section: Section) -> SessionText:
-    time = re.compile(_TIME).search(section.title)
-    lines = (line.rstrip(" \t") for line in with_newlines(section.body.of(document.text), "\n").split("\n"))
+def _entry(document: Document, title: str, heading: Span, body: Span) -> SessionText:
+    time = re.compile(_TIME).search(title)
+    lines = (line.rstrip(" \t") for line in with_newlines(body.of(document.text), "\n").split("\n"))
     return SessionText(
-        heading=section.heading,
-        number=session_number(section.title),
+        heading=heading,
+        body=body,
+        number=session_number(title),
         time=f"{time[1]} {time[2]}" if time else None,
         text=identity("\n".join(line for line in lines if not re.compile(_DIRECTIVE).fullmatch(line)).strip("\n")),
     )

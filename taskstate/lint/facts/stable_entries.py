@@ -21,12 +21,16 @@ _MAX_IDS = 5  # ids that a message lists; of more it gives the number
 
 
 class StableEntries(NamedTuple):
-    """A list of entries: the span of its key, its valid ids and descriptions by id, and whether all ids are valid."""
+    """A list of entries: the span of its key, its valid ids and descriptions by id, and whether all ids are valid.
+
+    `repeated` are those whose id an earlier one has: their ids by their descriptions.
+    """
 
     key: Span
     ids: Mapping[str, Node]
     words: Mapping[str, Node]
     is_whole: bool
+    repeated: Mapping[str, Node]
 
 
 def stable_entries(value: JsonValue | None, key: str) -> StableEntries | None:
@@ -36,16 +40,19 @@ def stable_entries(value: JsonValue | None, key: str) -> StableEntries | None:
         return None
     ids: dict[str, Node] = {}
     words: dict[str, Node] = {}
+    repeated: dict[str, Node] = {}
     whole = True
     for index, item in enumerate(entry.value.items):
         name, text = item.get("id"), item.get("description")
         if name is None or not value.is_sound(key, index, "id"):
             whole = False
             continue
-        ids.setdefault(name.text, name)
-        if text and value.is_sound(key, index, "description"):
+        is_first = ids.setdefault(name.text, name) is name
+        if text and not is_first:
+            repeated[text.text] = name
+        elif text and value.is_sound(key, index, "description"):
             words.setdefault(name.text, text)
-    return StableEntries(entry.key.span, ids, words, whole)
+    return StableEntries(entry.key.span, ids, words, whole, repeated)
 
 
 def differences(now: StableEntries, then: Sequence[StableEntries], rule: Rule, *, noun: str) -> Iterator[Diagnostic]:
@@ -57,7 +64,8 @@ def differences(now: StableEntries, then: Sequence[StableEntries], rule: Rule, *
     for each in then:
         for name, node in each.words.items():
             committed.setdefault(name, []).append(node.text)
-    new = {node.text: now.ids[name] for name, node in now.words.items() if name not in committed}
+    new = {node.text: now.ids[name] for name, node in now.words.items() if name not in committed} | {**now.repeated}
+    known = {text for texts in committed.values() for text in texts}
     removed = []
     for name, texts in committed.items():
         again = next((new[text] for text in texts if text in new), None)
@@ -72,7 +80,7 @@ def differences(now: StableEntries, then: Sequence[StableEntries], rule: Rule, *
                 f"{noun} {cut(name)} was reworded; committed was {shown(texts[0])}",
                 help=f"write {shown(texts[0])} again, and add what is wanted now as another {noun}",
             )
-    if removed and now.is_whole:
+    if removed and now.is_whole and now.repeated.keys() <= known:
         named = first_of([*map(cut, removed)], _MAX_IDS)
         message = f"{noun} {named} was removed" if len(removed) == 1 else f"{noun}s {named} were removed"
         words = [f"{cut(name)}: {shown(committed[name][0])}" for name in removed]

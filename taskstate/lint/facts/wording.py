@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from taskstate.model.statuses import COMPLETE
-from taskstate.syntax.spans import Span, first_line
+from taskstate.syntax.spans import Span, filled_lines, first_line, first_other
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,6 +39,18 @@ def first_line_of(document: Document, span: Span) -> Span:
     return first_line(document.text, span)
 
 
+def first_change(document: Document, span: Span, earlier: str) -> Span:
+    """Return the first line of a part that an earlier text of it does not have at that place; blank lines do not count.
+
+    Where only the end of the earlier text is gone, that is the last line.
+    """
+    text, whole = document.text, Span(0, len(earlier))
+    lines = filled_lines(text, span, indented=True)
+    other = first_other(lines, filled_lines(earlier, whole, indented=True))
+    at = other[0] if other else lines[-1][0] if lines else span.start
+    return first_line(text, Span(at, len(text)))
+
+
 def put_back(queries: Queries, path: str) -> str:
     """Return how a missing file comes back: from the earlier version, if it is there and not here, else as kept."""
     import shlex
@@ -57,3 +69,11 @@ def taken_back(revision: str, path: str) -> str:
     import shlex
 
     return f"`git checkout {shlex.quote(revision)} -- {shlex.quote(f':/{path}')}` takes it back"
+
+
+def shown_by(queries: Queries) -> str:
+    """Return in parentheses the command that shows how a file differs from the compared revision; empty without one."""
+    import shlex
+
+    revision, _, path = (queries.earlier_names() or ("",))[0].partition(":")
+    return f" (`git diff {shlex.quote(revision)} -- {shlex.quote(path)}` shows it)" if revision else ""

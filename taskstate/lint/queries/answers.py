@@ -36,6 +36,7 @@ MARKS: Mapping[str, Callable[..., str]] = {
     "excerpt": context.excerpt_mark,
     "exists": artifacts.exists_mark,
     "handoffs": handoffs.documents_mark,
+    "matches": artifacts.matches_mark,
     "has_artifact": artifacts.presence_mark,
     "impact_map": permanent.impact_map_mark,
     "has_log": artifacts.log_mark,
@@ -53,7 +54,7 @@ MARKS: Mapping[str, Callable[..., str]] = {
 
 
 # Queries whose answer is the same for every file of a run: each is asked once.
-_SHARED = frozenset({DEPENDENCY_PATH, "exists", "is_future", "leads_outside", "missing_commits", "upstream"})
+_SHARED = frozenset({DEPENDENCY_PATH, "exists", "is_future", "leads_outside", "matches", "missing_commits", "upstream"})
 
 
 class RepositoryQueries(Queries):
@@ -193,6 +194,10 @@ class RepositoryQueries(Queries):
     def exists(self, path: str) -> bool | None:
         """Return whether a path exists in the repository."""
         return self._record("exists", path) == "yes"
+
+    def matches(self, glob: str) -> bool | None:
+        """Look for a file that a glob covers."""
+        return self._record("matches", glob) == "yes"
 
     def artifact(self, path: str, *, diff: bool = False) -> str | None:
         """Hash the content of an artifact."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from taskstate.lint.queries.repository import File
 
 _GZIP = ".gz"
+_WILDCARDS = frozenset("*?[{")
 NO_ARTIFACT = "?"  # the mark of a path that no artifact can have
 
 
@@ -36,6 +37,15 @@ def leads_outside_mark(file: File, path: str) -> str:
     except (OSError, ValueError):
         return "no"
     return "no" if real == root or real.startswith(root + os.sep) else "yes"
+
+
+def matches_mark(file: File, glob: str) -> str:
+    """Return "yes" if a glob covers a file of the repository, else "no"."""
+    from taskstate.context.sources import unmatched_globs
+
+    if _WILDCARDS.isdisjoint(glob):
+        return exists_mark(file, glob)
+    return "no" if unmatched_globs(file.repository.workspace, (glob,)) else "yes"
 
 
 def content_hash(file: File, path: str, *, diff: bool) -> str | None:

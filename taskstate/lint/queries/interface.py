@@ -136,6 +136,10 @@ class Queries:
         """Return whether a path from the repository's root exists."""
         return None
 
+    def matches(self, glob: str) -> bool | None:  # noqa: ARG002 - nothing is answered here
+        """Return whether a glob from the repository's root covers a file of the repository."""
+        return None
+
     def handoffs(self) -> tuple[WrittenHandoff, ...] | None:
         """Return the handoff documents of the task, in any order; those of other tools are left out."""
         return None

@@ -72,7 +72,7 @@ def test_an_edited_session(cli: Cli, place: Place) -> None:
     assert codes(cli, "--against", "none") == []
     assert codes(cli) == codes(cli, place.path) == codes(cli, "--against", "HEAD") == ["TS405"]
     output = cli("lint").out
-    line = place.text[: place.text.index("### Session 2")].count("\n") + 1
+    line = place.text[: place.text.index(WRONG[1])].count("\n") + 1
     assert f"{STATE}:{line}:1 TS405" in output
     assert "session 2 (2026-01-03 10:00) was rewritten" in output
     assert "`taskstate session restore 101 2 --from HEAD` puts it back as committed" in output

@@ -7,6 +7,9 @@ nothing from it. Text under a heading `### From Task #100: …` counts, also if 
 or a placeholder does not. A complete task keeps the inputs on which it was built, and is not looked at. The finding is
 at the id in `depends_on`.
 
+Since the compared revision an input has lost the comment that says of which output it is, or the task that it is from
+is not in `depends_on` any more: these are findings, too.
+
 ## Why
 
 Whoever works on this task reads its own file, and not those of five others. The decisions, interfaces and warnings of
@@ -50,6 +53,7 @@ from __future__ import annotations
 
 from taskstate.lint.diagnostics import WARNING, Diagnostics, Fix, Rule
 from taskstate.lint.facts.upstreams import completed_upstream, is_own_task, takes_inputs
+from taskstate.lint.facts.wording import first_line_of
 from taskstate.model.chain import has_input
 from taskstate.typed import TYPE_CHECKING
 
@@ -66,7 +70,9 @@ RULE = Rule.of(
 
 
 def check(facts: Facts) -> Diagnostics:
-    """Yield a finding for each item of `depends_on` whose output is available and was not pulled."""
+    """Yield a finding for each item of `depends_on` whose output was not pulled, and for inputs half taken out."""
+    if not any(facts.is_conflicted(each.section.span) for each in facts.input_headings):
+        yield from _halves(facts)
     for dependency in facts.dependencies:
         if not takes_inputs(facts) or is_own_task(facts, dependency.id) or has_input(facts.document, dependency.id):
             continue
@@ -78,3 +84,19 @@ def check(facts: Facts) -> Diagnostics:
                 help="`--fix` pulls it",
                 fix=Fix(job="pull", about=upstream.id),
             )
+
+
+def _halves(facts: Facts) -> Diagnostics:
+    """Yield a finding for each input that has lost its comment, or its task in `depends_on`, since it was committed."""
+    past, here = (facts.past or ()), {each.id.casefold() for each in facts.chain_inputs}
+    comments = {each.id.casefold(): each.comment.of(then.document.text) for then in past for each in then.chain_inputs}
+    needed = {each.id.casefold() for each in facts.dependencies}
+    depended = {each.id.casefold() for then in past for each in then.dependencies}
+    for heading in facts.input_headings:
+        key, span = heading.id.casefold(), first_line_of(facts.document, heading.section.heading)
+        if heading.is_filled and key in comments and key not in here:
+            message = f"the input of task {heading.id} has lost its comment, by which it is known to be current"
+            yield RULE.at(span, message, help=f"write below this line again: `{comments[key]}`")
+        elif key in here & depended and key not in needed:
+            message = f"task {heading.id} is not in `depends_on` any more, and its output stands here"
+            yield RULE.at(span, message, help="write its id there again, or take this part out")

@@ -30,7 +30,8 @@ Task 100 has changed its output since revision 9:
 ## Instead
 
 `taskstate lint --fix` pulls it again: it replaces the comment and the quote, keeps the text around them, and moves text
-that was written into the quote to a quote of its own below. `taskstate chain pull 101` does it for one task and shows
+that was written into the quote to a quote of its own below. A line of the quote that was edited gives way to the true
+one, and is kept (`taskstate doctor kept list`). `taskstate chain pull 101` does it for one task and shows
 the new output. Then check whether the work done so far still fits.
 """
 
@@ -38,12 +39,15 @@ from __future__ import annotations
 
 from taskstate.lint.diagnostics import WARNING, Diagnostics, Fix, Rule
 from taskstate.lint.facts.upstreams import completed_upstream, is_own_task, takes_inputs
+from taskstate.lint.facts.wording import first_change
 from taskstate.model.chain import is_current
+from taskstate.model.chain_quotes import quote_of
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.chain_quotes import ChainInput, Upstream
+    from taskstate.syntax.spans import Span
 
 RULE = Rule.of("TS904", __name__, "an upstream output changed after it was pulled", severity=WARNING, fixable=True)
 
@@ -54,10 +58,11 @@ def check(facts: Facts) -> Diagnostics:
         return
     for pulled in facts.chain_inputs:
         upstream = None if is_own_task(facts, pulled.id) else completed_upstream(facts, pulled.id)
-        if upstream and not is_current(facts.document, pulled, upstream, facts.config):
+        if upstream and not upstream.is_edited and not is_current(facts.document, pulled, upstream, facts.config):
+            is_stale = not pulled.is_of(upstream)
             yield RULE.at(
-                pulled.comment,
-                _stale(pulled, upstream) if not pulled.is_of(upstream) else _changed(pulled),
+                pulled.comment if is_stale else _place(pulled, upstream, facts),
+                _stale(pulled, upstream) if is_stale else _changed(pulled),
                 help="`--fix` pulls it again; then see whether the work done so far still fits",
                 fix=Fix(job="pull", about=upstream.id),
             )
@@ -66,6 +71,13 @@ def check(facts: Facts) -> Diagnostics:
 def _stale(pulled: ChainInput, upstream: Upstream) -> str:
     now = f"; it is at {upstream.revision} now" if upstream.revision != pulled.revision else ""
     return f"the output of task {upstream.id} changed after it was pulled at revision {pulled.revision}{now}"
+
+
+def _place(pulled: ChainInput, upstream: Upstream, facts: Facts) -> Span:
+    """Return the first line of a quote that is not as it was pulled; the comment where nothing of it is left."""
+    if pulled.quote.start == pulled.quote.end:
+        return pulled.comment
+    return first_change(facts.document, pulled.quote, quote_of(upstream, facts.config))
 
 
 def _changed(pulled: ChainInput) -> str:

@@ -55,10 +55,10 @@ audit:
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostics, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
 from taskstate.lint.facts.outline import is_empty, subsection
 from taskstate.lint.facts.waivers import read_waivers
-from taskstate.lint.facts.wording import cut
+from taskstate.lint.facts.wording import cut, shown
 from taskstate.messages import first_of
 from taskstate.model.statuses import COMPLETE
 from taskstate.typed import TYPE_CHECKING
@@ -87,6 +87,7 @@ def check(facts: Facts) -> Diagnostics:
     document = facts.document
     if not facts.is_complete:
         return
+    yield from _unmatched(facts)
     gaps = list(_gaps(document, facts))
     asked = _asked(document, facts)
     if _OUTPUT in document.front_matter or (len(gaps) < _SEVERAL and len(asked) <= len(gaps)):
@@ -98,6 +99,16 @@ def check(facts: Facts) -> Diagnostics:
         f"`taskstate reopen {task} --note WHY` puts it in progress again; `taskstate complete {task}` closes it then"
     )
     yield RULE.at(facts.value_span("status"), f"the status is complete, which no command has set: {what}", help=help_)
+
+
+def _unmatched(facts: Facts) -> Diagnostics:
+    """Yield a warning for each Repository Path that covers nothing, where path or completion is new."""
+    past = facts.past or ()
+    for path in facts.repository_paths if past else ():
+        told = any(then.is_complete and path.path in then.document.text for then in past)
+        if not told and "!" not in path.span.of(facts.document.text) and facts.queries.matches(path.path) is False:
+            message = f"{_BEGINNING}no file matches its Repository Path {shown(path.path)}"
+            yield RULE.at(path.span, message, help="name the files that were made", severity=WARNING)
 
 
 def _asked(document: Document, facts: Facts) -> list[str]:

@@ -2,9 +2,10 @@
 
 ## What
 
-The file names an upstream task, in `depends_on` or as the origin of a Chain Input, and the repository has no state file
-with that id. Case does not matter: `AUTH-1` is `auth-1`. An id that is in both places gives one finding, at
-`depends_on`. State files that git ignores, or that the configuration's `exclude` leaves out, do not count.
+The file names a task, in `depends_on`, as the origin of a Chain Input, or in `moved_to` of a feature where that was not
+committed so, and the repository has no state file with that id. Case does not matter: `AUTH-1` is `auth-1`. An id that
+is in several places gives one finding, at the first. State files that git ignores, or that the configuration's
+`exclude` leaves out, do not count.
 
 ## Why
 
@@ -73,6 +74,9 @@ def _named(document: Document, facts: Facts) -> Iterator[tuple[str, Span, str]]:
     """Yield each upstream id that the file names, with its span and, in words, where it is named."""
     for dependency in facts.dependencies:
         yield dependency.id, dependency.span, "`depends_on`"
+    for feature in facts.sound_features("moved_to", among=facts.moved_features):
+        if not any(f'"{feature.values["moved_to"]}"' in then.document.text for then in facts.past or ()):
+            yield feature.values["moved_to"], feature.span("moved_to"), "`moved_to`"
     for heading in facts.input_headings:
         yield heading.id, first_line_of(document, heading.section.heading), "a Chain Input"
     for pulled in facts.chain_inputs:

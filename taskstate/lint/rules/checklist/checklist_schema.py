@@ -5,8 +5,9 @@
 The section has one json fence: a map with `features` and `overall_progress`. A feature has `id`, `description`,
 `passes` and `tested_at`, and may have `evidence`, `notes` and `moved_to`; keys of your own begin with `x-`. There is
 one finding for each value that breaks the schema, at its own line, with its path such as `features[3].passes` (counted
-from 0). A section without a json fence, or with a second one, is a finding too; a placeholder in its place is allowed.
-`--fix` writes the line that opens the fence where it is missing.
+from 0). An id with a blank in it is a warning while no commit has it. A section without a json fence, or with a second
+one, is a finding too; a placeholder in its place is allowed. `--fix` writes the line that opens the fence where it is
+missing.
 
 ## Why
 
@@ -39,9 +40,11 @@ Only what meets the schema is read: a feature with `"passes": "yes"` is not coun
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Fix, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostic, Diagnostics, Fix, Rule
 from taskstate.lint.facts.bare_json import line_of_edit, opening_of_bare_json
-from taskstate.lint.facts.wording import first_line_of
+from taskstate.lint.facts.session_history import comparable
+from taskstate.lint.facts.stable_entries import stable_entries
+from taskstate.lint.facts.wording import cut, first_line_of, shown, shown_by
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -50,6 +53,7 @@ if TYPE_CHECKING:
 
 RULE = Rule.of("TS301", __name__, "the Feature Checklist does not meet its schema", fixable=True)
 
+_LACKS_ID = "lacks the key `id`"
 _FORM = 'it holds `features`, a list, and `overall_progress`, such as "40%"'
 
 
@@ -66,7 +70,7 @@ def check(facts: Facts) -> Diagnostics:
                 fix=Fix(edits=(opening,)),
             )
         elif not json_fences and not facts.kind.is_placeholder(section.own.of(document.text)):
-            yield _no_fence(document, section)
+            yield _no_fence(document, section, facts)
         for fence in json_fences[1:]:
             yield RULE.at(
                 first_line_of(document, fence.span),
@@ -74,14 +78,34 @@ def check(facts: Facts) -> Diagnostics:
                 help="put all features into the first one, or put this fence below a heading of level 3",
             )
     if facts.checklist_value:
-        yield from facts.checklist_value.schema_findings(document, RULE)
+        yield from (_with_id(each, facts) for each in facts.checklist_value.schema_findings(document, RULE))
+    for feature in facts.sound_features("id", among=facts.spaced_features):
+        name = feature.values["id"]
+        if not any(f'"{name}"' in then.document.text for then in facts.past or ()):
+            message = f"the id {shown(name)} has a blank in it, and commands take one word"
+            yield RULE.at(feature.span("id"), message, help=f"write {shown('-'.join(name.split()))}", severity=WARNING)
 
 
-def _no_fence(document: Document, section: Section) -> Diagnostic:
+def _with_id(diagnostic: Diagnostic, facts: Facts) -> Diagnostic:
+    """Return a finding, which names the id of a feature that lacks it where that was committed."""
+    features = facts.checklist_value.root.get("features") if facts.checklist_value else None
+    for item in features.items if features and _LACKS_ID in diagnostic.message else ():
+        text = item.get("description")
+        if text and item.span.start == diagnostic.span.start:
+            then = (stable_entries(past.checklist_value, "features") for past in comparable(facts))
+            named = ((name, node) for each in then if each for name, node in each.words.items())
+            name = next((name for name, node in named if node.text == text.text), "")
+            return diagnostic._replace(help=f'write `"id": "{cut(name)}"`, as committed') if name else diagnostic
+    return diagnostic
+
+
+def _no_fence(document: Document, section: Section, facts: Facts) -> Diagnostic:
     fences = document.blocks_in(section.own, "fence")
     unmarked = next((fence for fence in fences if fence.content.of(document.text).lstrip().startswith("{")), None)
     if unmarked:
         message = "the code fence of the Feature Checklist is not marked as `json`"
         return RULE.at(first_line_of(document, unmarked.span), message, help="write `json` behind its marks")
     message = "the Feature Checklist has no json fence"
+    if any(then.checklist_value for then in comparable(facts)):
+        return RULE.at(section.heading, message, help=f"put back the one that was committed{shown_by(facts.queries)}")
     return RULE.at(section.heading, message, help=f"add a fence marked `json`: {_FORM}")

@@ -68,11 +68,13 @@ def check(facts: Facts) -> Diagnostics:
             if phase.value:
                 committed.setdefault(phase.name.casefold(), []).append(phase.value)
     present = {phase.name.casefold(): phase for phase in reversed(facts.phases)}
+    numbers = [phase.value.root.get("phase") for phase in facts.phases if phase.value]
+    misnamed = {number.text.casefold() for number in numbers if number}  # the heading says another one: TS306
     removed = []
     for name, values in committed.items():
-        if name not in present:
+        if name not in present and name not in misnamed:
             removed.append(name)
-        elif value := present[name].value:
+        elif name in present and (value := present[name].value):
             yield from _rewritten(value, values)
     if removed:
         yield from _removed(removed, facts)

@@ -9,6 +9,10 @@ objective, or null while an objective is in progress or not begun; an id that tw
 differs from the heading. A heading without a json fence, or with a second one, is a finding too, and so is a second
 heading of the same phase; a placeholder instead of the fence is allowed.
 
+Warnings are: a `phase_name` that differs from the heading; a `current_objective` that is not in progress while another
+one is; and, unless it was committed so, `started_at: null` although an objective was begun, a `last_updated` in the
+future or before `started_at`, and a `handoff_count` that no handoff explains.
+
 ## Why
 
 Whoever takes over in the middle of a phase begins with the current objective. If the fence names none that exists, the
@@ -39,25 +43,34 @@ The schema itself is `schemas/phase.schema.json`.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostics, Rule
-from taskstate.lint.facts.wording import first_line_of
-from taskstate.model.statuses import IN_PROGRESS, NOT_STARTED
+from collections import Counter
+
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
+from taskstate.lint.facts.moments import is_timestamp
+from taskstate.lint.facts.session_history import comparable
+from taskstate.lint.facts.wording import cut, first_line_of, shown
+from taskstate.model.statuses import DONE, IN_PROGRESS, NOT_STARTED
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from taskstate.lint.facts.feature_facts import Phase
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.facts.json_values import JsonValue
-    from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS306", __name__, "a phase fence does not meet its schema, or `current_objective` names none")
+
+_BOTH = "write the same in both places"
+_COUNT = "handoff_count"
 
 
 def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each fault of a phase: a repeated heading, a missing or second fence, or its content."""
     document = facts.document
     seen: set[str] = set()
+    names = Counter(phase.name.casefold() for phase in facts.phases)
+    committed = {phase.name.casefold() for then in comparable(facts) for phase in then.phases}
     for phase in facts.phases:
         if phase.name.casefold() in seen:
             yield RULE.at(
@@ -66,7 +79,11 @@ def check(facts: Facts) -> Diagnostics:
                 help="put both into one, or give one of them another number here and in its fence",
             )
         seen.add(phase.name.casefold())
-        if not phase.fences and not facts.kind.is_placeholder(phase.section.own.of(document.text)):
+        if (
+            not phase.fences
+            and names[phase.name.casefold()] == 1
+            and not facts.kind.is_placeholder(phase.section.own.of(document.text))
+        ):
             yield RULE.at(
                 phase.section.heading,
                 f"phase {phase.name} has no json fence",
@@ -79,16 +96,43 @@ def check(facts: Facts) -> Diagnostics:
                 help="put its content into the first one, or give it a heading of its own",
             )
         if phase.value:
-            yield from faults_of(phase.value, document, RULE, name=phase.name, where="its heading")
+            right = next((name for name in (phase.name, _number(phase.value)) if name.casefold() in committed), "")
+            for each in faults_of(phase.value, facts, RULE, name=phase.name, where="its heading"):
+                is_named = right and each.help == _BOTH
+                yield each._replace(help=f"write {cut(right)} in both places, as committed") if is_named else each
+            yield from _beside(phase, facts)
 
 
-def faults_of(value: JsonValue, document: Document, rule: Rule, *, name: str, where: str) -> Diagnostics:
+def _number(value: JsonValue) -> str:
+    number = value.root.get("phase")
+    return number.text if number else ""
+
+
+def _beside(phase: Phase, facts: Facts) -> Diagnostics:
+    """Yield warnings where a phase says otherwise than its heading, and than `handoffs` and the handoff documents."""
+    name, count = phase.sound("phase_name"), phase.sound(_COUNT)
+    if name and phase.title and " ".join(name.text.casefold().split()) != " ".join(phase.title.casefold().split()):
+        message = f"`phase_name` is {shown(name.text)}, and its heading says {shown(phase.title)}"
+        yield RULE.at(name.span, message, help=_BOTH, severity=WARNING)
+    earlier = [(then, each) for then in facts.past or () for each in then.phases if each.name == phase.name]
+    here = facts.blocks.handoffs.number
+    known = [(old.value(), here - then.blocks.handoffs.number) for then, each in earlier if (old := each.sound(_COUNT))]
+    if count is None or not known or any(old <= count.value() <= old + max(more, 0) for old, more in known):
+        return
+    written = facts.queries.handoffs()
+    if written is not None and count.value() != sum(each.phase.casefold() == phase.name.casefold() for each in written):
+        message = f"`{_COUNT}` is {count.text} and was {known[0][0]}, and no handoff was written that explains it"
+        yield RULE.at(count.span, message, help=f"write {known[0][0]}; commands count them", severity=WARNING)
+
+
+def faults_of(value: JsonValue, facts: Facts, rule: Rule, *, name: str, where: str) -> Diagnostics:
     """Yield a finding for each fault of a phase: violations of the schema, and contradictions.
 
     `name` is the number of the phase according to `where`: its heading, or the file's name.
     """
-    yield from value.schema_findings(document, rule)
+    yield from value.schema_findings(facts.document, rule)
     yield from _twice(value, rule)
+    yield from _times(value, facts, rule)
     current, number = value.root.get("current_objective"), value.root.get("phase")
     if current and value.is_sound("current_objective") and current.value() is not None:
         ids = list(_objectives(value))
@@ -100,8 +144,22 @@ def faults_of(value: JsonValue, document: Document, rule: Rule, *, name: str, wh
                 if ids
                 else "write null, since there is no objective",
             )
-    open_id = _first_open(value) if current and current.value() is None else None
-    if current and open_id:
+    is_null = current is not None and current.value() is None
+    open_id = _first_open(value)
+    statuses = dict(_statuses(value))
+    if (
+        current
+        and not is_null
+        and open_id
+        and statuses.get(open_id) == IN_PROGRESS != statuses.get(current.text, IN_PROGRESS)
+    ):
+        yield rule.at(
+            current.span,
+            f"`current_objective` is {current.text}, which is {statuses[current.text]}, and {open_id} is in progress",
+            help=f"name the one that is worked on: {open_id}",
+            severity=WARNING,
+        )
+    if current and is_null and open_id:
         yield rule.at(
             current.span,
             f"`current_objective` is null, and objective {open_id} is open",
@@ -111,7 +169,7 @@ def faults_of(value: JsonValue, document: Document, rule: Rule, *, name: str, wh
         yield rule.at(
             number.span,
             f"`phase` is {number.text}, and {where} says {name}",
-            help="write the same in both places",
+            help=_BOTH,
         )
 
 
@@ -138,12 +196,34 @@ def _first_open(value: JsonValue) -> str | None:
     node = value.root.get("objectives")
     if node is None or not value.is_sound("objectives"):
         return None
-    objectives = [(item.get("id"), item.get("status")) for item in node.items]
-    for open_status in (IN_PROGRESS, NOT_STARTED):
-        for name, status in objectives:
-            if name and status and status.text == open_status:
-                return name.text
-    return None
+    objectives = list(_statuses(value))
+    return next((name for open_ in (IN_PROGRESS, NOT_STARTED) for name, status in objectives if status == open_), None)
+
+
+def _statuses(value: JsonValue) -> Iterator[tuple[str, str]]:
+    """Yield id and status of each objective that has both, where the list meets its schema."""
+    node = value.root.get("objectives") if value.is_sound("objectives") else None
+    for item in node.items if node else ():
+        name, status = item.get("id"), item.get("status")
+        if name and status:
+            yield name.text, status.text
+
+
+def _times(value: JsonValue, facts: Facts, rule: Rule) -> Diagnostics:
+    """Yield a warning about a beginning that is not told, or about an update that cannot be; not where that is old."""
+    started, updated = value.root.get("started_at"), value.root.get("last_updated")
+    is_old = any(value.root.span.of(facts.document.text) in then.document.text for then in facts.past or ())
+    if not started or not updated or is_old:
+        return
+    wrong = None
+    if facts.past and started.value() is None and {status for _, status in _statuses(value)} & {IN_PROGRESS, DONE}:
+        wrong = started, "`started_at` is null, and the objectives were begun"
+    elif is_timestamp(updated.text) and is_timestamp(started.text) and updated.text < started.text:
+        wrong = updated, f"`last_updated` is {updated.text}, which is before `started_at`, {started.text}"
+    elif is_timestamp(updated.text) and facts.queries.is_future(updated.text):
+        wrong = updated, f"`last_updated` is {updated.text}, which has not come yet"
+    if wrong:
+        yield rule.at(wrong[0].span, wrong[1], help="write when it was, in UTC", severity=WARNING)
 
 
 def _objectives(value: JsonValue) -> Iterator[str | None]:

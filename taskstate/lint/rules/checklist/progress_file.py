@@ -55,4 +55,4 @@ def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each fault of the phase in the file."""
     value = json_value(facts.whole_json, SCHEMA)
     if value:
-        yield from faults_of(value, facts.document, RULE, name=phase_in(facts.name) or "", where="the file's name")
+        yield from faults_of(value, facts, RULE, name=phase_in(facts.name) or "", where="the file's name")

@@ -3,9 +3,9 @@
 ## What
 
 A feature has `"passes": true` and no `evidence`, in a task that is open; only features that came to pass since the
-compared revision count. Or its `evidence` names the log of a command, and the task's artifacts here do not hold it; or
-it has the log of committed evidence and says something else than that did. In a complete task, features that an event
-`waived` of `audit.events` lists are not reported.
+compared revision count, and in any task those whose evidence is gone since. Or its `evidence` names the log of a
+command, and the task's artifacts here do not hold it; or it has the log of committed evidence and says something else
+than that did. In a complete task, features that an event `waived` of `audit.events` lists are not reported.
 
 ## Why
 
@@ -53,6 +53,7 @@ RULE = Rule.of(
 )
 
 _NONE = "it has no `evidence`"
+_GONE = "its `evidence`, which was committed, is gone"
 
 
 class _Earlier(NamedTuple):
@@ -77,15 +78,17 @@ def check(facts: Facts) -> Diagnostics:
         return
     required = facts.config.lint.require_command_evidence
     is_open = facts.values.get("status") not in {COMPLETE, DROPPED}
-    earlier = _earlier(facts) if is_open else _Earlier(None)
+    earlier = _earlier(facts)
     for feature in passing:
         flaw = _insufficient(feature) if required else ""
-        if not flaw and is_open:
+        if not flaw and any(earlier.of(feature)) and not feature.values.get("evidence"):
+            flaw = _GONE
+        elif not flaw and is_open:
             flaw = _flaw(feature, earlier, facts)
         if flaw:
             severity = ERROR if required else WARNING
             command = feature_pass(facts.shown_id, feature.values["id"], facts.values.get("status"))
-            way = "--evidence TEXT" if flaw == _NONE and not required else "--run CMD"
+            way = "--evidence TEXT" if flaw in {_NONE, _GONE} and not required else "--run CMD"
             help_ = f"`{command} {way}` or `… --commit SHA` records what proves it"
             yield RULE.at(feature.span("passes"), f"this feature passes, but {flaw}", help=help_, severity=severity)
 

@@ -35,6 +35,7 @@ $ taskstate context rebuild 101
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import Diagnostics, Rule
+from taskstate.lint.facts.wording import cut, first_change, shown_by
 from taskstate.model.canonical_json import SEALED_KEYS
 from taskstate.model.criteria import mended_text
 from taskstate.model.static_context import SEALED_VALUES, context_seal, static_section
@@ -42,12 +43,14 @@ from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
+    from taskstate.syntax.document import Section
+    from taskstate.syntax.spans import Span
 
 RULE = Rule.of("TS601", __name__, "section 1 does not match its seal")
 
 
 def check(facts: Facts) -> Diagnostics:
-    """Yield at most one finding, at the heading of section 1."""
+    """Yield at most one finding, where an earlier version shows what changed, or at the heading of section 1."""
     document = facts.document
     seal = facts.blocks.context.seal
     section = static_section(document) if seal else None
@@ -56,12 +59,33 @@ def check(facts: Facts) -> Diagnostics:
     mended = mended_text(facts.document)
     if mended != document.text and context_seal(document.with_text(mended), facts.values) == seal:
         return  # only the form of a criterion changed: TS310
+    what, place = _change(facts, section)
     yield RULE.at(
-        section.heading,
-        f"this section, or {' or '.join(SEALED_VALUES)}, is not as it was sealed",
-        help=f"`taskstate context check {facts.shown_id}` shows what differs; take it back, or seal what is right with "
-        f"`taskstate context rebuild {facts.shown_id}`",
+        place, f"{what} is not as it was sealed", help=f"take it back{shown_by(facts.queries)}; {_accepted(facts)}"
     )
+
+
+def _change(facts: Facts, section: Section) -> tuple[str, Span]:
+    """Return in words what changed, with its place: known where an earlier version has the same seal."""
+    seal = facts.blocks.context.seal
+    for then in facts.past or ():
+        before = static_section(then.document)
+        if before is None or context_seal(then.document, then.values, then.state) != seal:
+            continue
+        key = next((key for key in SEALED_VALUES if facts.values.get(key) != then.values.get(key)), "")
+        if key:
+            return f"`{key}`", facts.value_span(key)
+        return "this section", first_change(facts.document, section.body, before.body.of(then.document.text))
+    return f"this section, or {' or '.join(SEALED_VALUES)},", section.heading
+
+
+def _accepted(facts: Facts) -> str:
+    """Return how to seal what stands there; a recorded task file would overwrite it."""
+    rebuild = f'`taskstate context rebuild {facts.shown_id} --note "WHY"`'
+    task_file = facts.blocks.context.task_file
+    if not task_file:
+        return f"or {rebuild} seals what stands here"
+    return f"or write it into {cut(task_file)} as well, whose words {rebuild} takes and seals"
 
 
 def _is_doubtful(facts: Facts) -> bool:

@@ -4,7 +4,7 @@ r"""control-characters: terminal escapes, text direction marks, NUL or other con
 
 The text contains a character that is not meant to be read: a terminal escape (U+001B), a NUL, another control
 character, or a mark that changes the text direction (U+202A to U+202E, U+2066 to U+2069). Tabs and line ends are
-allowed. There is one finding for each line.
+allowed, but for a lone U+000D at the end of every line. There is one finding for each line.
 
 ## Why
 
@@ -36,7 +36,10 @@ if TYPE_CHECKING:
     from taskstate.syntax.spans import Span
 
 RULE = Rule.of(
-    "TS006", __name__, "terminal escapes, text direction marks, NUL or other controls stand in the text", reads=WHOLE
+    "TS006",
+    __name__,
+    "terminal escapes, text direction marks, NUL or other controls stand in the text",
+    reads=WHOLE,
 )
 
 _NAMES = {
@@ -58,6 +61,12 @@ def check(facts: Facts) -> Diagnostics:
     lines: dict[int, list[Span]] = {}
     for span in facts.controls:
         lines.setdefault(document.position(span.start).line, []).append(span)
+    if facts.has_lone_returns:
+        yield RULE.at(
+            facts.first_line,
+            "every line ends with a lone U+000D (CARRIAGE RETURN): for git and most tools this is one line",
+            help="save it with LF as the end of each line: `tr '\\r' '\\n'`, or the setting of your editor",
+        )
     for spans in lines.values():
         char = ord(spans[0].of(document.text))
         others = len(spans) - 1

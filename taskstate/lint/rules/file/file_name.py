@@ -4,8 +4,8 @@
 
 A state file is called `task-<id>-state.md`, and its front matter has the same id as `task_id`; case does not matter. An
 id has at most 64 letters and digits, with single `.`, `_` or `-` between them, and does not begin with `task-`. The
-name of a handoff document says its phase, as its front matter does. A file among the state files whose name is only
-close to that (`task-101.md`, `Task-101-State.md`), or that has a `task_id`, is found, too.
+name of a handoff document says its phase and its time (`created_at`), as its front matter does. A file among the state
+files whose name is only close to that (`task-101.md`, `Task-101-State.md`), or that has a `task_id`, is found, too.
 
 ## Why
 
@@ -47,7 +47,7 @@ RULE = Rule.of("TS008", __name__, "the file name and `task_id` differ, or the na
 
 
 def check(facts: Facts) -> Diagnostics:
-    """Yield a finding at the first line for a malformed name, or at a `task_id` or `phase` that differs from it."""
+    """Yield a finding at the first line for a malformed name, or at each value that differs from it."""
     if facts.file_type == "near":
         yield from _near(facts)
         return
@@ -60,8 +60,8 @@ def check(facts: Facts) -> Diagnostics:
         return
     for key in facts.misnamed_keys:
         node = facts.front_matter.get(key) if facts.front_matter else None
-        if key == "phase":
-            yield _phase(facts)
+        if key != "task_id":
+            yield _of_handoff(facts, key)
         elif node:
             place = "lies in the folder of" if facts.file_type == "handoff" else "is by its name that of"
             message = f"the file {place} task {facts.task_id}, and its task_id is {node.text!r}"
@@ -88,10 +88,11 @@ def _help(document: Document, facts: Facts, told: str) -> str:
     return f"rename the file to `task-{told}-state.md`; where that is another file, {write}, and change the title line"
 
 
-def _phase(facts: Facts) -> Diagnostic:
-    """Return the finding about a handoff document that is of another phase than its name says."""
+def _of_handoff(facts: Facts, key: str) -> Diagnostic:
+    """Return the finding about a handoff document that is of another phase or time than its name says."""
+    named = names.phase_in(facts.name) if key == "phase" else f'"{names.time_in(facts.name)}"'
     return RULE.at(
-        facts.value_span("phase"),
-        f"the file is called {facts.name!r}, and its phase is {facts.values['phase']!r}",
-        help=f"write `phase: {names.phase_in(facts.name)}`; if the name is wrong, rename the file",
+        facts.value_span(key),
+        f"the file is called {facts.name!r}, and its {key} is {facts.values[key]!r}",
+        help=f"write `{key}: {named}`; if the name is wrong, rename the file",
     )

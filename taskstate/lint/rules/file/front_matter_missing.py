@@ -73,6 +73,8 @@ def _help(document: Document, facts: Facts) -> str:
 
     from taskstate.model.older_sections import is_older, keys_without_front_matter
 
+    if facts.file_type == "state" and any(then.front_matter for then in facts.past or ()):
+        return facts.queries.damage() or "`taskstate doctor --fix` brings its last good text back"
     if facts.file_type != "state":
         return "`taskstate rule TS002` shows the least that must stand there"
     if is_older(document):

@@ -4,7 +4,7 @@
 
 The block between the `---` lines cannot be read: it is not valid YAML, has a duplicate key or a tag such as
 `!!python/object`, has more than 100 anchors or aliases, or is nested more than 50 levels deep. A value that begins with
-`#` is reported too: YAML reads it as a comment, and the key has no value.
+`#` is reported too: YAML reads it as a comment, and the key has no value. So is a block that stands there twice.
 
 ## Why
 
@@ -39,11 +39,12 @@ missing quote at the end of a value.
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import WHOLE, Diagnostic, Diagnostics, Fix, Rule
+from taskstate.lint.facts.wording import first_line_of
+from taskstate.syntax.edits import Edit
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from taskstate.lint.facts.file_facts import Facts
-    from taskstate.syntax.edits import Edit
     from taskstate.syntax.spans import Span
 
 RULE = Rule.of("TS003", __name__, "the front matter is not valid YAML", fixable=True, reads=WHOLE)
@@ -60,6 +61,7 @@ _HELP = {
     "quote-unclosed": "close the quote at the end of the value",
     "bracket-unclosed": "close the bracket at the end of the value",
     "equals-sign": "write `key: value`",
+    "second": "delete it, with the marks around it, once the first one says what holds",
     "remark": "begin it with `#`, or delete it",
     "list-item": "put it, indented by two blanks, below the key that it belongs to, or delete it",
     "not-an-entry": "write it as `key: value`; begin it with `#` if it is a remark; or delete it",
@@ -80,6 +82,13 @@ def check(facts: Facts) -> Diagnostics:
             yield _finding(problem.span, problem.message, kind, _within_lines(document.text, problem.fix))
     for fault in facts.commented_values:
         yield _finding(fault.span, fault.message, fault.kind, _within_lines(document.text, fault.fix))
+    second = facts.second_front_matter
+    if second:
+        first = document.front_matter.span
+        is_same = first is not None and first.of(document.text).strip() == second.of(document.text).strip()
+        fix = (Edit(*second, ""),) if is_same else ()
+        place = first_line_of(document, second)
+        yield _finding(place, "the front matter stands here a second time: only the first is read", "second", fix)
 
 
 def _within_lines(text: str, fix: tuple[Edit, ...]) -> tuple[Edit, ...]:

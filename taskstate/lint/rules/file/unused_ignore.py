@@ -7,7 +7,9 @@ the findings of the named rules on the line below it, or in the whole code fence
 so down to `ignore-end`, and `ignore-file` in the whole file. This one names a rule that finds nothing there, a rule
 that does not exist, or no rule at all; or it is no directive, although it looks like one: it stands behind other text,
 it is written differently, or its range has no begin or no end. Rules that are not checked in this run (because they are
-not selected, or need git, say) are not counted.
+not selected, or need git, say) are not counted. Rules that guard what was committed (TS012, TS305, TS307, TS405, TS407,
+TS606, TS607), and those of faults that make a part unreadable (TS002 to TS005, TS007, TS009), can be silenced in the
+configuration, and by no directive in the file that they guard.
 
 ## Why
 
@@ -32,6 +34,7 @@ from __future__ import annotations
 from taskstate.lint.diagnostics import Fix, Rule
 from taskstate.lint.facts.outline import headings, verified_edits
 from taskstate.lint.facts.wording import shown
+from taskstate.lint.suppressions import GUARDS
 from taskstate.syntax.edits import Edit
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
@@ -46,6 +49,7 @@ if TYPE_CHECKING:
 RULE = Rule.of("TS010", __name__, "a directive silences nothing", severity="warning", fixable=True)
 
 _HELP = "take it away, or put it directly above the fault it is for"
+_OF_A_GUARD = "take it away; only the configuration switches that off"
 _MAX_TRIED = 10
 
 
@@ -74,7 +78,7 @@ def findings(document: Document, unused: Sequence[Unused]) -> Diagnostics:
         yield RULE.at(
             each.directive.span,
             _message(each),
-            help=each.directive.cure or _HELP,
+            help=each.directive.cure or (_OF_A_GUARD if GUARDS & {*each.idle} else _HELP),
             fix=Fix(edits=fix) if fix else None,
         )
 
@@ -86,6 +90,9 @@ def _message(unused: Unused) -> str:
         return "this directive names no rule"
     if unused.unknown:
         return f"there is no rule {' or '.join(shown(code) for code in unused.unknown)} to silence"
+    guards = [code for code in unused.idle if code in GUARDS]
+    if guards:
+        return f"no directive silences {' and '.join(guards)}: a file cannot switch off what guards its history"
     return f"nothing here is silenced by ignoring {' and '.join(unused.idle)}"
 
 

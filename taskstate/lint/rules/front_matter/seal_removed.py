@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 RULE = Rule.of("TS607", __name__, "a seal that was committed is gone", reads=FRONT_MATTER)
 
+_VERSION_SEAL = "version_seal"  # of permanent tasks
 _CURES = {
     "audit": '`taskstate doctor --reseal {} --note "why it is right"`',
     "context": "`taskstate context init {}`, which seals it anew",
@@ -47,7 +48,8 @@ _CURES = {
 
 
 def check(facts: Facts) -> Diagnostics:
-    """Yield a finding for each of the two seals that is gone, at its block or at the first line."""
+    """Yield a finding for each seal that is gone, at its block or at the first line."""
+    yield from _version_seal(facts)
     faulty = {fault.path[0] for fault in facts.front_matter_faults if fault.path}
     # Where the seal of the blocks is there, TS606 tells that one of them was taken out.
     past = comparable(facts) if facts.front_matter and not facts.blocks.edited else ()
@@ -60,6 +62,16 @@ def check(facts: Facts) -> Diagnostics:
             f"`{block}.seal`, which was committed, is gone{'' if is_there else ' with its block'}",
             help=f"take `{block}` back as it was committed, or accept the file with {cure.format(facts.shown_id)}",
         )
+
+
+def _version_seal(facts: Facts) -> Diagnostics:
+    """Yield a finding where what seals the version of a permanent task is gone."""
+    past = comparable(facts) if facts.is_permanent and facts.front_matter else ()
+    seals = [seal for then in past if (seal := then.values.get(_VERSION_SEAL))]
+    if seals and _VERSION_SEAL not in facts.document.front_matter:
+        at = facts.value_span("version") if "version" in facts.values else facts.first_line
+        message = f"`{_VERSION_SEAL}`, which was committed, is gone: no edit of the sections would be seen"
+        yield RULE.at(at, message, help=f'write `{_VERSION_SEAL}: "{seals[0]}"` again')
 
 
 def _has_seal(facts: Facts, block: str) -> bool:

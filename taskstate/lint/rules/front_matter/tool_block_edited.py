@@ -33,7 +33,9 @@ $ taskstate doctor --reseal 101 --note "merged by hand, compared with both sides
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Rule
+from taskstate.lint.facts.wording import first_change, shown_by
 from taskstate.model.canonical_json import SEALED_KEYS
+from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -47,37 +49,55 @@ RULE = Rule.of(
 )
 
 
+_EVENTS = ("audit", "events")
+
+
 def check(facts: Facts) -> Diagnostics:
-    """Yield at most one finding, at the seal."""
+    """Yield at most one finding, where an earlier version shows what changed, or at the seal."""
     if any(fault.path and fault.path[0] in {*SEALED_KEYS, "audit"} for fault in facts.front_matter_faults):
         return
     if facts.blocks.edited:
+        sealed = _sealed(facts)
+        edited = _edited(facts, sealed)
         yield RULE.at(
-            facts.value_span("audit", "seal"),
-            f"{_subject(facts)} was changed by hand, or taken out: `audit.seal` does not agree with it",
-            help=f"take the change back{_shown_by(facts)}, or accept it with "
+            _place(facts, sealed, edited) if sealed and edited else facts.value_span("audit", "seal"),
+            f"{_subject(edited)} was changed by hand, or taken out: `audit.seal` does not agree with it",
+            help=f"take the change back{shown_by(facts.queries)}, or accept it with "
             f'`taskstate doctor --reseal {facts.shown_id} --note "why it is right"`',
         )
 
 
-def _shown_by(facts: Facts) -> str:
-    import shlex
-
-    revision, _, path = (facts.queries.earlier_names() or ("",))[0].partition(":")
-    return f" (`git diff {shlex.quote(revision)} -- {shlex.quote(path)}` shows it)" if revision else ""
-
-
-def _subject(facts: Facts) -> str:
-    """Return in words which block was edited: known where an earlier version has the same seal."""
+def _sealed(facts: Facts) -> Facts | None:
+    """Return an earlier version that has the same seal."""
     seal = facts.blocks.audit.values.get("seal")
-    sealed = next((then for then in facts.past or () if then.blocks.audit.values.get("seal") == seal), None)
-    if sealed:
-        edited = [f"`{key}`" for key in SEALED_KEYS if facts.values.get(key) != sealed.values.get(key)]
-        if facts.blocks.audit.values.get("events") != sealed.blocks.audit.values.get("events"):
-            edited.append("`audit.events`")
-    else:
-        edited = [f"`{key}`" for key in SEALED_KEYS if key in facts.values]
-        edited += ["`audit.events`"] if "events" in facts.blocks.audit.values else []
-    if len(edited) == 1:
-        return edited[0]
-    return f"one of {', '.join(edited)}" if edited else "a block that only the tool writes"
+    return next((then for then in facts.past or () if then.blocks.audit.values.get("seal") == seal), None)
+
+
+def _edited(facts: Facts, sealed: Facts | None) -> list[tuple[str, ...]]:
+    """Return the paths of the blocks that were edited: those that may have been, where no earlier version shows it."""
+    events = facts.blocks.audit.values.get("events")
+    if sealed is None:
+        present: list[tuple[str, ...]] = [(key,) for key in SEALED_KEYS if key in facts.values]
+        return [*present, _EVENTS] if "events" in facts.blocks.audit.values else present
+    edited: list[tuple[str, ...]] = [(key,) for key in SEALED_KEYS if facts.values.get(key) != sealed.values.get(key)]
+    return [*edited, _EVENTS] if events != sealed.blocks.audit.values.get("events") else edited
+
+
+def _place(facts: Facts, sealed: Facts, edited: list[tuple[str, ...]]) -> Span:
+    """Return the first line that differs in a block, or the key behind the place of one that was taken out."""
+    path = next((each for each in edited if facts.front_matter and facts.front_matter.get(*each)), None)
+    entry, then = (facts.entry(path), sealed.entry(path)) if path else (None, None)
+    if entry and then:
+        spans = [Span(each.key.span.start, each.value.span.end) for each in (entry, then)]
+        return first_change(facts.document, spans[0], spans[1].of(sealed.document.text))
+    keys = [*sealed.typed]
+    behind = [key for key in keys[keys.index(edited[0][0]) + 1 :] if key in facts.typed] if edited[0][0] in keys else []
+    entry = entry or facts.entry((behind[0],) if behind else ("audit", "seal"))
+    return entry.key.span if entry else facts.first_line
+
+
+def _subject(edited: list[tuple[str, ...]]) -> str:
+    names = [f"`{'.'.join(each)}`" for each in edited]
+    if len(names) == 1:
+        return names[0]
+    return f"one of {', '.join(names)}" if names else "a block that only the tool writes"

@@ -9,6 +9,9 @@ File:`, `- Location:` and `- Goal state:`. In a document of another tool, withou
 together are one warning; in the folder of a task's open handoffs they are an error. A complete one there needs no front
 matter: it is an open handoff by its name and place.
 
+In ours two more are warnings: while it is open, a title line that is not `# Phase <P> Handoff - <time>` with the phase
+and the time of the document; and a section that is none of the six.
+
 ## Why
 
 A successor reads this page and nothing else. What is missing there it looks for in the history, which costs the context
@@ -41,12 +44,16 @@ None.
 
 from __future__ import annotations
 
-from taskstate.handoff.document import LABELS, MAY_BE_NONE, STATE
-from taskstate.lint.diagnostics import WHOLE, Diagnostics, Rule
+import re
+
+from taskstate.handoff.document import LABELS, MAY_BE_NONE, OPEN, STATE
+from taskstate.lint.diagnostics import WARNING, WHOLE, Diagnostics, Rule
 from taskstate.lint.facts.handoffs import handoff_facts
+from taskstate.lint.facts.moments import is_exact
 from taskstate.lint.facts.outline import SECTION, body_start
 from taskstate.lint.facts.wording import line_of, shown
 from taskstate.messages import quoted
+from taskstate.model.document_kinds import HANDOFF, built_in
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
 
@@ -57,6 +64,9 @@ if TYPE_CHECKING:
     from taskstate.syntax.document import Section
 
 RULE = Rule.of("TS801", __name__, "a handoff section is missing, empty or out of order", reads=WHOLE)
+
+
+_TITLE = r"(?i)phase\s+(?P<phase>\S+)\s+handoff(?:\W+(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)|\W.*)?"
 
 
 def check(facts: Facts) -> Diagnostics:
@@ -75,6 +85,7 @@ def check(facts: Facts) -> Diagnostics:
         for spec in handoff.outline.absent:
             yield from handoff.at(RULE, _span(handoff, spec), _absent(handoff, spec), help=_help(handoff, spec))
         yield from _misplaced(handoff)
+        yield from (each._replace(severity=WARNING) for each in (*_title(handoff, facts), *_unknown(handoff)))
     elif handoff.outline.absent:
         names = ", ".join(spec.name for spec in handoff.outline.absent)
         span = document.sections[0].heading if document.sections else facts.first_line
@@ -119,6 +130,28 @@ def _misplaced(handoff: HandoffFacts) -> Diagnostics:
         position = f"before {shown(behind.title)}" if behind else f"behind {shown(before.title)}" if before else "first"
         message = f"the section {placed.spec.heading!r} is out of order"
         yield from handoff.at(RULE, placed.section.heading, message, help=f"move it {position}")
+
+
+def _title(handoff: HandoffFacts, facts: Facts) -> Diagnostics:
+    """Yield a finding where no title line says the phase and the time of the document."""
+    phase, time = facts.values.get("phase"), facts.values.get("created_at")
+    if phase is None or not is_exact(time) or facts.misnamed_keys or facts.values.get("status") != OPEN:
+        return
+    title = next((each for each in facts.document.sections if each.level < SECTION), None)
+    match = re.fullmatch(_TITLE, title.title.strip()) if title else None
+    if match is None or match["phase"].casefold() != str(phase).casefold() or match["time"] not in {None, time}:
+        span = title.heading if title else Span(body_start(facts.document), body_start(facts.document))
+        line = built_in(HANDOFF).title_line(task_id=str(phase), title=str(time))
+        message = "the title line does not say the phase and the time" if title else "the title line is missing"
+        yield from handoff.at(RULE, span, message, help=f"write `{line}`")
+
+
+def _unknown(handoff: HandoffFacts) -> Diagnostics:
+    """Yield a finding for each section that handoffs do not have, and that is not meant as one of theirs."""
+    meant = {each.span.start for each in handoff.outline.near.values()}
+    for section in (each for each in handoff.outline.undeclared if each.span.start not in meant):
+        message = f"{shown(section.title)} is no section of a handoff: nobody looks for it"
+        yield from handoff.at(RULE, section.heading, message, help="put it under one of the six")
 
 
 def _incomplete(handoff: HandoffFacts) -> Diagnostics:

@@ -3,9 +3,10 @@
 ## What
 
 The JSON of the Codebase Impact Map, in its fence or in the file `task-<id>-impact-map.json`, lacks a key, has one that
-the format does not know, or a value of the wrong type; two modules, interfaces or ripple paths have one id; or a
-module depends on itself through a circle that is not allowed. Keys that begin with `x-` are free. Where the section
-refers to the file, a file that is missing, or that does not have the SHA-256 in the section, is a finding too.
+the format does not know, or a value of the wrong type; two modules, interfaces or ripple paths have one id; or a module
+depends on itself through a circle that is not allowed. Keys that begin with `x-` are free. A glob that is new and
+matches no file is a warning, unless its module is `planned`. Where the section refers to the file, a file that is
+missing, or that does not have the SHA-256 in the section, is a finding too.
 
 ## Why
 
@@ -34,7 +35,7 @@ $ taskstate permanent update --section "Codebase Impact Map" --from .taskstate/t
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostics, Rule
+from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
 from taskstate.lint.facts.wording import cut, first_line_of, put_back, shown
 from taskstate.messages import quoted
 from taskstate.model.impact_graph import circles
@@ -60,7 +61,22 @@ def check(facts: Facts) -> Diagnostics:
         yield from value.schema_findings(facts.document, RULE)
         yield from _repeated_ids(value)
         yield from _circles(value)
+        yield from _unmatched(value, facts)
+    yield from _without_fence(facts)
     yield from _faults_of_link(facts)
+
+
+def _without_fence(facts: Facts) -> Diagnostics:
+    """Yield a finding where the section has a map that is in no fence, or in one that is not marked as JSON."""
+    stored = stored_in(facts.state) if facts.is_permanent else None
+    section = facts.state.section(IMPACT_MAP)
+    if stored is None or section is None or stored.text is not None or stored.sha256 is not None:
+        return
+    text, fences = facts.document.text, facts.document.blocks_in(section.own, "fence")
+    if f'"{MODULES}"' in section.own.of(text):
+        place = first_line_of(facts.document, fences[0].span) if fences else section.heading
+        help_ = "write `json` behind its marks" if fences else "write ```json above it, and ``` below it"
+        yield RULE.at(place, "the map is not in a fence marked as `json`", help=help_)
 
 
 def _ids(value: JsonValue, name: str) -> Iterator[Node]:
@@ -92,6 +108,20 @@ def _circles(value: JsonValue) -> Diagnostics:
             f"the module {shown(circle[0])} depends on itself: {cut(' -> '.join(circle))}",
             help='take a dependency out, or write `"circle_allowed": true` where it is meant',
         )
+
+
+def _unmatched(value: JsonValue, facts: Facts) -> Diagnostics:
+    """Yield a warning for each glob that covers no file, and that no compared revision of the document has."""
+    past = facts.past or ()
+    modules = value.root.get(MODULES) if past and value.is_sound(MODULES) else None
+    for module in modules.items if modules else ():
+        planned, paths = module.get("planned"), module.get("paths")
+        for glob in paths.items if paths and not (planned and planned.value()) else ():
+            is_new = not any(glob.text in then.document.text for then in past)
+            if is_new and facts.queries.matches(glob.text) is False:
+                message = f"no file matches {shown(glob.text)}"
+                help_ = 'correct it, or write `"planned": true` where the module is still to come'
+                yield RULE.at(glob.span, message, help=help_, severity=WARNING)
 
 
 class _Link(NamedTuple):

@@ -4,9 +4,9 @@
 
 The Change Log of a permanent task has one line for each version, newest first, without gaps, and the newest is the
 `version` of the front matter. Findings are: a line that is no version, a version that is missing, one that is there
-twice or in the wrong place, a `version` that the Change Log does not have. The newest 50 lines stay in the document,
-and older ones are in the archive file; the line that begins a document, with `all` as its sections, may have any
-number.
+twice, in the wrong place or reworded since the compared revision, a `version` that the Change Log does not have. The
+newest 50 lines stay in the document, and older ones are in the archive file; the line that begins a document, with
+`all` as its sections, may have any number.
 
 ## Why
 
@@ -35,10 +35,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 from taskstate.lint.diagnostics import Diagnostics, Rule
+from taskstate.lint.facts.wording import shown
 from taskstate.model.archive_format import rolled_items
 from taskstate.model.permanent import (
     ALL_SECTIONS,
     CHANGE_LOG,
+    change_log,
     content_of,
     read_version_line,
     shown_version,
@@ -77,6 +79,7 @@ def check(facts: Facts) -> Diagnostics:
         return  # it may be that of the version that is missing
     sound = [_Line(version, span) for version, span in lines if version]
     yield from _gaps(sound)
+    yield from _reworded(sound, facts)
     yield from _difference(sound, section.heading, facts)
     yield from _missing_end(sound, facts)
 
@@ -105,6 +108,18 @@ def _gaps(lines: list[_Line]) -> Diagnostics:
             message = f"{gone} {'is' if ' ' not in gone else 'are'} missing above v{number}"
             help_ = _take_back(expected)
         yield RULE.at(line.span, message, help=help_)
+
+
+def _reworded(lines: list[_Line], facts: Facts) -> Diagnostics:
+    """Yield a finding for each line that says something else than it did when it was committed."""
+    committed: dict[int, list[str]] = {}
+    for version in (each for then in facts.past or () for each in change_log(then.state)):
+        committed.setdefault(version.number, []).append(version.line)
+    for version, span in lines:
+        then = committed.get(version.number, [version.line])
+        if version.line not in then:
+            message = f"the line of v{version.number} was reworded; committed was {shown(then[0])}"
+            yield RULE.at(span, message, help=f"write `{then[0]}` again")
 
 
 def _difference(lines: list[_Line], heading: Span, facts: Facts) -> Diagnostics:

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.session_history import comparable
+from taskstate.lint.facts.wording import first_change
 from taskstate.model.permanent import CONTENT, VERSION_SEAL, changed_sections, edited_sections, version_of
 from taskstate.typed import TYPE_CHECKING
 
@@ -53,9 +54,14 @@ def check(facts: Facts) -> Diagnostics:
         help_ = f"write `version: {highest}` again, with its line in the Change Log: `git diff` shows what is gone"
         yield RULE.at(facts.value_span("version"), message, help=help_)
         return
-    for name in _changed(facts.state, [each for each in past if version_of(each) == version]):
+    same = [each for each in past if version_of(each) == version]
+    for name in _changed(facts.state, same):
         section = facts.state.section(name)
         span = section.heading if section else facts.value_span("version")
+        then = next((each for each in same if each.section(name) and name in changed_sections(each, facts.state)), None)
+        before = then.section(name) if then else None
+        if section and then and before and section.body.of(facts.document.text).strip():
+            span = first_change(facts.document, section.body, before.body.of(then.document.text))
         yield RULE.at(span, f"{name}: edited, and the version is still {version}", help=_HELP)
 
 

@@ -28,6 +28,8 @@ meant for the author of a section is still there long after the section was writ
 ### Session 7 - 2026-01-31 12:00
 ```
 
+A session's number that begins with 0, and a time with seconds, are told, too, and left to you.
+
 `taskstate lint --fix` and `taskstate fmt` write the canonical form.
 """
 
@@ -54,3 +56,16 @@ def check(facts: Facts) -> Diagnostics:
             help=f"write `{cut(part.heading)}`",
             fix=Fix(edits=(Edit(*heading, part.heading),)),
         )
+    if not facts.loosely_headed:
+        return
+    from taskstate.lint.facts.session_history import newly_headed
+
+    mended = {part.section.heading for part in facts.unusual_headings}
+    for session in newly_headed(facts, facts.loosely_headed):
+        heading = session.section.heading
+        if heading not in mended:
+            yield RULE.at(
+                heading,
+                f"the heading {shown(heading.of(facts.document.text))} is not in its form",
+                help=f"write `### Session {session.number} - {session.time or 'YYYY-MM-DD HH:MM'}`",
+            )

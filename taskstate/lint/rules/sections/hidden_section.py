@@ -77,6 +77,10 @@ def _help(document: Document, hidden: Hidden, name: str) -> str:
         text = hidden.block.span.of(document.text)
         if "-->" not in text:
             return "the comment never closes: write `-->` in the line where it ends"
+    if hidden.block and hidden.block.kind == "fence":
+        marks = hidden.block.span.of(document.text).lstrip()
+        marks = marks[: len(marks) - len(marks.lstrip(marks[0]))]
+        return f"close the fence: write {marks} in a line above `{'#' * hidden.level} {name}`"
     return f"let `{'#' * hidden.level} {name}` begin at the left margin, outside of it"
 
 

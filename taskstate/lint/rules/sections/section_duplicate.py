@@ -3,7 +3,8 @@
 ## What
 
 Two headings of level 2 name the same section of the kind: they have the same title, whatever their numbers, case or
-remarks in brackets. The finding is at the second one.
+remarks in brackets; or two of level 3 name the same part of one, such as Task Description. The finding is at the second
+one.
 
 ## Why
 
@@ -42,6 +43,10 @@ RULE = Rule.of("TS203", __name__, "the same section stands twice")
 
 def check(facts: Facts) -> Diagnostics:
     """Yield a finding for a section whose title an earlier one has; of several, as of a doubled text, only one."""
+    for part, again, first_part in facts.repeated_parts:
+        line = line_of(facts.document, first_part.span)
+        help_ = f"only the one in line {line} is read: move what is worth keeping there, and delete this heading"
+        yield RULE.at(again.heading, f"{part.name!r} stands here again", help=help_)
     repeated = facts.outline.repeated
     if len(repeated) > 1:
         yield RULE.at(

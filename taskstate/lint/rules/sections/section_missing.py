@@ -59,6 +59,7 @@ if TYPE_CHECKING:
 RULE = Rule.of("TS201", __name__, "a required section is absent", fixable=True)
 
 EMPTY_FENCES = {"checklist": ("```json", "{", '  "features": [],', '  "overall_progress": "0%"', "}", "```")}
+_LET_GO = ", `taskstate doctor --let-go"  # of no use here: the section would still be missing
 SEALED = "Static Context"  # `context.seal` is a hash of its text, so no fix may change it
 
 
@@ -82,7 +83,7 @@ def check(facts: Facts) -> Diagnostics:
         yield RULE.at(
             _span(document, before, behind),
             f"the section {spec.heading!r} is missing",
-            help=held or f"add `{spec.heading}` {position}",
+            help=held.partition(_LET_GO)[0] or f"add `{spec.heading}` {position}",
             fix=None if held else _fix(document, facts, spec),
         )
 

@@ -4,7 +4,8 @@
 
 A heading of level 2 is none of the sections that the kind of task (`kind` in the front matter) declares: an ordinary
 task has Static Context, Chain Inputs, Feature Checklist, Progress Log, Git History, Chain Output and Notes. A heading
-that TS201, TS208 or TS209 take for a missing one is not reported here.
+of a part, such as `## Summary`, is an error: it ends the section that it belongs to. One that TS201, TS208 or TS209
+take for a missing one is not reported here.
 
 ## Why
 
@@ -39,8 +40,9 @@ Where the section is meant to be there, silence the finding in the line above it
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
+from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostics, Rule
 from taskstate.lint.facts.wording import shown
+from taskstate.syntax.spans import is_within
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -52,10 +54,16 @@ RULE = Rule.of("TS204", __name__, "a section that the kind does not declare", se
 
 def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each unknown section heading, but for those that TS208 asks about."""
-    unknown = [section for section in facts.outline.undeclared if not _is_front_matter(facts.document, section)]
+    second = [facts.second_front_matter] if facts.second_front_matter else []
+    undeclared = (each for each in facts.outline.undeclared if not is_within(second, each.span.start))
+    unknown = [section for section in undeclared if not _is_front_matter(facts.document, section)]
     asked = {each.near.span.start for each in facts.outline.unfilled if each.near} if unknown else set()
     for section in unknown:
-        if section.span.start not in asked:
+        owner = next((each for each in facts.kind.sections if each.subsection(section.title)), None)
+        if owner and not facts.outline.doubt and section.span.start not in asked:
+            message = f"{shown(section.title)} stands as a section, and is a part of {owner.name!r}"
+            yield RULE.at(section.heading, message, help=f"write `### {section.title}`", severity=ERROR)
+        elif section.span.start not in asked:
             yield RULE.at(
                 section.heading,
                 f"{shown(section.title)} is no section that the kind `{facts.kind.name}` declares",

@@ -10,7 +10,9 @@ sessions that no summary names, an entry was changed or deleted by hand, or `arc
 has now is reported too, whatever its number. In the archive file its title must name the task that the file is of.
 
 What is wrong is said once, in the file that is wrong. In the archive file there is a finding for each entry that does
-not match its hash, that is named but missing, or that is outside of every batch. The others are in the state file.
+not match its hash, that is named but missing, or that is outside of every batch; for closing lines that are gone or
+damaged; and for a batch of which the compared revision had another summary, or other closing lines. The others are in
+the state file.
 
 ## Why
 
@@ -48,11 +50,13 @@ from taskstate.archive.integrity import (
     not_summarised,
     runs_of,
 )
-from taskstate.lint.diagnostics import Diagnostics, Rule
+from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Rule
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.model import names
 from taskstate.model.archive_format import content_hash
 from taskstate.model.derived_values import COUNTS
+from taskstate.model.progress_log import session_number
+from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
 
@@ -64,8 +68,10 @@ if TYPE_CHECKING:
 
 RULE = Rule.of("TS407", __name__, "the state file and its archive disagree, or the archive disagrees with itself")
 
+_ARCHIVED = 2  # the level of an archived session's heading
 _PATH, _FOLDER = "archive_path", "archives"
 _LOG = "Progress Log"
+_LINK = r"\]\(([^()\s]+)\)"
 _TITLE = r"(?i)task #(\S+) archive\b"
 
 
@@ -76,17 +82,39 @@ def check(facts: Facts) -> Diagnostics:
         return
     if facts.file_type == "archive":
         yield from _title(document, facts)
-        for fault in ArchiveContents(document.text).faults:
+        wrong_level = _wrong_level(document)
+        if wrong_level:
+            yield wrong_level
+            return
+        archive = ArchiveContents(document.text)
+        edited = (fault for then in facts.past or () for fault in archive.edited(ArchiveContents(then.document.text)))
+        for fault in (*archive.findings, *edited):
             yield RULE.at(
                 first_line_of(document, Span(fault.at, len(document.text))), fault.message, help=_take_back(facts)
             )
     elif facts.unreadable_body is None and facts.kind.section(_LOG):
         yield from _path(facts)
+        yield from _link(facts)
         archives = facts.queries.archive()
         if archives:
             yield from _archive(facts, ArchiveContents(archives[0].text))
         elif archives is not None:
             yield from _missing(facts)
+
+
+def _wrong_level(document: Document) -> Diagnostic | None:
+    """Return the finding for the one heading whose level is all that is wrong in an archive."""
+    if not ArchiveContents(document.text).faults:
+        return None
+    for section in document.sections:
+        number = session_number(section.title)
+        edits = (Edit(*section.heading, f"## {section.title}"),)
+        if number and section.level != _ARCHIVED and not ArchiveContents(apply(document.text, edits)).faults:
+            message = (
+                f"the heading of session {number} has level {section.level}, and so is none of an archived session"
+            )
+            return RULE.at(first_line_of(document, section.heading), message, help=f"write `{edits[0].new}`")
+    return None
 
 
 def _span(facts: Facts) -> Span:
@@ -166,6 +194,16 @@ def _is_denied(facts: Facts) -> bool:
     if facts.summary is None or facts.values.get(_PATH, "") is not None:
         return False
     return bool(facts.queries.archive())
+
+
+def _link(facts: Facts) -> Diagnostics:
+    """Yield a finding where the summary links to the archive of another task."""
+    summary, text = facts.summary, facts.document.text
+    for match in re.compile(_LINK).finditer(text, *summary.span) if summary else ():
+        own = names.own_file(match[1])
+        if own and own.type == "archive" and (own.id or "").casefold() != (facts.task_id or "").casefold():
+            message = f"the summary links to {shown(match[1])}, and the archive of this task is {_file(facts)}"
+            yield RULE.at(Span(*match.span(1)), message, help=f"link to `../{_file(facts)}`")
 
 
 def _title(document: Document, facts: Facts) -> Diagnostics:

@@ -2,7 +2,8 @@
 
 ## What
 
-The list of Git History, or the **Commits:** of a session, names a commit that git does not find. An id has 4 to 64
+The list of Git History, the **Commits:** of a session, or the `evidence` of a feature names a commit that git does not
+find; evidence counts only where the compared revision does not name it. An id has 4 to 64
 hexadecimal digits in backticks; without backticks it has at least 7, with both letters and digits, so that no ordinary
 word or date is taken for one. In Git History it is at the beginning of an item. A commit that is named several times
 gives one finding. A shallow clone, which has only the newest commits, is not checked.
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.syntax.document import Document
+    from taskstate.syntax.nodes import Node
 
 RULE = Rule.of("TS410", __name__, "a commit is named that this repository does not have", severity=WARNING)
 
@@ -57,12 +59,15 @@ _COMMIT = (
     r"`(?P<quoted>[0-9a-fA-F]{4,64})`"
     r"|(?<![0-9A-Za-z_`./#-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])(?P<bare>[0-9a-f]{7,64})(?![0-9A-Za-z_`/-])"
 )
+_COMMIT_KEY = '"commit"'
 _HISTORY, _LABEL = "Git History", rf"(?i){COMMITS.field}\s*:"
 
 
 def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each commit that the repository lacks, at the first place that names it."""
     named: dict[str, Span] = {}
+    for node in _evidence(facts):
+        named.setdefault(node.text, node.span)
     for commit in _named(facts.document, facts):
         commit_id = commit["quoted"] or commit["bare"]
         named.setdefault(commit_id.lower(), Span(*commit.span("quoted" if commit["quoted"] else "bare")))
@@ -73,6 +78,16 @@ def check(facts: Facts) -> Diagnostics:
             f"the repository has no commit {commit_id}",
             help="correct the id: `git log --oneline` shows those that there are",
         )
+
+
+def _evidence(facts: Facts) -> Iterator[Node]:
+    """Yield the commits that are the evidence of features, but for those that a compared revision names so."""
+    if facts.checklist is None or _COMMIT_KEY not in facts.document.text:
+        return
+    for feature in facts.sound_features("evidence"):
+        node = feature.node.get("evidence", "commit")
+        if node and not any(node.text in then.document.text for then in facts.past or ()):
+            yield node
 
 
 def _named(document: Document, facts: Facts) -> Iterator[re.Match[str]]:

@@ -2,9 +2,9 @@
 
 ## What
 
-The task's `status` is `in_progress`, and its newest session has nothing under **Next steps:** but `None`, `-`, `n/a` or
-the like. A missing or empty field is reported by TS404. Not checked is a Progress Log with an unknown heading (TS401),
-since that may be the newest session.
+The task's `status` is `in_progress`, and its newest session has nothing under **Next steps:** but `None`, `-`, `TODO`
+or the like. A missing or empty field is reported by TS404. Not checked is a Progress Log with an unknown heading
+(TS401), since that may be the newest session.
 
 ## Why
 

@@ -5,8 +5,8 @@
 Under Progress Log the headings of level 3 are `### Session <number> - <YYYY-MM-DD HH:MM>` and, at most once, `###
 Archived Summary (Sessions 1-7)`. Here there is another one: without the word Session, without a number, with one
 that is not whole or has more than nine digits, or a second summary. Other dashes, `#3` and a remark behind the time
-are allowed. A line that is only meant as the heading of a session is reported too, such as `###Session 4 - 2026-01-31
-15:30` or one in bold.
+are allowed. A line that is only meant as the heading of a session is reported too: `###Session 4 - 2026-01-31 15:30`,
+one in bold, and, with what the session did below it, one in a quote, a list or a comment, indented, or the words alone.
 
 ## Why
 
@@ -41,6 +41,8 @@ such. Text under a wrong heading is not checked further.
 
 from __future__ import annotations
 
+import re
+
 from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Fix, Rule
 from taskstate.lint.facts.wording import shown
 from taskstate.model.progress_log import is_summary
@@ -57,6 +59,7 @@ RULE = Rule.of(
     "TS401", __name__, "a level-3 heading of the Progress Log is neither a session nor the summary", fixable=True
 )
 
+_DATE = r"\d{4}-\d{2}-\d{2}"
 _SESSION = r"(?i)\W*sessions?\b"
 
 
@@ -66,11 +69,12 @@ def check(facts: Facts) -> Diagnostics:
         yield _finding(section.heading, section.title, spec)
     for line in facts.session_lines:
         said = shown(line.span.of(facts.document.text))
+        is_dated = re.search(_DATE, line.title) is not None
         yield RULE.at(
             line.span,
             f"{said} is no heading for Markdown: this session is a part of the one above",
-            help=f"write `### {line.title}`; `--fix` does",
-            fix=Fix(edits=(Edit(*line.span, f"### {line.title}"),)),
+            help=f"write `### {line.title}`; `--fix` does" if is_dated else f"write `### {line.title} - <time>`",
+            fix=Fix(edits=(Edit(*line.span, f"### {line.title}"),)) if is_dated else None,
         )
 
 

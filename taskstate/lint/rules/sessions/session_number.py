@@ -4,8 +4,9 @@
 
 The sessions of the Progress Log are numbered upwards without gaps, and continue where the Archived Summary ends. An
 error: a number that an earlier session has, that is lower than the one before it, or that belongs to an archived
-session. There is a finding for the fewest headings that would have to change. A warning: numbers missing in between, or
-before the first session where no summary has them.
+session; where the compared revision has these sessions in order, one that is another than there. There is a finding for
+the fewest headings that would have to change. A warning: numbers missing in between, or before the first session where
+no summary has them.
 
 ## Why
 
@@ -29,9 +30,10 @@ continued from the same session. A gap may be a session that somebody deleted.
 ### Session 4 - 2026-01-31 15:30
 ```
 
-The fix renumbers: it changes only numbers in headings, those behind the wrong one included as far as needed. It is safe
-if the file is compared with git (`--against HEAD`) and no commit has the sessions that get other numbers; otherwise it
-is unsafe, because a commit message or another file may use a number. What refers to a session by its number, such as
+A committed session gets its number back. Else the fix renumbers: it changes only numbers in headings, those behind the
+wrong one included as far as needed. It is safe if the file is compared with git (`--against HEAD`) and no commit has
+the sessions that get other numbers; otherwise it is unsafe, because a commit message or another file may use a number.
+What refers to a session by its number, such as
 "as in session 3", stays as it is. Delete a session that stands there twice instead. A gap has no fix: look for the
 missing session in git, and if it never existed, renumber by hand.
 """
@@ -42,7 +44,7 @@ from bisect import bisect_left
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Diagnostics, Fix, Rule
 from taskstate.lint.facts.moments import moment_of
-from taskstate.lint.facts.session_history import uncommitted
+from taskstate.lint.facts.session_history import comparable, entries, uncommitted
 from taskstate.messages import first_of
 from taskstate.model.algorithms import longest_rising
 from taskstate.syntax.edits import Edit
@@ -67,6 +69,14 @@ def check(facts: Facts) -> Diagnostics:
         return
     sessions = facts.sessions
     archived = facts.summary.last if facts.summary else 0
+    renumbered = _renumbered(facts, archived)
+    if renumbered:
+        edits = tuple(Edit(*session.number_span, str(number)) for session, number in renumbered)
+        for session, number in renumbered:
+            message = f"session {session.number} was {number} when it was committed"
+            help_ = f"write `### Session {number} - {session.time}`; `--fix` does"
+            yield RULE.at(session.section.heading, message, help=help_, fix=Fix(edits=edits))
+        return
     kept = _kept(sessions, archived)
     if len(kept) < len(sessions) and _is_shuffled(facts, archived):
         yield _shuffled(facts, kept)
@@ -77,6 +87,21 @@ def check(facts: Facts) -> Diagnostics:
             yield RULE.at(session.section.heading, f"session {session.number} {reason}", help=help_, fix=fix)
     is_known = facts.summary is None or archived > 0  # a summary without numbers may stand for any sessions
     yield from _gaps(facts, kept, archived if is_known else None)
+
+
+def _renumbered(facts: Facts, archived: int) -> list[tuple[Session, int]]:
+    """Return the sessions that have another number than in the compared revision, if with that one all would be right.
+
+    A merge may renumber sessions, too, and leaves all in order.
+    """
+    said, none = {each.heading: (each.time, each.text) for each in entries(facts)}, (None, "")
+    for then in comparable(facts):
+        committed = {(each.time, each.text): each.number for each in entries(then)}
+        numbers = (committed.get(said.get(each.section.heading, none)) or each.number for each in facts.sessions)
+        pairs = [*zip(facts.sessions, numbers, strict=True)]
+        if [number for _, number in pairs] == list(range(archived + 1, archived + 1 + len(pairs))):
+            return [(session, number) for session, number in pairs if number != session.number]
+    return []
 
 
 def _is_shuffled(facts: Facts, archived: int) -> bool:

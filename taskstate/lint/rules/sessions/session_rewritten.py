@@ -45,6 +45,7 @@ from collections import defaultdict, deque
 from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Rule
 from taskstate.lint.facts.moments import in_future
 from taskstate.lint.facts.session_history import SessionIndex, archived, entries, is_reliable
+from taskstate.lint.facts.wording import first_change
 from taskstate.model.config import COMMITTED
 from taskstate.model.names import own_id
 from taskstate.model.session_texts import tells_more
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.facts.session_history import SessionText
+    from taskstate.syntax.spans import Span
 
 RULE = Rule.of("TS405", __name__, "what a committed session says is found neither in the log nor in the archive")
 
@@ -89,7 +91,8 @@ def check(facts: Facts) -> Diagnostics:
         if swallowed and replacement:
             name = _name(swallowed[0].entry)
             message = f"{name} has lost its heading: its text stands below that of {_name(each.entry)}"
-            yield RULE.at(replacement.heading, message, help=_help(facts, [each, *swallowed]))
+            place = _first_change(each, replacement, facts)
+            yield RULE.at(place, message, help=_help(facts, [each, *swallowed]))
             replaced = [(one, other) for one, other in replaced if one not in swallowed]
             rewritten = [pair for pair in rewritten if pair[0] != each]
     if rewritten:
@@ -166,7 +169,15 @@ def _rewritten(pairs: Sequence[tuple[_Committed, SessionText]], facts: Facts) ->
     sessions = [each for each, _ in pairs]
     verb = "were" if len(sessions) > 1 else "was"
     help_ = f"{_help(facts, sessions)}; what is new goes into a session of its own"
-    return RULE.at(pairs[0][1].heading, f"{_listed(sessions)} {verb} rewritten", help=help_)
+    return RULE.at(_first_change(*pairs[0], facts), f"{_listed(sessions)} {verb} rewritten", help=help_)
+
+
+def _first_change(committed: _Committed, new: SessionText, facts: Facts) -> Span:
+    """Return the first line of a session that is not as committed: its heading, or one below."""
+    entry, then = committed.entry, (facts.past or ())[committed.parent]
+    if entry.time != new.time or entry.text == new.text:
+        return new.heading
+    return first_change(facts.document, new.body, entry.body.of(then.document.text))
 
 
 def _listed(sessions: Sequence[_Committed]) -> str:

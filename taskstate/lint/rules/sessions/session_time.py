@@ -3,9 +3,10 @@
 ## What
 
 The heading of a session ends with its starting time in UTC, as `YYYY-MM-DD HH:MM`. An error: the time is missing or
-without hours and minutes, or the date or time does not exist. A warning: times decrease from one session to the next;
-there is a finding for the fewest sessions without which they would increase. Equal times are allowed, and so are a `T`
-between date and time and a remark behind them.
+without hours and minutes, the date or time does not exist, or another clock stands behind it (`PM`, `+0200`, `CEST`),
+which nobody reads. A warning: a session is older than the task; or times decrease from one session to the next: there
+is a finding for the fewest sessions without which they would increase. Equal times are allowed, and so are a `T`
+between date and time and a remark behind them. What was committed is not asked for its clock or its age.
 
 ## Why
 
@@ -37,6 +38,7 @@ from __future__ import annotations
 import re
 
 from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
+from taskstate.lint.facts.log_facts import is_zoned
 from taskstate.lint.facts.moments import moment_of
 from taskstate.model.algorithms import longest_rising
 from taskstate.typed import TYPE_CHECKING
@@ -53,13 +55,25 @@ _NO_DIGIT = r"\D"
 
 def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each session without a valid time, and for the fewest whose times decrease."""
-    for session in facts.undated_sessions:
-        yield RULE.at(
-            session.section.heading,
-            f"session {session.number} {_reason(session)}",
-            help=f"write `### Session {session.number} - {_date(session)} HH:MM`, in UTC",
-        )
-    future = {session.section.span for session in facts.future_sessions}  # TS412
+    dated = [each for each in facts.odd_sessions if moment_of(each.time)]
+    if dated:
+        from taskstate.lint.facts.session_history import newly_headed
+
+        dated = newly_headed(facts, dated)
+    early = [each for each in dated if not is_zoned(each)]
+    for session in facts.odd_sessions:
+        if moment_of(session.time) is None:
+            help_ = f"write `### Session {session.number} - {_date(session)} HH:MM`, in UTC"
+            yield RULE.at(session.section.heading, f"session {session.number} {_reason(session)}", help=help_)
+    for session in filter(is_zoned, dated):
+        message = f"session {session.number} has a time that is read as {session.time} in UTC, and says another clock"
+        help_ = f"write that time in UTC: `### Session {session.number} - {_date(session)} HH:MM`"
+        yield RULE.at(session.section.heading, message, help=help_)
+    for session in early:
+        message = f"session {session.number} has the time {session.time}, before the task was created"
+        help_ = f"correct it; `created_at` is {facts.values['created_at']}"
+        yield RULE.at(session.section.heading, message, help=help_, severity=WARNING)
+    future = {session.section.span for session in (*facts.future_sessions, *early)}  # TS412
     timed = [session for session in facts.falling_sessions if session.section.span not in future]
     yield from _falling(timed, set(_kept(timed)))
 

@@ -1,10 +1,10 @@
-"""long-value: a single value over 2 KiB, or a session over 8 KiB.
+"""long-value: a single value over 2 KiB, a session over 8 KiB, or a summary over 3 KiB.
 
 ## What
 
 A value of the front matter, or a string in the json fence of the Feature Checklist or of a phase, has more than 2 KiB;
-or a session has more than 8 KiB. Sizes are bytes of UTF-8 with line ends counted as one byte. The finding is at the
-value, or at the session's heading.
+a session has more than 8 KiB; or the Archived Summary has more than 3 KiB, however many sessions it stands for. Sizes
+are bytes of UTF-8 with line ends counted as one byte. The finding is at the value, or at the heading.
 
 ## Why
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 RULE = Rule.of(
     "TS504",
     __name__,
-    "a single value over 2 KiB, or a session over 8 KiB: put it into an artifact and link it",
+    "a single value over 2 KiB, a session over 8 KiB, or a summary over 3 KiB: put it into an artifact and link it",
     severity=WARNING,
 )
 
@@ -62,6 +62,10 @@ def check(facts: Facts) -> Diagnostics:
     for key, value in facts.long_values:
         if key not in faulty:
             yield from _values(facts.document, value, key)
+    if facts.summary and facts.long_summary:
+        message = f"the Archived Summary has {_kb(facts.long_summary)}; more than 3 KB is too much"
+        help_ = "shorten it: what it is of stands in the archive, session by session"
+        yield RULE.at(facts.summary.section.heading, message, help=help_)
     for session, size in facts.long_sessions:
         yield RULE.at(
             session.section.heading,

@@ -1,0 +1,156 @@
+"""decision-form: an Architecture Decision cannot be known by its number, or does not say what was decided.
+
+## What
+
+Two decisions have one number; a decision has another number than at the compared revision; a number is missing between
+two decisions (an error where one was taken out since its version was given, else a warning); a heading is meant as
+that of a decision and has another form; **Status:** is missing, or is none of proposed, accepted and superseded; or
+**Decision:** is missing or empty (in what was edited since its version was given).
+
+## Why
+
+Decisions are named by their numbers, in code, in tasks and in each other. A number that means two decisions, or another
+one than yesterday, sends readers to the wrong one; and one without a status binds nobody.
+
+## Example
+
+```markdown
+### AD-2: Postgres
+
+**Status:** agreed
+```
+
+## Instead
+
+```markdown
+### AD-2: Postgres
+
+**Status:** accepted
+
+**Decision:** The tables live in Postgres
+```
+
+`taskstate permanent decide` gives the next number and writes all labels. A decision that no longer counts stays, and is
+superseded.
+"""
+
+from __future__ import annotations
+
+from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostics, Rule
+from taskstate.lint.facts.session_history import comparable
+from taskstate.lint.facts.wording import first_line_of, shown, shown_by
+from taskstate.messages import first_of
+from taskstate.model.permanent import (
+    DECISIONS,
+    PROPOSED,
+    VERSION_SEAL,
+    decisions,
+    edited_sections,
+    labelled,
+    text_below,
+)
+from taskstate.model.task_state import PART_LEVEL
+from taskstate.syntax.patterns import compiled
+from taskstate.syntax.spans import Span, with_newlines
+from taskstate.typed import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from taskstate.lint.facts.file_facts import Facts
+    from taskstate.model.permanent import Decision
+    from taskstate.syntax.document import Document, Section
+
+RULE = Rule.of("TSP09", __name__, "an Architecture Decision is not known by its number, or does not say what it is")
+
+_MEANT = r"(?i)\W*(?:ADR?|(?:architecture )?decision)\b\W*(\d{1,9})\b\W*(.*)"
+_STATUS_LINE = r"(?mi)(?:^|(?<=\r))[^\S\r\n]*(?:[-*+][^\S\r\n]+)?(?:\*\*|__)status\b[^\r\n]*"
+_MOST_NAMED = 5
+_STATUSES = "proposed, accepted or superseded by AD-N"
+
+
+def check(facts: Facts) -> Diagnostics:
+    """Yield a finding for each heading that is meant as a decision's, each wrong number, and each wrong label."""
+    section = facts.state.section(DECISIONS)
+    if not facts.is_permanent or section is None:
+        return
+    found, meant = decisions(facts.state), set[int]()
+    declared = {each.section for each in found}
+    for child in facts.document.children(section):
+        match = compiled(_MEANT).fullmatch(child.title)
+        if match and child not in declared and child.level <= PART_LEVEL + 1:
+            meant.add(int(match[1]))
+            form = f"write `### AD-{int(match[1])}: {match[2]}`"
+            yield RULE.at(child.heading, f"{shown(child.title)} is no heading of a decision", help=form)
+    yield from _numbers(section, found, meant, facts)
+    for each in found:
+        yield from _labels(each, facts)
+
+
+def _numbers(section: Section, found: Sequence[Decision], meant: set[int], facts: Facts) -> Diagnostics:
+    """Yield a finding for each number that was changed, is there twice, or is missing."""
+    past = [(_said(each, then.document), each.number) for then in comparable(facts) for each in decisions(then.state)]
+    committed, present = dict(past), {each.number for each in found}
+    known = {*present, *committed.values(), *meant}
+    seen = set(meant)
+    for each in found:
+        then = committed.get(_said(each, facts.document), each.number)
+        is_renumbered = then != each.number and not (then in seen or (then in present and each.number not in seen))
+        if is_renumbered:
+            message = f"AD-{each.number} was AD-{then} when it was committed, and a decision keeps its number"
+            yield RULE.at(each.section.heading, message, help=f"write `### AD-{then}: {each.title}`")
+        elif each.number in seen:
+            form = f"write `### AD-{max(known) + 1}: {each.title}`, the next number that is free"
+            yield RULE.at(each.section.heading, f"there is another AD-{each.number}", help=form)
+        seen.add(then if is_renumbered else each.number)
+    taken_out = {*committed.values()} - seen
+    is_edited = bool(taken_out) or DECISIONS in edited_sections(facts.state)
+    missing: dict[Span, list[str]] = {}
+    for number in sorted((taken_out | {*range(min(seen, default=0), max(seen, default=0))}) - seen):
+        behind = next((each.section for each in found if each.number > number), section)
+        missing.setdefault(behind.heading, []).append(f"AD-{number}")
+    for place, names in missing.items():
+        verb = "is" if len(names) == 1 else "are"
+        yield RULE.at(
+            place,
+            f"{first_of(names, _MOST_NAMED)} {verb} missing",
+            help=f"put back what is gone{shown_by(facts.queries)}: what no longer counts is superseded, and stays",
+            severity=ERROR if is_edited else WARNING,
+        )
+
+
+def _said(decision: Decision, document: Document) -> tuple[str, str]:
+    return decision.title, " ".join(decision.section.body.of(document.text).split())
+
+
+def _labels(decision: Decision, facts: Facts) -> Diagnostics:
+    """Yield a finding for a status that is none, and for each label that is missing or empty."""
+    section, text = decision.section, facts.document.text
+    past = (each for then in comparable(facts) for each in decisions(then.state) if each.number == decision.number)
+    status = next((f"{each.status} by AD-{each.heir}" if each.heir else each.status for each in past), "") or PROPOSED
+    form = f"write `**Status:** {status}`: it is {_STATUSES}"
+    body = section.body.of(text)
+    said = labelled(body)
+    if said.get("status") and not decision.status:
+        line = compiled(_STATUS_LINE).search(text, *section.body)
+        span = first_line_of(facts.document, Span(*line.span())) if line else section.heading
+        message = f"AD-{decision.number} has the status {shown(said['status'])}"
+        yield RULE.at(span, message, help=form)
+    elif not said.get("status"):
+        message = f"AD-{decision.number} has no **Status:**"
+        yield RULE.at(section.heading, message, help=f"below the heading, {form}")
+    is_empty = not text_below(body, "decision") and ("decision" in said or not _is_free(body))
+    if is_empty and not _is_published(facts):
+        message = f"AD-{decision.number} does not say what was decided"
+        yield RULE.at(section.heading, message, help="write it below, as `**Decision:** …`")
+
+
+def _is_published(facts: Facts) -> bool:
+    """Return whether the decisions are as a command gave them a version: an import takes those without words, too."""
+    return bool(facts.state.text(VERSION_SEAL)) and DECISIONS not in edited_sections(facts.state)
+
+
+def _is_free(body: str) -> bool:
+    """Return whether a decision says in words of its own what an imported one says without labels."""
+    paragraphs = (each.strip() for each in with_newlines(body, "\n").split("\n\n"))
+    return any(each and not labelled(each) for each in paragraphs)
