@@ -336,7 +336,7 @@ def test_a_finding_is_told_once_in_a_session(client: Client) -> None:
 def test_a_session_by_hand_needs_no_counting(client: Client) -> None:
     """The counts are the tool's own: no word to the agent, no change under its hands; the next command mends them."""
     entry = "**What I did:** a\n\n**Issues encountered:** None\n\n**Current state:** b\n\n**Next steps:** c\n"
-    log = f"## 4. Progress Log\n\n### Session 1 - 2026-01-01 10:00\n\n{entry}\n"
+    log = f"## 4. Progress Log\n\n### Session 1 - 2026-02-01 10:00\n\n{entry}\n"
     client.place.text = client.place.text.replace("## 4. Progress Log\n\n", log).replace('"0%"', '"50%"')
     client.place.text = client.place.text.replace("status: created", "status: in_progress")
     edit = {"tool_input": {"file_path": str(client.place.path), "old_string": "a", "new_string": "b"}}

@@ -278,7 +278,7 @@ def test_a_number_given_twice_is_mended_where_it_is_new(cli: Cli, place: Place) 
     assert place.text.count("### Session 3 ") == 2
     cli("lint", "--fix", "--against", "HEAD")
     assert (place.text.count("### Session 3 "), place.text.count("### Session 4 ")) == (1, 1)
-    assert codes(cli, "--against", "HEAD") == []
+    assert codes(cli, "--against", "HEAD") == ["TS403"]  # its time lies before the task was created
 
 
 # The index
