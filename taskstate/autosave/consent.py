@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 OFF, FACTS, WORDS = "off", "facts", "words"
 LEVELS: tuple[Level, ...] = ("off", "facts", "words")
-_ENTERS = "of a session that recorded nothing itself, files, commits and commands enter the state file"
+_ENTERS = "of a session that recorded nothing itself, files, commits and checks enter the state file"
 MEANING: Mapping[str, str] = {
     OFF: "no transcript is read and nothing noted; `taskstate autosave discard --all` deletes what was kept before",
     FACTS: f"{_ENTERS}; what was said stays in this clone",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.clients.model import Step
-from tests.clients.recording import FULL, SMALL
+from tests.clients.recording import compacting
 from tests.clients.table import CLAUDE, CODEX, OLDER_CLAUDE
 from tests.support.place import TASK
 
@@ -71,15 +71,7 @@ def test_three_sessions_that_tell_nothing_are_told(saved: Room) -> None:
 def test_what_was_kept_comes_back_after_a_compaction(saved: Room) -> None:
     """The draft that was made before stands byte for byte in the next request, framed as data."""
     room = saved
-    session = room.play(
-        Step(calls=[room.call("write", path="src/new.py", content="x = 1")]),
-        Step(calls=[room.call("shell", command="echo one")], usage=FULL[room.client.name]),
-        Step("<summary>SUMMARY</summary>"),
-        Step(calls=[room.call("shell", command="echo two")]),
-        Step("Done."),
-        Step("Done."),
-        env=SMALL,
-    )
+    session = compacting(room)
     texts = [session.new(number) for number in range(len(session.requests["main"]))]
     told = [each for each in texts if "Kept before the compaction" in each]
     assert len(told) == 1, texts

@@ -172,7 +172,7 @@ def test_dry_run_shows_the_diff(cli: Cli, empty: Path) -> None:
 def test_what_is_said_of_autosave_is_told(cli: Cli, empty: Path) -> None:
     """A line says what that means, each time; in JSON it stands beside the files."""
     said = cli.ok("init", "--agent", "claude", "--autosave", "facts")
-    assert "autosave facts: of a session that recorded nothing itself, files, commits and commands enter" in said
+    assert "autosave facts: of a session that recorded nothing itself, files, commits and checks enter" in said
     assert "hook session-end" in (empty / ".claude/settings.json").read_text(encoding="utf-8")
     assert cli.json("init", "--autosave", "off")["autosave"] == "off"
     assert "hook session-end" not in (empty / ".claude/settings.json").read_text(encoding="utf-8")
