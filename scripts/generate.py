@@ -44,10 +44,19 @@ _MANIFEST_HEAD = """\
 _COVERAGE = """\
 # What is told of each part
 
-For each part of a state file and each damage, the rule that tells it; a number in parentheses says below why nothing is
-told. A test makes each damage of each part that the format's own tables have, and finds this rule, once: a part that is
-added there has to be added here.
+For each part of each kind of document and each damage, the rule that tells it; a number in parentheses says below why
+nothing is told. A test makes each damage of each part that the format's own tables have, in a file that is committed,
+and finds this rule, once, at that line (with `*`: at the line where what holds the part begins). A part that is added
+to the format has to be added here.
 """
+_COVERED = {
+    "state": "State file",
+    "archive": "Archive",
+    "handoff": "Handoff document",
+    "permanent": "Permanent task",
+    "progress": "Progress file",
+    "impact-map": "Impact Map",
+}
 
 
 def generated() -> dict[str, str]:
@@ -84,21 +93,26 @@ def _endings() -> str:
 
 
 def _coverage() -> str:
-    """Return the page that says which rule tells each damage of each part of a state file."""
-    rows = json.loads((ROOT / "tests/cases/coverage/state.json").read_text(encoding="utf-8"))
-    damages = list(dict.fromkeys(damage for row in rows.values() for damage in row if damage != "not there"))
-    notes = list(dict.fromkeys(said for row in rows.values() for said in row.values() if " " in said))
+    """Return the page that says which rule tells each damage of each part of each kind of document."""
+    lines, notes = [_COVERAGE], dict[str, int]()
+    for kind, title in _COVERED.items():
+        rows = json.loads((ROOT / f"tests/cases/coverage/{kind}.json").read_text(encoding="utf-8"))
+        damages = list(dict.fromkeys(damage for row in rows.values() for damage in row if damage != "not there"))
+        lines += [f"## {title}", "", f"| part | {' | '.join(damages)} |", f"| --- |{' --- |' * len(damages)}"]
+        for part, row in rows.items():
+            said = [_cell(row.get(damage, row.get("not there", "")), notes) for damage in damages]
+            lines.append(f"| {part} | {' | '.join(said)} |")
+        lines.append("")
+    return "\n".join(
+        [*lines, "## Why nothing is told", "", *(f"{number}. {note}" for note, number in notes.items()), ""]
+    )
 
-    def cell(said: str) -> str:
-        if " " in said:
-            return f"({notes.index(said) + 1})"
-        return f"[{said}]({said}.md)" if said else ""
 
-    lines = [_COVERAGE, f"| part | {' | '.join(damages)} |", f"| --- |{' --- |' * len(damages)}"]
-    for part, row in rows.items():
-        said = [row.get(damage, row.get("not there", "")) for damage in damages]
-        lines.append(f"| {part} | {' | '.join(map(cell, said))} |")
-    return "\n".join([*lines, "", *(f"{number}. {note}" for number, note in enumerate(notes, 1)), ""])
+def _cell(said: str, notes: dict[str, int]) -> str:
+    code, _, place = said.partition(" ")
+    if not said or place not in {"", "at its part"}:
+        return f"({notes.setdefault(said, len(notes) + 1)})" if said else ""
+    return f"[{code}]({code}.md){'*' * bool(place)}"
 
 
 def _index() -> str:

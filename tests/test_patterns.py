@@ -58,6 +58,10 @@ COMPOSED: dict[str, Callable[[Any], Iterable[str]]] = {
     "evidence.excerpts: f'(?i){re.escape(source.type)}-(\\\\d{{1,9}})'": lambda _: [r"(?i)test-(\d{1,9})"],
     "frontmatter_handler: '|'.join(map(re.escape, dates))": lambda _: [r"2024\-01\-02|2024\-01\-03"],
     "handoff.token_count: pattern": lambda module: [pattern for pattern, _ in module._COSTS],
+    "lint.facts.section_facts: f'(?m)^#*[ \\\\t]*{re.escape(section.title)}[ \\\\t]*$'": lambda _: [
+        r"(?m)^#*[ \t]*Scope[ \t]*$"
+    ],
+    "lint.rules.checklist.criterion_rewritten: item": lambda _: [r"(?m)^[ \t]+[-*+] \[[ xX]\][ \t]+two[ \t]*$"],
     "lint.facts.outline: f'{re.escape(number[1])}\\\\b'": lambda _: [r"12\b"],
     "lint.rules.sessions.session_field_missing: pattern": lambda module: [module._words(("a", "b"))[0].pattern],
     "lint.reporters.colors: pattern": lambda _: [text for text, _ in (*board.HIGHLIGHTS, *glance.HIGHLIGHTS)],

@@ -9,7 +9,7 @@ import re
 from functools import cached_property
 
 from taskstate.messages import one_line
-from taskstate.model.archive_format import batch_contents, find_batches, grown_summaries, text_outside
+from taskstate.model.archive_format import batch_contents, find_batches, grown_summaries, is_rolled_list, text_outside
 from taskstate.syntax.escaping import is_blank
 from taskstate.syntax.spans import Span, filled_lines, first_other, is_within, line_start
 from taskstate.typed import TYPE_CHECKING, NamedTuple
@@ -23,6 +23,8 @@ _TITLE = r"\ufeff?# Task #\S+ Archive\b"  # of an archive in our form, where lin
 _MOST_SHOWN = 40  # characters of a text that belongs to no batch
 MOVE_OUT = "move it into the Notes of the state file"
 _NOT_NAMED = "stands in a batch whose closing lines do not name it"
+_HASHES = "have the hashes of"
+_GONE = " gone, though"
 _CLOSING = r"(?m)^(?:Archived on|Reason|Sessions archived|Size|Entries SHA-256):|^## |\Z"
 _PAIR = 2  # a run of two is written as its two numbers
 
@@ -56,6 +58,12 @@ class ArchiveContents(_Archived):
     def entries(self) -> tuple[ArchivedSession, ...]:
         """The entries of all batches."""
         return tuple(entry for batch in self.batches for entry in batch.entries)
+
+    @cached_property
+    def sound(self) -> tuple[ArchivedSession, ...]:
+        """The entries of which no fault speaks."""
+        wrong = {number for fault in self.faults for number in fault.numbers}
+        return tuple(entry for entry in self.entries if entry.number not in wrong)
 
     @cached_property
     def numbers(self) -> tuple[int, ...]:
@@ -108,6 +116,10 @@ class ArchiveContents(_Archived):
     @cached_property
     def findings(self) -> tuple[ArchiveFault, ...]:
         """The faults, of closing lines that are gone or damaged only one, where they stand or should."""
+        strays = [fault for fault in self.faults if fault.message.endswith(_NOT_NAMED)]
+        gone = {number for fault in self.faults if _GONE in fault.message for number in fault.numbers}
+        if gone and gone == {number for fault in strays for number in fault.numbers}:  # what follows was moved past
+            return tuple(fault._replace(message=f"{fault.message}: it was moved") for fault in strays)
         unclosed = [fault for fault in self.faults if fault.is_unclosed]
         others = tuple(fault for fault in self.faults if not fault.is_unclosed)
         entries = [fault for fault in unclosed if fault.message.endswith(_NOT_NAMED)]
@@ -118,6 +130,7 @@ class ArchiveContents(_Archived):
         at = line.start() if line else entries[-1].at
         if line and not line[0].endswith(":"):
             at = line_start(self.text, len(self.text[:at].rstrip()))
+        others = tuple(each for each in others if not (_HASHES in each.message and each.numbers[-1] + 1 in numbers))
         message = f"the lines that close {describe_runs(*runs_of(numbers))} are gone or damaged"
         return (*others, ArchiveFault(at, numbers, message))
 
@@ -125,13 +138,45 @@ class ArchiveContents(_Archived):
         """Yield a fault for each batch whose sessions are those of a committed one, and whose other lines differ."""
         if self.text == committed.text or self.faults:
             return
+        is_told = False
         kept = {tuple(each.sha for each in batch.entries): rest for batch, rest in committed.around if batch.is_hashed}
         for batch, rest in self.around:
             other = first_other(rest, kept.get(tuple(each.sha for each in batch.entries), rest))
             if other and not any(rest[0][0] <= fault.at <= rest[-1][0] for fault in self.outside):
+                is_told = True
                 numbers, old = describe_runs(*runs_of(batch.numbers)), one_line(other[1], _MOST_SHOWN)
                 message = f"what stands beside {numbers} was edited; committed was {old!r}"
                 yield ArchiveFault(other[0], batch.numbers, message)
+
+        present = set(self.rolled_lines)
+        gone = next((line for line in committed.rolled_lines if line not in present), "")
+        if gone and not is_told:
+            message = "a list that was moved here was edited, or is gone; committed was "
+            at = self.edited_at((committed.text,), len(self.text.rstrip()))
+            yield ArchiveFault(at, (), f"{message}{one_line(gone, _MOST_SHOWN)!r}")
+
+    def lost(self, committed: ArchiveContents) -> Iterator[ArchiveFault]:
+        """Yield a fault where the file has lost committed sessions, or has another text of them, with its hash."""
+        present = {entry.number: entry.content_sha for entry in self.entries}
+        changed = [each.number for each in committed.sound if present.get(each.number) != each.content_sha]
+        if changed and not self.faults:
+            numbers = describe_runs(*runs_of(changed))
+            verb = "was" if len(changed) == 1 else "were"
+            at = self.edited_at((committed.text,), line_start(self.text, len(self.text.rstrip())))
+            yield ArchiveFault(at, changed, f"{numbers}, which {verb} committed, changed, or went from the file")
+
+    def edited_at(self, past: Iterable[str], at: int) -> int:
+        """Return where the first line stands that a past text had otherwise; `at` where none had."""
+        lines = filled_lines(self.text, Span(0, len(self.text)))
+        found = (first_other(lines, filled_lines(text, Span(0, len(text)))) for text in past)
+        return next((other[0] for other in found if other and other[1]), at)
+
+    @property
+    def rolled_lines(self) -> list[str]:
+        """The lines of the lists that were moved out of the state file."""
+        lists = [batch for batch in find_batches(self.text) if is_rolled_list(batch)]
+        spans = [Span(each.start, each.start + len(each.text)) for each in lists]
+        return [line for span in spans for _, line in filled_lines(self.text, span)]
 
     @cached_property
     def around(self) -> list[tuple[BatchContents, list[tuple[int, str]]]]:
@@ -241,12 +286,13 @@ def _trailer_fault(batch: BatchContents) -> Iterator[ArchiveFault]:
     missing = tuple(number for number in batch.numbers if number not in held)
     if missing:
         verb, pronoun = ("is", "it") if len(missing) == 1 else ("are", "them")
-        message = f"{describe_runs(*runs_of(missing))} {verb} gone, though the batch's closing lines name {pronoun}"
-        yield ArchiveFault(batch.trailer, missing, message)
+        message = f"{describe_runs(*runs_of(missing))} {verb}{_GONE} the batch's closing lines name {pronoun}"
+        behind = next((entry.start for entry in batch.entries if entry.number > missing[0]), batch.trailer)
+        yield ArchiveFault(behind, missing, message)
     elif batch.range != (batch.numbers[0], batch.numbers[-1]):
         first, last = batch.range or (0, 0)
         listed = describe_runs(*runs_of(batch.numbers))
-        message = f"the closing lines of a batch say {first}-{last}, and have the hashes of {listed}"
+        message = f"the closing lines of a batch say {first}-{last}, and {_HASHES} {listed}"
         yield ArchiveFault(batch.trailer, batch.numbers, message)
 
 

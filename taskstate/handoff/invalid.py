@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 INVALID: ErrorCode = "handoff-invalid"
 _UNKNOWN_TIME = "1970-01-01T00:00:00Z"
-# A path that is gone since does not make a document another one: whoever takes over is told of it by the linter.
-_MAY_CHANGE = frozenset({"TS805"})
+# A path that is gone since, or a second document, does not make a document another one: the linter tells of it.
+_MAY_CHANGE = frozenset({"TS805", "TS807"})
 
 
 class InvalidHandoff(NamedTuple):

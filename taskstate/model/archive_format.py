@@ -260,7 +260,8 @@ def text_outside(text: str) -> list[Span]:
         spans.append(Span(batch.start, within[0][1] if within else end))
         grown = _is_grown(text, batch, within)
         for number, start, stop in within:
-            if number is None and not _replaced(text, start):
+            is_list = re.compile(_ROLLED_LIST).fullmatch(text[start:stop].rstrip())  # below what is no list any more
+            if number is None and not is_list and not _replaced(text, start):
                 spans.append(Span(start, stop))
             elif number is None and grown and (link := re.compile(_LINK).search(text, start, stop)):
                 spans.append(Span(link.end(), stop))
@@ -275,7 +276,7 @@ def grown_summaries(text: str) -> list[int]:
         within = _headings_between(batch.start, batch.start + len(batch.text) - len(batch.trailer), all_headings)
         if _is_grown(text, batch, within):
             summaries = [each for each in within if each[0] is None and _replaced(text, each[1])]
-            found += [at for _, at, stop in summaries if not any(at < span.start < stop for span in outside)]
+            found += [at for _, at, stop in summaries[-1:] if not any(at < span.start < stop for span in outside)]
     return found
 
 

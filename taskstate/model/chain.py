@@ -117,14 +117,17 @@ def inputs_of(document: Document) -> tuple[ChainInput, ...]:
 
 def _inputs(document: Document, _given: None) -> tuple[ChainInput, ...]:
     section = section_of(document, INPUTS)
-    inputs = []
+    inputs, end = [], section.body.end if section else 0
     for block in document.blocks_in(section.body, "html") if section else ():
         comment = re.compile(_COMMENT).match(document.text, *block.span)
         if comment:
             span = Span(*comment.span())
-            quote_match = re.compile(_QUOTE).match(document.text, span.end, section.body.end if section else 0)
+            quote_match = re.compile(_QUOTE).match(document.text, span.end, end)
             quote = Span(*quote_match.span("quote")) if quote_match else Span(span.end, span.end)
             quote = Span(quote.start, quote.start + len(quote.of(document.text).rstrip("\r\n")))
+            below = document.text[quote.end : end].lstrip()
+            if below and not below.startswith("### From Task"):
+                quote = chain_quotes.torn_quote(document.text, Span(span.end, end), comment["sha"]) or quote
             inputs.append(
                 ChainInput(comment["id"], int(comment["revision"]), comment["sha"], comment["time"], span, quote)
             )

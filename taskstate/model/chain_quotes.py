@@ -280,13 +280,26 @@ def _is_cut(line: str, expected: list[str]) -> bool:
     return any(each.startswith(line.removesuffix(MORE).rstrip()) for each in expected)
 
 
+def torn_quote(text: str, span: Span, sha: str) -> Span | None:
+    """Return the part that begins a span and has the hash of an output, though lines have lost their mark; or None."""
+    start = span.end - len(span.of(text).lstrip())
+    lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)?", text[start : span.end])
+    number = _hashed_lines([line.rstrip("\r\n") for line in lines], sha)
+    return Span(start, start + len("".join(lines[:number]).rstrip("\r\n"))) if number else None
+
+
+def _bare(line: str) -> str:
+    """Return a line without the mark of a quote, if it has one."""
+    return unquoted(line) if line.startswith(">") else line
+
+
 def _hashed_lines(lines: list[str], sha: str) -> int:
     """Return how many lines from the first one on have the given hash as a text; 0 where no number does."""
     import hashlib  # for lines that are edited by hand, which is rare
 
     digest = hashlib.sha256()
     for number, line in enumerate(lines):
-        digest.update((unquoted(line) if number == 0 else "\n" + unquoted(line)).encode())
+        digest.update((_bare(line) if number == 0 else "\n" + _bare(line)).encode())
         if digest.hexdigest()[:SHA] == sha[:SHA]:
             return number + 1
     return 0

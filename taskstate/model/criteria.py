@@ -31,9 +31,9 @@ _USUAL = (
 )
 _PLAIN = ("- [ ] ", "- [x] ")
 # Something in brackets that is no link, reference or word: `[]`, `[ x]`, `[-]`, `\[ ]`, `[ ]two`, `( )`; or a sign.
-_BRACKETS = r"\\?\[[ \t]*(?P<mark>[xX]|[^\w\s\]\[\\])?[ \t]*\\?\](?![(\[:])[ \t]*"
+_BRACKETS = r"\\?\[[ \t]*(?P<mark>[A-Za-z]|[^\w\s\]\[\\])?[ \t]*\\?\](?![(\[:])[ \t]*"
 _SYMBOL = r"(?P<symbol>[\u25a0-\u25a2\u2610-\u2612\u2705\u2713-\u2718\u274c\u274e\u2b1b\u2b1c])\ufe0f?[ \t]*"
-_MARKED = f"{_BRACKETS}|{_SYMBOL}"
+_MARKED = rf"{_BRACKETS}|\((?P<round>[ xX]?)\)[ \t]*|{_SYMBOL}"
 _BULLET = r"(?:(?:[-*+\u2022\u2013\u2014]|\d{1,9}[.)])[ \t]*)?"
 # A line that looks like a criterion to a person, without the list that would make it one; or that is quoted.
 _LINE = (
@@ -207,7 +207,7 @@ def _in_item(document: Document, item: Item) -> MalformedCriterion | None:
     match = compiled(_MARKED).match(text, start, end)
     if match and not text[match.end() : end].strip():
         return MalformedCriterion(whole, 0, _EMPTY)
-    mark = (match["mark"] or match["symbol"]) if match else None
+    mark = (match["mark"] or match["symbol"] or (match["round"] or "").strip()) if match else None
     checked = "x" if mark and mark in _CHECKED else " "
     edit = Edit(start, match.end() if match else start, f"[{checked}] ")
     return MalformedCriterion(whole, 0, _NO_BOX, edit, is_clear=not mark or mark in _CHECKED)

@@ -38,6 +38,7 @@ _FORM = (
     'a map in this form: {"modules": [], "interfaces": [], "ripple_paths": []} (`taskstate impact scan` proposes one)'
 )
 _LINK = r"(?m)^(?>[^\r\n]*?\]\()(?>[^\r\n]*?impact-map\.json)[^\r\n]*"  # the line that names the file of a map
+_NAME = "impact-map.json"
 _SHA = r"\b[0-9a-f]{64}\b"
 
 
@@ -138,6 +139,17 @@ def stored_in(state: TaskState) -> Stored | None:
         sha256 = re.compile(_SHA).search(link[0])
         return Stored(Span(*link.span()), sha256=sha256[0] if sha256 else "")
     return Stored(Span(*section.body))
+
+
+def linked_file(state: TaskState) -> tuple[str, Span] | None:
+    """Return the file that a section names for its map, whatever else is in it, and where; None where it names none."""
+    section = state.section(IMPACT_MAP)
+    link = re.compile(_LINK).search(state.document.text, *section.body) if section else None
+    if link is None:
+        return None
+    end = link[0].index(_NAME, link[0].index("](")) + len(_NAME)
+    start = link[0].rindex("](", 0, end) + len("](")
+    return link[0][start:end], Span(link.start() + start, link.start() + end)
 
 
 def digest_of_file(data: bytes) -> str:

@@ -12,7 +12,7 @@ from taskstate.model.loose_values import map_of
 from taskstate.model.task_state import json_fence
 from taskstate.syntax import hashes
 from taskstate.syntax.nodes import Fault
-from taskstate.syntax.spans import with_newlines
+from taskstate.syntax.spans import Span, with_newlines
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -179,6 +179,14 @@ def text_below(text: str, label: str) -> str:
         if match and match["label"].strip().lower() == label:
             return match.string[match.start("text") : following.start() if following else len(text)].strip()
     return ""
+
+
+def line_of_label(text: str, section: Section, label: str) -> Span:
+    """Return the line of a decision with a label in bold, or its heading where it has none."""
+    for match in re.compile(_LABEL).finditer(text, *section.body):
+        if match["label"].strip().lower() == label:
+            return Span(match.end() - len(match[0].lstrip()), match.end())
+    return section.heading
 
 
 def _labels_in(text: str) -> Iterator[re.Match[str]]:

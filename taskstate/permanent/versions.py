@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of
-from taskstate.model import permanent
+from taskstate.model import decision_faults, permanent
 from taskstate.model.impact_faults import faults
 from taskstate.model.permanent import CHANGE_LOG, COSMETIC, KEPT_VERSIONS, VERSION_SEAL, LoggedVersion
 from taskstate.model.statuses import CREATED, IN_PROGRESS
@@ -41,9 +41,11 @@ def raised(workspace: Workspace, loaded: Loaded, text: str, revision: Revision, 
 
     Raises:
         TaskstateError: code "unreadable": the Change Log is missing or damaged; code "impact-map":
-            the map was edited by hand, and is wrong.
+            the map was edited by hand, and is wrong; code "structure": the decisions are wrong, or a section was
+            emptied by hand.
     """
     require_sound_log(loaded)
+    _require_sound_decisions(loaded, loaded.with_text(text), revision)
     at, actor = timestamp(request.metadata.now), actor_in_log(request)
     number, lines = permanent.version_of(loaded.state), []
     for gone in range(number + 1, keeping.highest_version(workspace, loaded) + 1):
@@ -87,6 +89,21 @@ def stamped(workspace: Workspace, loaded: Loaded, number: int, before: journal.P
     if not before:
         text, before = with_oldest_moved(workspace, loaded.with_text(text).document)
     return Change(text=text, before=before)
+
+
+def _require_sound_decisions(loaded: Loaded, after: Loaded, revision: Revision) -> None:
+    """Refuse to publish decisions that lint calls wrong: all would work by them."""
+    by_hand = permanent.edited_sections(loaded.state)
+    emptied = [each for each in by_hand if not permanent.content_of(after.state, each).strip()]
+    if emptied:
+        help_ = f"put it back: `git diff -- {loaded.relative}` shows it"
+        raise TaskstateError(f"{emptied[0]} was emptied by hand", help=help_, code="structure")
+    if permanent.DECISIONS in {*revision.sections, *permanent.sections_by_hand(loaded.state)}:
+        wrong = next(decision_faults.faults(after.state), "")
+        if wrong:
+            help_ = f"mend it in {loaded.relative}, or take it back with git; `taskstate lint` says how"
+            message = f"the Architecture Decisions of task {loaded.state.id}: {wrong}"
+            raise TaskstateError(message, help=help_, code="structure")
 
 
 def require_sound_log(loaded: Loaded) -> None:

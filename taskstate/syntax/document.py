@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from taskstate.syntax.edits import Edit
 
+_KEY = r"[A-Za-z_-]+:(?=[ \t\r\n])"
 _OPENING = re.compile(r"\ufeff?---[ \t]*(?:\r\n?|\n)")
 _new = tuple.__new__  # hot for a file of many headings: builds records without calling their Python constructors
 # The look-behind for the line end follows the `---`: a pattern that begins with a literal is found ten times as fast.
@@ -273,10 +274,16 @@ def _front_matter(text: str) -> tuple[FrontMatter, int]:
         problem = Problem("front-matter-unclosed" if opening else "front-matter-missing", message, first_line)
         return FrontMatter(None, Span(start, start), None, (problem,)), start
     content = Span(opening.end(), closing.start())
+    doubled: tuple[Problem, ...] = ()
+    rest = _CLOSING.search(text, closing.end()) if not text[slice(*content)].strip() else None
+    if rest and re.compile(_KEY).match(text, closing.end()):
+        message = "the mark `---` stands here a second time, and so the front matter is empty"
+        doubled = (Problem("front-matter-doubled", message, Span(closing.start(), closing.start() + 3)),)
+        content, closing = Span(closing.end(), rest.start()), rest
     result = _values(text[: closing.end()], *content)
     span = Span(start, closing.end())
     if isinstance(result, Node):
-        return FrontMatter(span, content, result), closing.end()
+        return FrontMatter(span, content, result, doubled), closing.end()
     problems = (Problem(f"front-matter-{fault.kind}", fault.message, fault.span, fault.fix) for fault in result)
     return FrontMatter(span, content, None, tuple(problems)), closing.end()
 

@@ -206,7 +206,9 @@ def reopen(workspace: Workspace, task_id: str, request: Request, *, note: str) -
         if state.status not in CLOSED and not blocks_of(state.document).is_closed:
             message = f"task {state.id} is {state.status or 'of no status'}, and neither complete nor dropped"
             raise TaskstateError(message, help="there is nothing to reopen", code="not-complete")
-        text = with_new_base(workspace, reopened_text(loaded.document.text))
+        text = reopened_text(loaded.document.text)
+        if blocks_of(state.document).is_closed:  # else a hand has closed it, and the work goes on from where it began
+            text = with_new_base(workspace, text)
         text, before = add_event(workspace, text, request.metadata.event(REOPENED, note=note))
         return Change(text=text, before=before, notes=_holders(workspace, state))
 

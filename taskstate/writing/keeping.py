@@ -313,7 +313,8 @@ def _changes(workspace: Workspace, operation: Operation) -> Iterator[_Changed]:
 def _require_lasting(workspace: Workspace, balances: Mapping[str, _Balance]) -> None:
     """Refuse a change that would lose a session, an event or a handoff: every command is checked by it.
 
-    One that is replaced by another was edited, and one that the archive has as well does not get lost.
+    One that is replaced by another was edited; one that the archive has as well, or a session that stands there once
+    more word for word, does not get lost.
     """
     before = sum((each.before for each in balances.values()), Counter[Item]())
     after = sum((each.after for each in balances.values()), Counter[Item]())
@@ -323,7 +324,7 @@ def _require_lasting(workspace: Workspace, balances: Mapping[str, _Balance]) -> 
         )
         if len(gone) > len(new):
             archived = sum((archived_items(workspace, task_id) for task_id in balances), Counter[Item]())
-            gone = [item for item in gone if not archived[item]]
+            gone = [item for item in gone if not archived[item] and not (kind == SESSION and after[item])]
         if len(gone) > len(new):
             message = f"nothing is written, since {described(gone)} would get lost"
             raise TaskstateError(message, help="run `taskstate lint`, and mend what it finds first", code="unsafe")

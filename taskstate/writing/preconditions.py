@@ -9,7 +9,7 @@ import re
 
 from taskstate.errors import TaskstateError
 from taskstate.model import names
-from taskstate.model.document_kinds import PERMANENT
+from taskstate.model.document_kinds import PERMANENT, TASK, kind_names
 from taskstate.model.statuses import COMPLETE, DROPPED
 from taskstate.model.write_metadata import check_seal
 from taskstate.typed import TYPE_CHECKING
@@ -58,14 +58,14 @@ def require_revision(loaded: Loaded, expected: str) -> None:
 
 
 def require_whole(loaded: Loaded) -> None:
-    """Refuse a state file whose front matter cannot be read, or names another task than the file's name.
+    """Refuse a state file whose front matter cannot be read, or names another task, or a kind that there is not.
 
     Raises:
-        TaskstateError: code "unreadable" or "file-name".
+        TaskstateError: code "unreadable", "file-name" or "unknown-kind".
     """
     document, own = loaded.document, names.own_file(loaded.relative)
-    if not document.front_matter:
-        problems = [problem for problem in document.problems if problem.kind.startswith("front-matter-")]
+    problems = [problem for problem in document.problems if problem.kind.startswith("front-matter-")]
+    if problems or not document.front_matter:
         line = document.position(problems[0].span.start).line + 1 if problems else 1
         message = problems[0].message if problems else "the front matter is empty"
         raise TaskstateError(
@@ -75,6 +75,10 @@ def require_whole(loaded: Loaded) -> None:
     if file_id and file_id.casefold() != loaded.state.id.casefold():
         message = f"{loaded.relative}: the file's name says {file_id}, and its task_id {loaded.state.id}"
         raise TaskstateError(message, help="make them agree; `taskstate lint` says how", code="file-name")
+    kind, known = document.front_matter.get("kind", TASK), kind_names(document.kinds)
+    if kind not in known:  # what it holds would be judged by another one
+        help_ = f"correct it: the kinds here are {', '.join(known)}"
+        raise TaskstateError(f"{loaded.relative} has the kind {kind!r}, which is none", help=help_, code="unknown-kind")
 
 
 def require_not_dropped(state: TaskState) -> None:

@@ -190,7 +190,8 @@ def _plan_write(loaded: Loaded, change: Change, request: Request) -> _PlannedWri
     """Set the write metadata in the new text, check it, and put it into a plan with the other files' operations."""
     planned = change.state or read_state(loaded.document.with_text(change.text))
     before = loaded.state if loaded.document.front_matter else _repaired_state(loaded, planned)
-    revision, is_stamped = before.revision, _is_stamped(loaded, planned.document)
+    # A fix may have brought the key back.
+    revision, is_stamped = max(before.revision, planned.revision), _is_stamped(loaded, planned.document)
     if change.only_text and not has_write_metadata(planned.document):
         is_stamped = False
     if is_stamped:

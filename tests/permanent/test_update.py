@@ -142,6 +142,33 @@ def test_a_file_written_by_hand_without_a_log_becomes_version_1(
     assert "nothing to change" in cli.ok("permanent", "update")
 
 
+@pytest.mark.parametrize(
+    ("decision", "words"),
+    [
+        ("### AD-1: A\n\n**Decision:** b\n", "AD-1 has no **Status:**"),
+        ("### AD-1: A\n\n**Status:** agreed\n\n**Decision:** b\n", "AD-1 has no **Status:**"),
+        ("### AD-1: A\n\n**Status:** accepted\n\n**Decision:**\n", "AD-1 does not say what was decided"),
+        ("### AD-1: A\n\n**Status:** superseded\n\n**Decision:** b\n", "does not say by which decision"),
+        ("### AD-1: A\n\n**Status:** accepted\n\n### AD-1: B\n\n**Status:** accepted\n", "there are 2 decisions AD-1"),
+    ],
+)
+def test_wrong_decisions_are_not_published(shared: SharedContext, decision: str, words: str) -> None:
+    """What lint calls an error gets no version: neither as an edit by hand, nor as an update."""
+    if "2 decisions" not in words:  # an update joins these
+        assert words in shared.refused("Architecture Decisions", decision)
+    before = shared.text = shared.text.replace("## 4. Phase Status", f"{decision}\n## 4. Phase Status")
+    assert words in shared.cli("permanent", "update").err
+    assert shared.text == before
+
+
+def test_an_emptied_section_is_not_published(shared: SharedContext) -> None:
+    """A section that was emptied by hand gets no version: what stood there is put back."""
+    shared.update("Constraints", "- one\n")
+    shared.text = shared.text.replace("- one\n", "")
+    assert "Constraints was emptied by hand" in shared.cli("permanent", "update").err
+    assert "Constraints was emptied by hand" in shared.refused("Phase Status", "- more\n")
+
+
 def test_formatting_is_no_edit(shared: SharedContext) -> None:
     """Bullets, blanks and the layout of JSON may change without a version."""
     shared.update("Constraints", "- one\n- two\n")

@@ -319,6 +319,13 @@ def test_absent_seal_is_accepted(place: Place) -> None:
     assert len(place.state.document.front_matter["audit"]["seal"]) == 64
 
 
+def test_a_kind_that_is_none_is_refused(place: Place) -> None:
+    """A file with a misspelt kind is not written: what it holds would be judged by another one."""
+    before = place.text = place.text.replace("taskstate: 1\n", "taskstate: 1\nkind: tsk\n")
+    assert refusal(place.add).code == "unknown-kind"
+    assert place.text == before
+
+
 # What a killed command left
 
 

@@ -1,10 +1,11 @@
-"""Finds the JSON of a Feature Checklist whose code fence has lost its opening line."""
+"""Finds the JSON of a Feature Checklist or an Impact Map whose code fence has lost its opening line."""
 
 from __future__ import annotations
 
 import re
 
 from taskstate.lint.facts.wording import first_line_of
+from taskstate.model.permanent import IMPACT_MAP
 from taskstate.model.task_state import json_fence
 from taskstate.syntax.edits import Edit, apply
 from taskstate.syntax.nodes import Node
@@ -19,9 +20,9 @@ _BRACE = r"(?m)^\{"
 
 
 def opening_of_bare_json(facts: Facts) -> Edit | None:
-    """Return the edit that opens the fence above JSON that stands bare in the Feature Checklist, and makes it sound."""
+    """Return the edit that opens the fence above JSON that stands bare in its section, and makes it sound."""
     document = facts.document
-    section = facts.state.section("Feature Checklist")
+    section = facts.state.section("Feature Checklist") or facts.state.section(IMPACT_MAP)
     brace = re.compile(_BRACE).search(document.text, *section.own) if section else None
     if section is None or brace is None or json_fence(document, section.own):
         return None

@@ -87,6 +87,10 @@ class BasicFacts(_Facts):
         """Whether the file was another at the compared revision; in most runs, most files were not."""
         return any(then is not self for then in self.past or ())
 
+    def was_there(self, text: str) -> bool:
+        """Return whether a compared revision of the file has a text: what is old is not told as new."""
+        return any(text in then.document.text for then in self.past or ())
+
     # The text as such
 
     @cached_property
@@ -169,11 +173,18 @@ class BasicFacts(_Facts):
         return section.body if section else None
 
     @cached_property
+    def cut_off(self) -> str:
+        """The text that was committed, where this is the beginning of it, and lacks whole sections; else empty."""
+        text, absent = self.document.text.rstrip(), self.outline.absent if self.file_type == "state" else ()
+        past = [then for then in self.past or () if len(then.outline.absent) < len(absent)] if absent and text else []
+        return next((whole for then in past if (whole := then.document.text).startswith(text)), "")
+
+    @cached_property
     def unreadable_body(self) -> Span | None:
         """The part of the body that cannot be read reliably, always up to its end, or None.
 
-        It is the whole text where there are conflict markers in the body, or where an unclosed front matter includes
-        its beginning. An unclosed fence makes its section unreadable, and everything below.
+        It is the whole text where there are conflict markers in the body, where an unclosed front matter includes its
+        beginning, or where a state file is cut off. An unclosed fence makes its section and all below unreadable.
         """
         text = self.document.text
         front_matter = self.document.front_matter.span
@@ -182,7 +193,7 @@ class BasicFacts(_Facts):
             return Span(0, len(text))
         if self.is_json:
             return None
-        if not text.strip("\ufeff \t\r\n"):
+        if self.cut_off or (self.file_type != "archive" and not text.strip("\ufeff \t\r\n")):
             return Span(0, len(text))
         open_fence = next((block for block in self.document.blocks if block.kind == "fence" and not block.closed), None)
         if open_fence is None:
@@ -277,6 +288,11 @@ class BasicFacts(_Facts):
         own = self.file_type == "state" and self.typed.get("kind") in kind_names(self.document.kinds)
         return tuple(fault for fault in faults if not (own and fault.path == ("kind",)))
 
+    @property
+    def renamed_keys(self) -> set[str]:
+        """The keys of the front matter that unknown ones are probably meant as."""
+        return {fault.suggestion for fault in self.front_matter_faults if len(fault.path) == 1}
+
     def value_span(self, *path: str | int) -> Span:
         """Return the first line of a value of the front matter; for an empty value the span of its key."""
         node = self.front_matter.get(*path) if self.front_matter else None
@@ -316,8 +332,7 @@ class BasicFacts(_Facts):
     def kind(self) -> Kind:
         """The kind of task, which declares sections, fences and placeholders.
 
-        Where the front matter cannot be read or names no known kind, it is guessed from the text: one bad key must not
-        make every section of a permanent task an unknown one.
+        Where the front matter names none, it is guessed from the text, so that one bad key makes no section unknown.
         """
         node = self.front_matter.get("kind") if self.front_matter else None
         declared = kind_named(node.text, self.document.kinds) if node else None
@@ -325,9 +340,7 @@ class BasicFacts(_Facts):
             return self.other_kind or declared
         readable = self.front_matter is not None and node is None
         guessed = None if readable else re.compile(_PERMANENT).search(self.document.text, 0, _HEAD)
-        return (self.other_kind if readable else None) or kind_named(
-            PERMANENT if guessed else None, self.document.kinds
-        )
+        return self.other_kind or kind_named(PERMANENT if guessed else None, self.document.kinds)
 
     @cached_property
     def other_kind(self) -> Kind | None:

@@ -36,6 +36,11 @@ def captured_citations(value: JsonValue) -> Iterator[CapturedCitation]:
             yield CapturedCitation(texts, node, number)
 
 
+def capturing(facts: Facts) -> str:
+    """Return the command that captures what is cited: one that seals, too, where that was never done."""
+    return f"taskstate context {'rebuild' if facts.blocks.context.seal else 'init'} {facts.shown_id}"
+
+
 def is_closed(facts: Facts) -> bool:
     """Return whether the task is complete or dropped: from then on its sources may change without making it stale."""
     return facts.values.get("status") in CLOSED

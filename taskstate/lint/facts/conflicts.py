@@ -28,7 +28,7 @@ def _alone(document: Document) -> Iterator[Conflict]:
     """Yield the markers that stand alone; those that one conflict may have left, in their order, are one."""
     run: list[Span] = []
     for line in lone_markers(document.text):
-        if document.text.startswith("=", line.start) and _is_underline(document, line):
+        if not run and document.text.startswith("=", line.start) and _is_underline(document, line):
             continue
         if run and _ORDER.index(document.text[line.start]) <= _ORDER.index(document.text[run[-1].start]):
             yield Conflict(Span(run[0].start, run[-1].end), run[0])

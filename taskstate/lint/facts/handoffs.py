@@ -41,6 +41,8 @@ class HandoffFacts(NamedTuple):
     def at(self, rule: Rule, span: Span, message: str, *, help: str) -> Iterator[Diagnostic]:  # noqa: A002 - as in `Rule.at`
         """Yield a finding, unless its place cannot be read; in another tool's document elsewhere it is a warning."""
         unreadable = self.facts.unreadable_body
+        if rule.code.startswith(("TS802", "TS804")) and (self.outline.near or self.outline.hidden):
+            return  # a section without its heading stands in the one above it
         if unreadable is None or span.start < unreadable.start:
             yield rule.at(span, message, help=help, severity="" if self.is_ours or self.is_stray else WARNING)
 

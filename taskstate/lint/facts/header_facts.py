@@ -114,6 +114,14 @@ class HeaderFacts(LogFacts):
         times = {key: values[key] for key in (_CREATED, _UPDATED) if is_exact(values.get(key))}
         if times and is_future(max(times.values())):
             return next(key for key in times if is_future(times[key]))
+        first = min((each.time.replace(" ", "T") for each in self.sessions if each.time), default="")
+        if (
+            first
+            and times.get(_CREATED, "")[: len(first)] > first
+            and self.past
+            and not self.was_there(times[_CREATED])
+        ):
+            return _CREATED
         return _UPDATED if _UPDATED in times and times[_UPDATED] < times.get(_CREATED, "") else ""
 
     @cached_property
@@ -142,6 +150,14 @@ class HeaderFacts(LogFacts):
         return [Dependency(str(each), self.value_span(_DEPENDS_ON, index)) for index, each in ids]
 
     # The roles
+
+    @property
+    def unknown_roles(self) -> list[str]:
+        """The names of new roles that the project does not have; an older task may have roles of then."""
+        if not self.past or not self.blocks.roles:
+            return []
+        known = {*self.config.roles, *(name for then in self.past for name in then.blocks.roles)}
+        return [name for name in self.blocks.roles if name not in known and not name.startswith("x-")]
 
     @property
     def done_roles(self) -> list[Role]:

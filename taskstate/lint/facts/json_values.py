@@ -9,13 +9,13 @@ from __future__ import annotations
 from functools import cached_property
 
 from taskstate.lint.facts.moments import is_timestamp
-from taskstate.lint.facts.wording import first_line_of, shown
+from taskstate.lint.facts.wording import cut, first_line_of, shown
 from taskstate.syntax.nodes import Node
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.validation import schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from taskstate.lint.diagnostics import Diagnostic, Rule
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from taskstate.validation.schema_errors import SchemaFault
 
 _TIMESTAMP = "x-timestamp"  # the keyword of a schema
+_NAMES = ("id", "description")
 _TIME = "YYYY-MM-DDTHH:MM:SSZ"
 
 
@@ -67,10 +68,14 @@ class JsonValue(_JsonValue):
                 faulty.add((*fault.path[:-1], fault.suggestion))
         return frozenset(faulty), frozenset(path[:length] for path in faulty for length in range(len(path)))
 
-    def schema_findings(self, document: Document, rule: Rule) -> Iterator[Diagnostic]:
-        """Yield a finding of `rule` for each violation of the schema, and for each timestamp that is not exact UTC."""
+    def schema_findings(self, document: Document, rule: Rule, past: Sequence[JsonValue] = ()) -> Iterator[Diagnostic]:
+        """Yield a finding of `rule` for each violation of the schema, and for each timestamp that is not exact UTC.
+
+        What is to be written is known where one of the earlier values `past` has it.
+        """
         for fault in self.faults:
-            yield rule.at(self._span(document, fault), fault.message, help=_help(fault, rule.code))
+            help_ = self._as_committed(fault, past) or _help(fault, rule.code)
+            yield rule.at(self._span(document, fault), fault.message, help=help_)
         if not self.has_wrong_time:
             return
         for path, node in schema.annotated(self.root, self.schema, _TIMESTAMP, wanted=_is_no_time):
@@ -80,8 +85,22 @@ class JsonValue(_JsonValue):
                 yield rule.at(
                     node.span,
                     f"`{json_path(path)}` is {shown(node.text)}, and no time of the form {_TIME}",
-                    help="write it in UTC, such as 2026-01-31T12:00:00Z, or null",
+                    help="write it in UTC, such as 2026-01-31T12:00:00Z",
                 )
+
+    def _as_committed(self, fault: SchemaFault, past: Sequence[JsonValue]) -> str:
+        """Return what to write where an earlier value has it, in the same map by its id or its words; else nothing."""
+        *way, key = (*fault.path, fault.key) if fault.keyword == "required" else fault.path or ("",)
+        now = self.root.get(*way)
+        for then in past:
+            before = then.root.get(*way)
+            node = before.get(key) if before and isinstance(key, str) and then.is_sound(*way, key) else None
+            if node and node.kind == "scalar" and (not way or _is_same(now, before)):
+                import json
+
+                line = f"{json.dumps(key)}: {json.dumps(node.plain, ensure_ascii=False)}"
+                return f"write `{cut(line)}`, as committed"
+        return ""
 
     def _span(self, document: Document, fault: SchemaFault) -> Span:
         """Return the span of the faulty value, of an unknown key, or of the first line of a map that lacks a key."""
@@ -99,9 +118,15 @@ def _is_no_time(value: object) -> bool:
     return isinstance(value, str) and not is_timestamp(value)
 
 
+def _is_same(now: Node | None, before: Node | None) -> bool:
+    pairs = ((now.get(name), before.get(name)) for name in _NAMES) if now and before else ()
+    return any(here and there and here.text == there.text for here, there in pairs)
+
+
 def _help(fault: SchemaFault, code: str) -> str:
     if fault.keyword == "unknown-key":
-        return "correct it, or let it begin with `x-` if the key is your own"
+        cure = f"write `{fault.suggestion}`" if fault.suggestion else "correct it"
+        return f"{cure}, or let it begin with `x-` if the key is your own"
     if fault.keyword == "required":
         return f"add the key `{fault.key}`"
     return f"correct the value; `taskstate rule {code}` shows the form"

@@ -6,7 +6,8 @@ import re
 from functools import cached_property
 
 from taskstate.lint.facts.basic_facts import BasicFacts
-from taskstate.lint.facts.moments import moment_of, those_in_future
+from taskstate.lint.facts.moments import is_timestamp, moment_of, those_in_future
+from taskstate.lint.facts.outline import block_at
 from taskstate.model.derived_values import session_counts
 from taskstate.model.document_kinds import section_key
 from taskstate.model.progress_log import PLACEHOLDER, is_unfinished
@@ -15,7 +16,7 @@ from taskstate.model.statuses import CREATED, IN_PROGRESS
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL
 from taskstate.syntax.escaping import is_blank
 from taskstate.syntax.patterns import compiled
-from taskstate.syntax.spans import Span, is_within
+from taskstate.syntax.spans import Span, first_line, is_within
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -54,8 +55,9 @@ _MARKS = "-?.\u2013\u2014\u2026"
 # blanks costs no more than its length. It begins with the end of the line above: a pattern that begins with one certain
 # character is found many times as fast.
 _SESSION_LINE = (
-    r"(?i)\n(?!#{1,6}[ \t])(?P<around>[ \t]*+(?:(?:>|[-*+](?=[ \t])|\d{1,9}+[.)]|<!--|\\|`)[ \t]*+)*+)"
-    r"(?P<marks>#{0,6}+[^\S\r\n]*+(?:\*\*|__)?)[*_]?(?P<title>session[^\S\r\n]++#?\d++\b[^\r\n*_`]*+)"
+    r"\n(?=[^a-zA-Z\r\n]*+[sS][eE][sS])(?!#{1,6}[ \t])"
+    r"(?P<around>[ \t]*+(?:(?:>|[-*+](?=[ \t])|\d{1,9}+[.)]|<!--|\\|`)[ \t]*+)*+)"
+    r"(?P<marks>#{0,6}+[^\S\r\n]*+(?:\*\*|__)?)[*_]?(?P<title>(?i:session)[^\S\r\n]++#?\d++\b[^\r\n*_`]*+)"
     r"[*_`]*+:?[^\S\r\n]*+(?=[\r\n]|\Z)"
 )
 # What may stand behind a time that is none in UTC; a remark may stand there, too.
@@ -66,6 +68,7 @@ _ZONED = (
 _LOOSE = r"(?i)session\s+#?(?:0\d|\d+\b.*\d{2}:\d{2}:\d{2})"
 _TO_THE_MINUTE = 16  # characters of a timestamp
 _DATE = r"\d{4}-\d{2}-\d{2}"
+_DID = rf"(?im)^(?:\*\*|__){DID.field}\b"
 _FIRST_FIELD = rf"(?i)\s*(?:^|(?<=[\r\n]))(?:\*\*|__)(?:{'|'.join((DID.field, BY.field, *BY.also))})\b"
 
 
@@ -109,7 +112,13 @@ class LogFacts(BasicFacts):
         """Whether the sessions can be counted: there is one readable Progress Log, and all its headings are known."""
         document = self.document
         logs = [each for each in document.sections if each.level == SECTION_LEVEL and section_key(each.title) == _KEY]
-        if len(logs) != 1 or self.unreadable_body is not None or self.outline.misplaced or self.session_lines:
+        if (
+            len(logs) != 1
+            or self.unreadable_body is not None
+            or self.outline.misplaced
+            or self.session_lines
+            or self.headless
+        ):
             return False
         return all(self._declares(child) for child in document.children(logs[0], PART_LEVEL))
 
@@ -144,6 +153,19 @@ class LogFacts(BasicFacts):
         ]
 
     @cached_property
+    def headless(self) -> tuple[int, Span] | None:
+        """The session above the first heading of the log, which has none itself: its number, and its first line."""
+        log = self.outline.section(self._log) if self._log else None
+        fields = compiled(_DID).finditer(self.document.text, *log.own) if log else ()
+        field = next((each for each in fields if block_at(self.document, each.start()) is None), None)
+        if log is None or field is None:
+            return None
+        number = self.sessions[0].number - 1 if self.sessions else self.state.archived + 1
+        return max(number, 1), first_line(
+            self.document.text, Span(field.end() - len(field[0].lstrip()), field.end() + 1)
+        )
+
+    @cached_property
     def is_out_of_sequence(self) -> bool:
         """Whether the numbers of the sessions do not go on one by one from those in the archive."""
         first = self.summary.last + 1 if self.summary else 1
@@ -168,7 +190,8 @@ class LogFacts(BasicFacts):
 
         The last in a file alone that there was at the compared revision: a new one may be of work that is older.
         """
-        created = str(self.values.get("created_at") or "")[:_TO_THE_MINUTE] if self.past else ""
+        told = str(self.values.get("created_at")) if self.past else ""
+        created = told[:_TO_THE_MINUTE] if is_timestamp(told) else ""
         pairs = zip(self.sessions, self._moments, strict=True)
         return [each for each, at in pairs if at[:_TO_THE_MINUTE] < created or not at or is_zoned(each)]
 
@@ -223,7 +246,8 @@ class LogFacts(BasicFacts):
 
 def is_zoned(session: Session) -> bool:
     """Return whether the time of a session is given for another place than UTC, or on a clock of twelve hours."""
-    return bool(compiled(_ZONED).search(session.section.title))
+    title = session.section.title  # nearly all end with their time
+    return not (session.time and title.endswith(session.time)) and bool(compiled(_ZONED).search(title))
 
 
 def _may_be_none(step: str) -> bool:

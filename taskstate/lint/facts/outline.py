@@ -39,10 +39,11 @@ _SIMILAR = (
 _BLANK_BEFORE = r"(?:\A|\n|\r(?!\n))[ \t]*(?:\r\n?|\n)\Z"
 _LOOK_BACK = 200  # characters: the search would otherwise start at the beginning of the text
 _BLANK_LINE = r"[ \t]*(?:\r|\n|\Z)"
-# `##4. Progress Log`, with no blank or a hard one behind the marks, and `**4. Progress Log**`. Possessive, so that a
-# line of many blanks costs no more than its length.
+# `##4. Progress Log`, with no blank or a hard one behind the marks, `**4. Progress Log**`, and `4. Progress Log` as a
+# paragraph of its own. Possessive, so that a line of many blanks costs no more than its length.
 _MEANT_AS_HEADING = (
-    r"(?m)^(?:#{1,6}[^\S\r\n]*|(?P<bold>\*\*|__))(?P<title>[^#*_\s][^\r\n*_]*+)"
+    r"(?m)^(?:#{1,6}[^\S\r\n]*|(?P<bold>\*\*|__)|(?:(?<=\n\n)|(?<=\n\r\n))(?=[^\r\n]*+(?:\r?\n){2}))"
+    r"(?P<title>[^#*_\s][^\r\n*_]*+)"
     r"(?(bold)(?P=bold):?[^\S\r\n]*+)(?=[\r\n]|\Z)"
 )
 _NUMBER = r"## (\d+)\."
@@ -180,7 +181,7 @@ class Outline(_Outline):
             return {}
         body = Span(body_start(self.document), len(self.document.text))
         hidden = hidden_in(self.document, body, keys, SECTION)
-        return _lines_in_place_of_headings(self.document, body, keys - hidden.keys()) | hidden
+        return _lines_in_place_of_headings(self.document, body, keys - hidden.keys(), SECTION) | hidden
 
     @cached_property
     def near(self) -> dict[str, Section]:
@@ -257,7 +258,8 @@ class Outline(_Outline):
 
     def _absent(self, parent: Placed, spec: SubsectionSpec) -> Unfilled:
         key, document = section_key(spec.name), self.document
-        hidden = hidden_in(document, parent.section.body, {key}, SUBSECTION).get(key)
+        plain = _lines_in_place_of_headings(document, parent.section.body, {key}, SUBSECTION).get(key)
+        hidden = hidden_in(document, parent.section.body, {key}, SUBSECTION).get(key, plain)
         within = [each for each in document.children(parent.section) if parent.spec.subsection(each.title) is None]
         elsewhere = [each for each in document.sections if section_key(each.title) == key]
         near = None if hidden else nearest_headings({key}, (*within, *elsewhere), SUBSECTION).get(key)
@@ -299,19 +301,19 @@ def hidden_in(document: Document, span: Span, keys: set[str], level: int) -> dic
     for line, title in hidden_headings(document.text[: span.end], span.start):
         key = section_key(title)
         if key in keys and key not in hidden and _level(line.of(document.text)) == level:
-            block = _block_at(document, line.start)
+            block = block_at(document, line.start)
             hidden[key] = Hidden(line, title, level, _container(document, line, block), block)
     return hidden
 
 
-def _lines_in_place_of_headings(document: Document, span: Span, keys: set[str]) -> dict[str, Hidden]:
+def _lines_in_place_of_headings(document: Document, span: Span, keys: set[str], level: int) -> dict[str, Hidden]:
     """Return for each of `keys` the first line that was meant as its heading, and is a paragraph for Markdown."""
     found: dict[str, Hidden] = {}
     for line in re.compile(_MEANT_AS_HEADING).finditer(document.text, *span):
         title = line["title"].rstrip().removesuffix(":")
         key = section_key(title)
-        if key in keys and key not in found and _block_at(document, line.start()) is None:
-            found[key] = Hidden(Span(*line.span()), title, SECTION, PARAGRAPH, None)
+        if key in keys and key not in found and block_at(document, line.start()) is None:
+            found[key] = Hidden(Span(*line.span()), title, level, PARAGRAPH, None)
     return found
 
 
@@ -320,7 +322,8 @@ def _level(line: str) -> int:
     return len(marks[0]) if marks else 0
 
 
-def _block_at(document: Document, offset: int) -> Block | None:
+def block_at(document: Document, offset: int) -> Block | None:
+    """Return the fence, HTML block or other block that an offset lies in, or None."""
     index = bisect_right(document.blocks, offset, key=lambda block: block.span.start) - 1
     return document.blocks[index] if index >= 0 and offset < document.blocks[index].span.end else None
 

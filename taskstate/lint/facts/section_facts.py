@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from functools import cached_property
 
 from taskstate.lint.facts.feature_facts import FeatureFacts
 from taskstate.lint.facts.json_values import json_value
+from taskstate.lint.facts.outline import block_at
 from taskstate.model.task_state import PART_LEVEL, SECTION_LEVEL, is_json_fence
 from taskstate.syntax.patterns import compiled
+from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 _NON_BLANK = r"\S"
 _IMPACT_MAP = "impact-map"  # the name of its schema
+_INPUT = "Chain Input"
 _PULLED = "taskstate: input"  # in the comment above each Chain Input that was pulled
 
 
@@ -55,6 +59,8 @@ class SectionFacts(FeatureFacts):
         is_first = bool(headings) and not (declared and declared[0].section.span.start < headings[0].span.start)
         line = headings[0] if is_first else None
         others = [each for each in headings if each is not line and not self._is_in_untouchable(each)]
+        if others:
+            others = [each for each in others if each not in self.outline.near.values()]
         titles = Titles(expected, line, others)
         return titles if line is None or others or titles.is_wrong else None
 
@@ -66,15 +72,17 @@ class SectionFacts(FeatureFacts):
 
     @cached_property
     def repeated_parts(self) -> list[tuple[SubsectionSpec, Section, Section]]:
-        """The declared parts of sections that may stand once and occur again, each with the first one."""
+        """The declared parts that may stand once and occur again, also inputs of one task, each with the first one."""
         found = []
         for spec, section in self.outline.present:
             first: dict[str, Section] = {}
-            once = any(not each.pattern for each in spec.subsections)
+            once = any(not each.pattern or each.name == _INPUT for each in spec.subsections)
             for child in self.document.children(section, PART_LEVEL) if once else ():
                 part = spec.subsection(child.title)
-                if part and not part.pattern and first.setdefault(part.name, child) is not child:
-                    found.append((part, child, first[part.name]))
+                groups = (part.match(child.title) or {}) if part and part.name == _INPUT else {}
+                name = groups["task_id"].casefold() if groups else part.name if part else ""
+                if part and (not part.pattern or groups) and first.setdefault(name, child) is not child:
+                    found.append((part, child, first[name]))
         return found
 
     @cached_property
@@ -85,6 +93,27 @@ class SectionFacts(FeatureFacts):
         document = self.document
         parts = body_parts(document, self.kind)
         return [each for each in parts if each.heading and each.section.heading.of(document.text) != each.heading]
+
+    @cached_property
+    def unmarked(self) -> list[tuple[Span, str]]:
+        """The lines that were the headings of parts when they were committed, and are none any more, with these."""
+        text, found = self.document.text, dict[str, Span]()
+        now = {(each.level, each.title) for each in self.document.sections} if self.changed else set()
+        for section in (each for then in (self.past or () if now else ()) for each in then.document.sections):
+            if section.level in {SECTION_LEVEL, PART_LEVEL} and (section.level, section.title) not in now:
+                line = re.compile(rf"(?m)^#*[ \t]*{re.escape(section.title)}[ \t]*$").search(text)
+                block = block_at(self.document, line.start()) if line else None
+                if line and self._may_be_absent(section) and (block is None or block.kind == "heading"):
+                    found.setdefault(f"{'#' * section.level} {section.title}", Span(*line.span()))
+        return [(span, heading) for heading, span in found.items()]
+
+    def _may_be_absent(self, section: Section) -> bool:
+        """Return whether a heading is that of a part which its kind knows, and which no other rule misses."""
+        if section.level == SECTION_LEVEL:
+            spec = self.kind.section(section.title)
+            return spec is not None and not spec.required
+        parts = (part for each in self.kind.sections if (part := each.subsection(section.title)))
+        return any(not each.required and each.name not in {"Session", "Decision"} for each in parts)
 
     @cached_property
     def misfenced_checklists(self) -> list[tuple[Section, list[Block]]]:
@@ -139,6 +168,11 @@ class SectionFacts(FeatureFacts):
     def citations(self) -> JsonValue | None:
         """The list of citations, or None where there is none that can be read."""
         return self._json("citations")
+
+    @cached_property
+    def validation(self) -> JsonValue | None:
+        """The commands that check the work, or None where there are none that can be read."""
+        return self._json("validation")
 
     @cached_property
     def impact_map(self) -> JsonValue | None:

@@ -63,6 +63,11 @@ def comparable(facts: Facts) -> tuple[Facts, ...]:
     return tuple(then for then in facts.past or () if is_reliable(then))
 
 
+def all_comparable(facts: Facts) -> tuple[Facts, ...] | None:
+    """Return the earlier versions, or None where nothing is compared or one of them cannot be compared with."""
+    return facts.past if facts.past is not None and all(map(is_reliable, facts.past)) else None
+
+
 def is_reliable(then: Facts) -> bool:
     """Return whether an earlier version can be compared with: it has no conflict markers and a known format."""
     return not then.newer and not then.conflicts
@@ -99,8 +104,8 @@ def uncommitted(facts: Facts) -> frozenset[Span]:
 
     Empty where nothing is compared, or where an earlier version cannot be compared with.
     """
-    past = comparable(facts)
-    if facts.past is None or len(past) < len(facts.past):
+    past = all_comparable(facts)
+    if past is None:
         return frozenset()
     committed = [entry for then in past for entry in entries(then)]
     by_text, numbered = SessionIndex(committed), {(entry.number, entry.time) for entry in committed}

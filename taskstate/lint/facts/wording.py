@@ -58,7 +58,10 @@ def put_back(queries: Queries, path: str) -> str:
     revision = (queries.earlier_names() or ("",))[0].partition(":")[0]
     if revision and path in (queries.changed_paths() or ()):
         return f"`git restore --source {shlex.quote(revision)} -- {shlex.quote(path)}` puts it back"
-    return "`taskstate doctor --fix` brings it back if it was written in this clone"
+    own = shlex.quote(path)
+    kept = "`taskstate doctor --fix` brings it back if it was written in this clone"
+    log = f"`git log --oneline -- {own}` lists what git has of it"
+    return f"{kept}; {log}, and `git restore --source COMMIT -- {own}` takes it from a commit before"
 
 
 def taken_back(revision: str, path: str) -> str:
@@ -71,9 +74,10 @@ def taken_back(revision: str, path: str) -> str:
     return f"`git checkout {shlex.quote(revision)} -- {shlex.quote(f':/{path}')}` takes it back"
 
 
-def shown_by(queries: Queries) -> str:
-    """Return in parentheses the command that shows how a file differs from the compared revision; empty without one."""
+def shown_by(queries: Queries, *, changed: bool = True) -> str:
+    """Return in parentheses the command that shows how a file became what it is; empty where nothing is compared."""
     import shlex
 
     revision, _, path = (queries.earlier_names() or ("",))[0].partition(":")
-    return f" (`git diff {shlex.quote(revision)} -- {shlex.quote(path)}` shows it)" if revision else ""
+    command = f"git diff {shlex.quote(revision)}" if changed else "git log -p"
+    return f" (`{command} -- {shlex.quote(path)}` shows it)" if revision else ""

@@ -39,6 +39,7 @@ MARKS: Mapping[str, Callable[..., str]] = {
     "matches": artifacts.matches_mark,
     "has_artifact": artifacts.presence_mark,
     "impact_map": permanent.impact_map_mark,
+    "map_digest": permanent.map_digest_mark,
     "has_log": artifacts.log_mark,
     "is_future": tasks.is_future_mark,
     "leads_outside": artifacts.leads_outside_mark,
@@ -163,6 +164,10 @@ class RepositoryQueries(Queries):
         """Hash the file that holds the Impact Map."""
         self._record("impact_map")
         return permanent.impact_map(self.file)
+
+    def map_digest(self) -> str | None:
+        """Read the hash of the Impact Map in the state file of the task."""
+        return self._record("map_digest")
 
     def upstream(self, task_id: str) -> tuple[Upstream, ...] | None:
         """Read the state files of another task."""

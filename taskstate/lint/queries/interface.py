@@ -89,6 +89,10 @@ class Queries:
         """Return the SHA-256 of the file that holds this task's Impact Map, with LF line ends; empty if missing."""
         return None
 
+    def map_digest(self) -> str | None:
+        """Return the SHA-256 that the task gives for this map; empty where that was edited, or is none."""
+        return None
+
     def upstream(self, task_id: str) -> tuple[Upstream, ...] | None:  # noqa: ARG002 - nothing is answered here
         """Return the task with an id as an upstream: empty for an unknown id, several where ids collide."""
         return None

@@ -48,3 +48,19 @@ def impact_map(file: File) -> str:
 def impact_map_mark(file: File) -> str:
     """Return the mark of the file with the Impact Map."""
     return file.repository.source.mark(file.repository.workspace.map_file(file.id))
+
+
+def map_digest_mark(file: File) -> str:
+    """Return the SHA-256 that the section of the task gives for its map; empty where that was edited, or is none."""
+    from taskstate.lint.queries import tasks
+    from taskstate.model.impact_map import stored_in
+    from taskstate.model.permanent import IMPACT_MAP, VERSION_SEAL, edited_sections
+    from taskstate.model.task_state import read_state
+
+    repository = file.repository
+    found = tasks.upstream(file, file.id.casefold()) or ()
+    paths = (repository.workspace.root / each.path for each in found)
+    states = [read_state(document) for document in map(repository.document, paths) if document]
+    sealed = [each for each in states if each.text(VERSION_SEAL) and IMPACT_MAP not in edited_sections(each)]
+    stored = stored_in(sealed[0]) if len(states) == len(sealed) == 1 else None
+    return (stored and stored.sha256) or ""

@@ -3,8 +3,9 @@
 ## What
 
 Following `depends_on` from this task leads back to it, through any number of other tasks; a task that depends on itself
-is the smallest cycle. Each task of a cycle has the finding, at the item of its `depends_on` that is part of it. A task
-that depends on one in a cycle without being part of it has none.
+is the smallest cycle. Each task of a cycle has the finding, at the item of its `depends_on` that is part of it; where
+one of them was changed since the compared revision, it alone. A task that depends on one in a cycle without being part
+of it has none.
 
 ## Why
 
@@ -60,9 +61,17 @@ def check(facts: Facts) -> Diagnostics:
             yield RULE.at(dependency.span, f"the task depends on itself: {own} → {own}", help="take its own id out")
             continue
         path = facts.queries.dependency_path(dependency.id)
-        if path:
+        if path and not _is_closed_elsewhere(dependency.id, path, facts):
             cycle = " → ".join(_cut((own, dependency.id, *path[1:-1], own)))
             yield RULE.at(dependency.span, f"the tasks depend on each other in a circle: {cycle}", help=_HELP)
+
+
+def _is_closed_elsewhere(needed: str, path: tuple[str, ...], facts: Facts) -> bool:
+    """Return whether the file had this id before, and another one of the circle is changed: there it is told."""
+    if not any(each.id == needed for then in facts.past or () for each in then.dependencies):
+        return False
+    others = {f"task-{each}-state.md" for each in path[:-1]}
+    return any(each.rpartition("/")[2] in others for each in facts.queries.changed_paths() or ())
 
 
 def _cut(cycle: tuple[str, ...]) -> tuple[str, ...]:

@@ -7,8 +7,8 @@ nothing from it. Text under a heading `### From Task #100: …` counts, also if 
 or a placeholder does not. A complete task keeps the inputs on which it was built, and is not looked at. The finding is
 at the id in `depends_on`.
 
-Since the compared revision an input has lost the comment that says of which output it is, or the task that it is from
-is not in `depends_on` any more: these are findings, too.
+Since the compared revision an input has lost the comment that says of which output it is (or the comment has another
+form, which the fix mends), or the task that it is from is not in `depends_on` any more: these are findings, too.
 
 ## Why
 
@@ -52,9 +52,13 @@ and everything else in the section stays as it is.
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import WARNING, Diagnostics, Fix, Rule
+from taskstate.lint.facts.moments import is_timestamp
 from taskstate.lint.facts.upstreams import completed_upstream, is_own_task, takes_inputs
-from taskstate.lint.facts.wording import first_line_of
+from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.model.chain import has_input
+from taskstate.syntax.edits import Edit
+from taskstate.syntax.patterns import compiled
+from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -67,6 +71,9 @@ RULE = Rule.of(
     severity=WARNING,
     fixable=True,
 )
+
+_NEEDS = "depends_on"
+_COMMENT = r"<!--[ \t]*taskstate: input\b[^\r\n]*?(?:-->|(?=[\r\n]|\Z))"
 
 
 def check(facts: Facts) -> Diagnostics:
@@ -92,11 +99,21 @@ def _halves(facts: Facts) -> Diagnostics:
     comments = {each.id.casefold(): each.comment.of(then.document.text) for then in past for each in then.chain_inputs}
     needed = {each.id.casefold() for each in facts.dependencies}
     depended = {each.id.casefold() for then in past for each in then.dependencies}
+    sound = {each.comment.start for each in facts.chain_inputs if is_timestamp(each.time)}
     for heading in facts.input_headings:
         key, span = heading.id.casefold(), first_line_of(facts.document, heading.section.heading)
-        if heading.is_filled and key in comments and key not in here:
+        written = compiled(_COMMENT).search(facts.document.text, *heading.section.body)
+        if written and key in comments and (key not in here or written.start() not in sound):
+            yield RULE.at(
+                Span(*written.span()),
+                f"the comment of the input of task {heading.id} is none by which it is known to be current",
+                help=f"write it again as it was: `{comments[key]}`",
+                fix=Fix(edits=(Edit(*written.span(), comments[key]),)),
+            )
+        elif heading.is_filled and key in comments and key not in here:
             message = f"the input of task {heading.id} has lost its comment, by which it is known to be current"
             yield RULE.at(span, message, help=f"write below this line again: `{comments[key]}`")
-        elif key in here & depended and key not in needed:
-            message = f"task {heading.id} is not in `depends_on` any more, and its output stands here"
-            yield RULE.at(span, message, help="write its id there again, or take this part out")
+        elif (heading.is_filled or key in here) and key in depended and key not in needed:
+            message = f"task {heading.id} is not in `{_NEEDS}` any more, and {shown(heading.section.title)} is here"
+            place = facts.value_span(_NEEDS) if _NEEDS in facts.values else span
+            yield RULE.at(place, message, help="write its id there again, or take that part out")

@@ -48,4 +48,4 @@ def check(facts: Facts) -> Diagnostics:
     place = first_change(facts.document, section.body, then[1].body.of(then[0].text)) if then else section.heading
     message = "this output is not the one that was handed down when the task was completed"
     again = f'`taskstate reopen {facts.shown_id} --note "WHY"` and completing it hand down what is right'
-    yield RULE.at(place, message, help=f"take it back{shown_by(facts.queries)}, or {again}")
+    yield RULE.at(place, message, help=f"take it back{shown_by(facts.queries, changed=facts.changed)}, or {again}")

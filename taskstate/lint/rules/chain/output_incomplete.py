@@ -4,11 +4,12 @@
 
 The task's `status` is `complete`, but a feature of its checklist does not pass, an acceptance criterion is not checked,
 the Summary of its Chain Output is missing or empty, or none of the other parts of the Chain Output is written. Each is
-one finding, at its place. Where no command has completed the task (there is no `output`), what `taskstate complete`
-asks is asked here, but for what only a run can know; several things are one finding, at the status. A feature with
-`moved_to` does not count. Placeholders in the Chain Output are reported by TS906, missing sections by TS201. Not
-reported is what an event `waived` of `audit.events` lists, unless the task was reopened since; gaps that came later are
-reported. An event without a list was written by hand, and waives everything if `audit.seal` matches or is absent.
+one finding, at its place; so is an `output` that is gone since the compared revision, or names a new file in vain.
+Where no command has completed the task (there is no `output`), what `taskstate complete` asks is asked here, but for
+what only a run can know; several things are one finding, at the status. A feature with `moved_to` does not count.
+Placeholders in the Chain Output are reported by TS906, missing sections by TS201. Not reported is what an event
+`waived` of `audit.events` lists, unless the task was reopened since; gaps that came later are reported. An event
+without a list was written by hand, and waives everything if `audit.seal` matches or is absent.
 
 ## Why
 
@@ -58,7 +59,7 @@ from __future__ import annotations
 from taskstate.lint.diagnostics import WARNING, Diagnostics, Rule
 from taskstate.lint.facts.outline import is_empty, subsection
 from taskstate.lint.facts.waivers import read_waivers
-from taskstate.lint.facts.wording import cut, shown
+from taskstate.lint.facts.wording import cut, shown, shown_by
 from taskstate.messages import first_of
 from taskstate.model.statuses import COMPLETE
 from taskstate.typed import TYPE_CHECKING
@@ -88,6 +89,7 @@ def check(facts: Facts) -> Diagnostics:
     if not facts.is_complete:
         return
     yield from _unmatched(facts)
+    yield from _handed_down(facts)
     gaps = list(_gaps(document, facts))
     asked = _asked(document, facts)
     if _OUTPUT in document.front_matter or (len(gaps) < _SEVERAL and len(asked) <= len(gaps)):
@@ -103,12 +105,29 @@ def check(facts: Facts) -> Diagnostics:
 
 def _unmatched(facts: Facts) -> Diagnostics:
     """Yield a warning for each Repository Path that covers nothing, where path or completion is new."""
-    past = facts.past or ()
-    for path in facts.repository_paths if past else ():
-        told = any(then.is_complete and path.path in then.document.text for then in past)
+    was_complete = any(then.is_complete for then in facts.past or ())
+    for path in facts.repository_paths if facts.past else ():
+        told = was_complete and facts.was_there(path.path)
         if not told and "!" not in path.span.of(facts.document.text) and facts.queries.matches(path.path) is False:
             message = f"{_BEGINNING}no file matches its Repository Path {shown(path.path)}"
             yield RULE.at(path.span, message, help="name the files that were made", severity=WARNING)
+
+
+def _handed_down(facts: Facts) -> Diagnostics:
+    """Yield a finding where the record of the output is gone since a compared revision, or names a new file in vain."""
+    block = facts.document.front_matter.get(_OUTPUT)
+    if block is None and not facts.blocks.edited and any(then.values.get(_OUTPUT) for then in facts.past or ()):
+        message = f"{_BEGINNING}`{_OUTPUT}`, which says what was handed down, is gone"
+        help_ = f"take it back{shown_by(facts.queries, changed=facts.changed)}"
+        yield RULE.at(facts.value_span("status"), message, help=help_)
+    files = block.get("files") if isinstance(block, dict) and facts.past else None
+    for index, each in enumerate(files if isinstance(files, list) else ()):
+        path = each.get("path") if isinstance(each, dict) else None
+        if isinstance(path, str) and not facts.was_there(path) and facts.queries.exists(path) is False:
+            message = f"{_BEGINNING}{shown(path)}, which its output names, is not there"
+            yield RULE.at(
+                facts.value_span(_OUTPUT, "files", index, "path"), message, help="name the file that was made"
+            )
 
 
 def _asked(document: Document, facts: Facts) -> list[str]:

@@ -75,7 +75,7 @@ def _named(document: Document, facts: Facts) -> Iterator[tuple[str, Span, str]]:
     for dependency in facts.dependencies:
         yield dependency.id, dependency.span, "`depends_on`"
     for feature in facts.sound_features("moved_to", among=facts.moved_features):
-        if not any(f'"{feature.values["moved_to"]}"' in then.document.text for then in facts.past or ()):
+        if not facts.was_there(f'"{feature.values["moved_to"]}"'):
             yield feature.values["moved_to"], feature.span("moved_to"), "`moved_to`"
     for heading in facts.input_headings:
         yield heading.id, first_line_of(document, heading.section.heading), "a Chain Input"

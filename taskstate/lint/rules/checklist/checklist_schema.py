@@ -43,8 +43,7 @@ from __future__ import annotations
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Diagnostics, Fix, Rule
 from taskstate.lint.facts.bare_json import line_of_edit, opening_of_bare_json
 from taskstate.lint.facts.session_history import comparable
-from taskstate.lint.facts.stable_entries import stable_entries
-from taskstate.lint.facts.wording import cut, first_line_of, shown, shown_by
+from taskstate.lint.facts.wording import first_line_of, shown, shown_by
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
 
 RULE = Rule.of("TS301", __name__, "the Feature Checklist does not meet its schema", fixable=True)
 
-_LACKS_ID = "lacks the key `id`"
 _FORM = 'it holds `features`, a list, and `overall_progress`, such as "40%"'
 
 
@@ -78,25 +76,13 @@ def check(facts: Facts) -> Diagnostics:
                 help="put all features into the first one, or put this fence below a heading of level 3",
             )
     if facts.checklist_value:
-        yield from (_with_id(each, facts) for each in facts.checklist_value.schema_findings(document, RULE))
+        past = [then.checklist_value for then in comparable(facts) if then.checklist_value]
+        yield from facts.checklist_value.schema_findings(document, RULE, past)
     for feature in facts.sound_features("id", among=facts.spaced_features):
         name = feature.values["id"]
-        if not any(f'"{name}"' in then.document.text for then in facts.past or ()):
+        if not facts.was_there(f'"{name}"'):
             message = f"the id {shown(name)} has a blank in it, and commands take one word"
             yield RULE.at(feature.span("id"), message, help=f"write {shown('-'.join(name.split()))}", severity=WARNING)
-
-
-def _with_id(diagnostic: Diagnostic, facts: Facts) -> Diagnostic:
-    """Return a finding, which names the id of a feature that lacks it where that was committed."""
-    features = facts.checklist_value.root.get("features") if facts.checklist_value else None
-    for item in features.items if features and _LACKS_ID in diagnostic.message else ():
-        text = item.get("description")
-        if text and item.span.start == diagnostic.span.start:
-            then = (stable_entries(past.checklist_value, "features") for past in comparable(facts))
-            named = ((name, node) for each in then if each for name, node in each.words.items())
-            name = next((name for name, node in named if node.text == text.text), "")
-            return diagnostic._replace(help=f'write `"id": "{cut(name)}"`, as committed') if name else diagnostic
-    return diagnostic
 
 
 def _no_fence(document: Document, section: Section, facts: Facts) -> Diagnostic:
@@ -107,5 +93,9 @@ def _no_fence(document: Document, section: Section, facts: Facts) -> Diagnostic:
         return RULE.at(first_line_of(document, unmarked.span), message, help="write `json` behind its marks")
     message = "the Feature Checklist has no json fence"
     if any(then.checklist_value for then in comparable(facts)):
-        return RULE.at(section.heading, message, help=f"put back the one that was committed{shown_by(facts.queries)}")
+        return RULE.at(
+            section.heading,
+            message,
+            help=f"put back the one that was committed{shown_by(facts.queries, changed=facts.changed)}",
+        )
     return RULE.at(section.heading, message, help=f"add a fence marked `json`: {_FORM}")

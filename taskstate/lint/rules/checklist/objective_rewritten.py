@@ -40,12 +40,14 @@ from taskstate.lint.facts.session_history import comparable
 from taskstate.lint.facts.stable_entries import differences, stable_entries
 from taskstate.lint.facts.wording import cut, shown
 from taskstate.model.phases import SCHEMA
+from taskstate.model.task_state import PART_LEVEL
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from taskstate.lint.facts.file_facts import Facts
+    from taskstate.syntax.nodes import Node
 
 RULE = Rule.of(
     "TS307", __name__, "an objective was removed or reworded, or a tried approach is gone, since the compared revision"
@@ -90,12 +92,19 @@ def _rewritten(phase: JsonValue, values: Sequence[JsonValue]) -> Diagnostics:
         return
     present = _tried(phase)
     missing = [each for value in values for each in _tried(value) - present]
+    known = {each for value in values for each in _tried(value)}
+    new = [item for item in entry.value.items if _words(item) and _words(item) not in known]
     for approach, _ in dict.fromkeys(missing):
         yield RULE.at(
-            entry.key.span,
+            new[0].span if len(missing) == len(new) == 1 else entry.key.span,
             f"the approach {shown(approach)} was tried, and what came of it is gone or says something else",
             help="put back what was committed; what was learned since is an entry of its own",
         )
+
+
+def _words(item: Node) -> tuple[str, str] | None:
+    approach, result = item.get("approach"), item.get("result")
+    return (approach.text, result.text) if approach and result else None
 
 
 def _tried(value: JsonValue) -> Counter[tuple[str, str]]:
@@ -103,20 +112,23 @@ def _tried(value: JsonValue) -> Counter[tuple[str, str]]:
     tried = value.root.get(_TRIED)
     approaches: Counter[tuple[str, str]] = Counter()
     for index, item in enumerate(tried.items if tried and value.is_sound(_TRIED) else ()):
-        approach, result = item.get("approach"), item.get("result")
-        if approach and result and value.is_sound(_TRIED, index):
-            approaches[approach.text, result.text] += 1
+        words = _words(item)
+        if words and value.is_sound(_TRIED, index):
+            approaches[words] += 1
     return approaches
 
 
 def _removed(names: Sequence[str], facts: Facts) -> Diagnostics:
-    """Yield one finding for all removed phases, at the Feature Checklist if there is one."""
+    """Yield one finding for all removed phases, at what may be the first under another heading, or at the checklist."""
     section = facts.state.section("Feature Checklist")
     if section:
+        parts, spec = facts.document.children(section, PART_LEVEL), facts.kind.section(section.title)
+        others = [each for each in parts if not (spec and spec.subsection(each.title))]
+        place = next((each.heading for each in others if not facts.was_there(each.title)), section.heading)
         named = ", ".join(cut(name) for name in names)
         message = f"phase {named} was removed" if len(names) == 1 else f"the phases {named} were removed"
         yield RULE.at(
-            section.heading,
+            place,
             f"{message}, with its objectives" if len(names) == 1 else f"{message}, with their objectives",
             help="put back what was committed; a phase that is over stays, with its objectives done or blocked",
         )

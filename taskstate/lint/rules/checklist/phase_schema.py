@@ -10,8 +10,8 @@ differs from the heading. A heading without a json fence, or with a second one, 
 heading of the same phase; a placeholder instead of the fence is allowed.
 
 Warnings are: a `phase_name` that differs from the heading; a `current_objective` that is not in progress while another
-one is; and, unless it was committed so, `started_at: null` although an objective was begun, a `last_updated` in the
-future or before `started_at`, and a `handoff_count` that no handoff explains.
+one is; and, unless it was committed so, one that is done, `started_at: null` although an objective was begun, a
+`last_updated` in the future or before `started_at`, and a `handoff_count` that no handoff explains.
 
 ## Why
 
@@ -72,7 +72,9 @@ def check(facts: Facts) -> Diagnostics:
     names = Counter(phase.name.casefold() for phase in facts.phases)
     committed = {phase.name.casefold() for then in comparable(facts) for phase in then.phases}
     for phase in facts.phases:
-        if phase.name.casefold() in seen:
+        numbers = (phase.name, _number(phase.value) if phase.value else "")
+        is_again = phase.name.casefold() in seen
+        if is_again and numbers[1] in {"", phase.name}:  # else told below: its fence says which one it is
             yield RULE.at(
                 phase.section.heading,
                 f"phase {phase.name} stands twice",
@@ -96,10 +98,12 @@ def check(facts: Facts) -> Diagnostics:
                 help="put its content into the first one, or give it a heading of its own",
             )
         if phase.value:
-            right = next((name for name in (phase.name, _number(phase.value)) if name.casefold() in committed), "")
+            right = next((name for name in numbers[:: -1 if is_again else 1] if name.casefold() in committed), "")
             for each in faults_of(phase.value, facts, RULE, name=phase.name, where="its heading"):
-                is_named = right and each.help == _BOTH
-                yield each._replace(help=f"write {cut(right)} in both places, as committed") if is_named else each
+                named = each._replace(help=f"write {cut(right)} in both places, as committed")
+                is_heading = right == _number(phase.value) != phase.name
+                named = named._replace(span=phase.section.heading) if is_heading else named
+                yield named if right and each.help == _BOTH else each
             yield from _beside(phase, facts)
 
 
@@ -113,7 +117,8 @@ def _beside(phase: Phase, facts: Facts) -> Diagnostics:
     name, count = phase.sound("phase_name"), phase.sound(_COUNT)
     if name and phase.title and " ".join(name.text.casefold().split()) != " ".join(phase.title.casefold().split()):
         message = f"`phase_name` is {shown(name.text)}, and its heading says {shown(phase.title)}"
-        yield RULE.at(name.span, message, help=_BOTH, severity=WARNING)
+        is_heading = facts.was_there(name.text) and not facts.was_there(phase.section.title)
+        yield RULE.at(phase.section.heading if is_heading else name.span, message, help=_BOTH, severity=WARNING)
     earlier = [(then, each) for then in facts.past or () for each in then.phases if each.name == phase.name]
     here = facts.blocks.handoffs.number
     known = [(old.value(), here - then.blocks.handoffs.number) for then, each in earlier if (old := each.sound(_COUNT))]
@@ -130,7 +135,8 @@ def faults_of(value: JsonValue, facts: Facts, rule: Rule, *, name: str, where: s
 
     `name` is the number of the phase according to `where`: its heading, or the file's name.
     """
-    yield from value.schema_findings(facts.document, rule)
+    past = [each.value for then in comparable(facts) for each in then.phases if each.value and each.name == name]
+    yield from value.schema_findings(facts.document, rule, past)
     yield from _twice(value, rule)
     yield from _times(value, facts, rule)
     current, number = value.root.get("current_objective"), value.root.get("phase")
@@ -140,23 +146,20 @@ def faults_of(value: JsonValue, facts: Facts, rule: Rule, *, name: str, where: s
             yield rule.at(
                 current.span,
                 f"`current_objective` is {current.text}, and no objective has this id",
-                help=f"name one of {', '.join(each for each in ids if each)}, or null"
+                help=f"name one of {', '.join(each for each in ids if each)}{'' if _first_open(value) else ', or null'}"
                 if ids
                 else "write null, since there is no objective",
             )
     is_null = current is not None and current.value() is None
     open_id = _first_open(value)
     statuses = dict(_statuses(value))
-    if (
-        current
-        and not is_null
-        and open_id
-        and statuses.get(open_id) == IN_PROGRESS != statuses.get(current.text, IN_PROGRESS)
-    ):
+    status = statuses.get(current.text) if current and not is_null else None
+    is_other = status not in {None, IN_PROGRESS} and statuses.get(open_id or "") == IN_PROGRESS
+    if current and (is_other or (status == DONE and not facts.was_there(value.root.span.of(facts.document.text)))):
         yield rule.at(
             current.span,
-            f"`current_objective` is {current.text}, which is {statuses[current.text]}, and {open_id} is in progress",
-            help=f"name the one that is worked on: {open_id}",
+            f"`current_objective` is {current.text}, which is {status}{f', and {open_id} is open' if open_id else ''}",
+            help=f"name the one that is worked on: {open_id}" if open_id else "write null: no objective is open",
             severity=WARNING,
         )
     if current and is_null and open_id:
@@ -212,8 +215,7 @@ def _statuses(value: JsonValue) -> Iterator[tuple[str, str]]:
 def _times(value: JsonValue, facts: Facts, rule: Rule) -> Diagnostics:
     """Yield a warning about a beginning that is not told, or about an update that cannot be; not where that is old."""
     started, updated = value.root.get("started_at"), value.root.get("last_updated")
-    is_old = any(value.root.span.of(facts.document.text) in then.document.text for then in facts.past or ())
-    if not started or not updated or is_old:
+    if not started or not updated or facts.was_there(value.root.span.of(facts.document.text)):
         return
     wrong = None
     if facts.past and started.value() is None and {status for _, status in _statuses(value)} & {IN_PROGRESS, DONE}:

@@ -5,7 +5,8 @@
 A feature has `"passes": true` and no `evidence`, in a task that is open; only features that came to pass since the
 compared revision count, and in any task those whose evidence is gone since. Or its `evidence` names the log of a
 command, and the task's artifacts here do not hold it; or it has the log of committed evidence and says something else
-than that did. In a complete task, features that an event `waived` of `audit.events` lists are not reported.
+than that did; or its command ended with another status than 0. In a complete task, features that an event `waived` of
+`audit.events` lists are not reported.
 
 ## Why
 
@@ -36,7 +37,7 @@ only a command that ended with status 0, or a commit, is accepted as `evidence`.
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostics, Rule
-from taskstate.lint.facts.session_history import comparable
+from taskstate.lint.facts.session_history import all_comparable
 from taskstate.lint.facts.waivers import is_waived, waivers_of_features
 from taskstate.lint.facts.wording import feature_pass
 from taskstate.model.statuses import COMPLETE, DROPPED
@@ -53,6 +54,7 @@ RULE = Rule.of(
 )
 
 _NONE = "it has no `evidence`"
+_EDITED = "its `evidence` was edited: with the same log, something else was committed"
 _GONE = "its `evidence`, which was committed, is gone"
 
 
@@ -81,7 +83,10 @@ def check(facts: Facts) -> Diagnostics:
     earlier = _earlier(facts)
     for feature in passing:
         flaw = _insufficient(feature) if required else ""
-        if not flaw and any(earlier.of(feature)) and not feature.values.get("evidence"):
+        failed = feature.node.get("evidence", "exit_status")
+        if failed and failed.value() and not earlier.has(feature):
+            flaw = _insufficient(feature)
+        elif not flaw and any(earlier.of(feature)) and not feature.values.get("evidence"):
             flaw = _GONE
         elif not flaw and is_open:
             flaw = _flaw(feature, earlier, facts)
@@ -90,7 +95,9 @@ def check(facts: Facts) -> Diagnostics:
             command = feature_pass(facts.shown_id, feature.values["id"], facts.values.get("status"))
             way = "--evidence TEXT" if flaw in {_NONE, _GONE} and not required else "--run CMD"
             help_ = f"`{command} {way}` or `… --commit SHA` records what proves it"
-            yield RULE.at(feature.span("passes"), f"this feature passes, but {flaw}", help=help_, severity=severity)
+            place = failed.span if failed and failed.value() else None
+            key = "evidence" if flaw in {_EDITED, _GONE} and "evidence" in feature.values else "passes"
+            yield RULE.at(place or feature.span(key), f"this feature passes, but {flaw}", help=help_, severity=severity)
 
 
 def _tested(facts: Facts, among: Iterable[int]) -> Iterator[SoundFeature]:
@@ -100,8 +107,8 @@ def _tested(facts: Facts, among: Iterable[int]) -> Iterator[SoundFeature]:
 
 
 def _earlier(facts: Facts) -> _Earlier:
-    past = comparable(facts)
-    if facts.past is None or len(past) < len(facts.past):
+    past = all_comparable(facts)
+    if past is None:
         return _Earlier(None)
     evidence: dict[str, list[object]] = {}
     for then in past:
@@ -119,7 +126,7 @@ def _flaw(feature: SoundFeature, earlier: _Earlier, facts: Facts) -> str:
     if not isinstance(log, str) or (earlier.evidence is not None and earlier.has(feature)):
         return ""
     if any(isinstance(each, dict) and each.get("log_sha256") == log for each in earlier.of(feature)):
-        return "its `evidence` was edited: with the same log, something else was committed"
+        return _EDITED
     return "the artifacts do not hold the log of its `evidence`" if facts.queries.has_log(log) is False else ""
 
 

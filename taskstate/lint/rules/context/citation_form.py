@@ -34,7 +34,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from taskstate.lint.diagnostics import WARNING, Diagnostics, Fix, Rule
-from taskstate.lint.facts.citations import captured_citations, is_closed
+from taskstate.lint.facts.citations import captured_citations, capturing, is_closed
 from taskstate.lint.facts.wording import first_line_of, shown
 from taskstate.syntax.edits import Edit
 from taskstate.typed import TYPE_CHECKING
@@ -63,7 +63,7 @@ def check(facts: Facts) -> Diagnostics:
         span = node.get("line_span")
         if span and value.is_sound(number, "line_span") and parse_line_span(span.text) is None:
             message = f"the span {shown(span.text)} ends before it begins"
-            yield RULE.at(span.span, message, help=f"`taskstate context rebuild {facts.shown_id}` computes spans")
+            yield RULE.at(span.span, message, help=f"`{capturing(facts)}` computes spans")
     yield from _unsorted(document, value)
     if not is_closed(facts):
         yield from _outdated(value, facts)

@@ -35,7 +35,7 @@ If the heading was renamed, correct the slug at its source: in the configuration
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import Diagnostics, Rule
-from taskstate.lint.facts.citations import captured_citations, is_closed
+from taskstate.lint.facts.citations import captured_citations, capturing, is_closed
 from taskstate.lint.facts.wording import shown
 from taskstate.messages import MOST_GUESSED
 from taskstate.typed import TYPE_CHECKING
@@ -82,4 +82,4 @@ def _stale(cited: CapturedCitation, standard: Standard | None, facts: Facts, *, 
 
 
 def _recapture(facts: Facts) -> str:
-    return f"capture it anew with `taskstate context rebuild {facts.shown_id}`"
+    return f"capture it anew with `{capturing(facts)}`"

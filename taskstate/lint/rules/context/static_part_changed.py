@@ -61,7 +61,9 @@ def check(facts: Facts) -> Diagnostics:
         return  # only the form of a criterion changed: TS310
     what, place = _change(facts, section)
     yield RULE.at(
-        place, f"{what} is not as it was sealed", help=f"take it back{shown_by(facts.queries)}; {_accepted(facts)}"
+        place,
+        f"{what} is not as it was sealed",
+        help=f"take it back{shown_by(facts.queries, changed=facts.changed)}; {_accepted(facts)}",
     )
 
 

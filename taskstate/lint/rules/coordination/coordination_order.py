@@ -4,7 +4,8 @@
 
 The roles work one after the other, in the order of the configuration: implementer, reviewer, validator. Here a role is
 `done` while the one just ahead of it is not, or it is `done` and one of its findings has no answer. Each role is
-compared with the one ahead of it alone. Roles that the configuration does not name are not checked.
+compared with the one ahead of it alone. Roles that the configuration does not name are not checked; one that came in
+since the compared revision is a finding.
 
 ## Why
 
@@ -61,6 +62,11 @@ _BLOCK = "coordination"
 def check(facts: Facts) -> Diagnostics:
     """Yield at most two findings for each role that is done: at its status, and at its findings."""
     done, names = {role.name for role in facts.done_roles}, facts.config.roles
+    for name in facts.unknown_roles:
+        entry = facts.entry((_BLOCK, name))
+        message = f"{shown(name)} is no role of this project: {', '.join(names)}"
+        help_ = "write the role that is meant, or name it under `roles` in the configuration"
+        yield RULE.at(entry.key.span if entry else facts.first_line, message, help=help_)
     for ahead, role in pairwise((None, *pipeline(facts.blocks, names)[: len(names)])):
         if role is not None and role.name in done:
             yield from _early(facts, ahead, role)

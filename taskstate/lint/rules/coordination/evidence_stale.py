@@ -4,7 +4,8 @@
 
 An entry of `evidence` names a file, its lines and the SHA-256 of what stood there. The file does not hold that text any
 more, neither in these lines nor elsewhere, or it is gone. An excerpt that only moved is not reported: its text is still
-there. Tasks that are complete or dropped are not checked.
+there. Tasks that are complete or dropped are not checked. Also an error: an id that two excerpts
+have, and lines that run backwards.
 
 ## Why
 
@@ -32,7 +33,7 @@ The old entry may then be removed by hand.
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import FRONT_MATTER, WARNING, Diagnostics, Rule
+from taskstate.lint.diagnostics import ERROR, FRONT_MATTER, WARNING, Diagnostics, Rule
 from taskstate.lint.facts.citations import is_closed
 from taskstate.lint.facts.wording import shown
 from taskstate.typed import TYPE_CHECKING
@@ -47,7 +48,18 @@ _CHANGED, _GONE = "changed", "gone"
 
 def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each excerpt that its source no longer holds, at its hash."""
+    seen = set[object]()
     for index, entry in enumerate(() if is_closed(facts) else facts.blocks.evidence):
+        place, first, _, last = entry.get("id"), *str(entry.get("lines", "")).partition("-")
+        if place in seen or (first.isdigit() and last.isdigit() and int(first) > int(last)):
+            key = "id" if place in seen else "lines"
+            message = (
+                f"two excerpts have the id {shown(str(place))}" if key == "id" else f"the lines {first}-{last} run back"
+            )
+            help_ = f"correct it, or cite it anew with `taskstate evidence add {facts.shown_id}`"
+            yield RULE.at(facts.value_span("evidence", index, key), message, help=help_, severity=ERROR)
+            continue
+        seen.add(place)
         texts = {key: value for key, value in entry.items() if isinstance(value, str)}
         name, path, sha256 = texts.get("id"), texts.get("path"), texts.get("sha256")
         if not name or not path or not sha256:

@@ -45,16 +45,20 @@ _MAX_NAMES = 3  # other files that the message lists
 
 
 def check(facts: Facts) -> Diagnostics:
-    """Yield at most one finding, at `task_id`."""
+    """Yield at most one finding, at `task_id`; none in the committed file where the others are new."""
     import shlex
 
     others = facts.queries.same_id() or ()
-    path = shlex.quote(f"{facts.folder}/{facts.name}".lstrip("/"))
-    if others:
+    path = f"{facts.folder}/{facts.name}".lstrip("/")
+    own = shlex.quote(path)
+    changed = facts.queries.changed_paths() or ()
+    # It is told in those that came since; of two that did, in the second one.
+    is_told = facts.past is not None and all(each in changed and (facts.past or path < each) for each in others)
+    if others and not is_told:
         named = ", ".join(cut(path) for path in others[:_MAX_NAMES]) + (" …" if len(others) > _MAX_NAMES else "")
         owners = "another state file has" if len(others) == 1 else f"{len(others)} other state files have"
         yield RULE.at(
             facts.value_span("task_id"),
             f"{owners} the id {facts.task_id}: {named}",
-            help=f"delete this file if it is a copy; else `taskstate doctor renumber {path} NEW` gives it its own id",
+            help=f"delete this file if it is a copy; else `taskstate doctor renumber {own} NEW` gives it its own id",
         )

@@ -50,7 +50,7 @@ RULE = Rule.of("TS004", __name__, "a code fence never closes", reads=WHOLE, fixa
 def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, for the fence that runs to the end of the text."""
     document = facts.document
-    if facts.newer or facts.conflicts:
+    if facts.newer or facts.conflicts or facts.cut_off:
         return
     for problem in document.problems:
         if problem.kind == "fence-unclosed":
@@ -68,13 +68,5 @@ def check(facts: Facts) -> Diagnostics:
             yield RULE.at(
                 problem.span,
                 f"the code fence {marks[:20]!r} never closes: everything below it is code",
-                help="`taskstate doctor --fix` brings its last good text back: the rest of the file is gone"
-                if _is_cut_off(facts)
-                else "close it where the code ends, with a line of the same marks, at least as many",
+                help="close it where the code ends, with a line of the same marks, at least as many",
             )
-
-
-def _is_cut_off(facts: Facts) -> bool:
-    """Return whether a file is the beginning of what was committed, and ends in the middle of it."""
-    text = facts.document.text.rstrip()
-    return any(then.document.text.startswith(text) and then.document.text.rstrip() != text for then in facts.past or ())

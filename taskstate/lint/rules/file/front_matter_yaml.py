@@ -4,7 +4,8 @@
 
 The block between the `---` lines cannot be read: it is not valid YAML, has a duplicate key or a tag such as
 `!!python/object`, has more than 100 anchors or aliases, or is nested more than 50 levels deep. A value that begins with
-`#` is reported too: YAML reads it as a comment, and the key has no value. So is a block that stands there twice.
+`#` is reported too: YAML reads it as a comment, and the key has no value. So is a block that stands there twice, and a
+line `---` below the first one, which leaves the block empty.
 
 ## Why
 
@@ -61,6 +62,7 @@ _HELP = {
     "quote-unclosed": "close the quote at the end of the value",
     "bracket-unclosed": "close the bracket at the end of the value",
     "equals-sign": "write `key: value`",
+    "doubled": "delete this line",
     "second": "delete it, with the marks around it, once the first one says what holds",
     "remark": "begin it with `#`, or delete it",
     "list-item": "put it, indented by two blanks, below the key that it belongs to, or delete it",
@@ -79,7 +81,8 @@ def check(facts: Facts) -> Diagnostics:
     for problem in facts.front_matter_problems:
         if problem.kind not in _OTHER_RULES:
             kind = problem.kind.removeprefix("front-matter-")
-            yield _finding(problem.span, problem.message, kind, _within_lines(document.text, problem.fix))
+            fix = (Edit(problem.span.start, document.front_matter.content.start, ""),) if kind == "doubled" else ()
+            yield _finding(problem.span, problem.message, kind, fix or _within_lines(document.text, problem.fix))
     for fault in facts.commented_values:
         yield _finding(fault.span, fault.message, fault.kind, _within_lines(document.text, fault.fix))
     second = facts.second_front_matter

@@ -5,7 +5,7 @@
 The json fence of the Feature Checklist, of a phase, of the Standards, of the Validation or of an Impact Map is not
 valid JSON, or a file with an impact map or the progress of a phase is not. Duplicate keys, `NaN` and `Infinity`, and
 nesting over 100 levels are rejected too. Fences that the format does not read, such as an example in a session, are not
-checked. The finding is at the position where parsing stopped.
+checked. The finding is at the position where parsing stopped; of what is never closed, in the last line.
 
 ## Why
 
@@ -43,7 +43,8 @@ from __future__ import annotations
 import re
 
 from taskstate.lint.diagnostics import Diagnostics, Rule
-from taskstate.lint.facts.wording import first_line_of, line_of
+from taskstate.lint.facts.outline import block_at
+from taskstate.lint.facts.wording import line_of
 from taskstate.syntax.json_parser import AFTER_THE_END, NEVER_CLOSED
 from taskstate.syntax.spans import CONTROLS, Span, first_line, line_start
 from taskstate.typed import TYPE_CHECKING
@@ -64,10 +65,14 @@ def check(facts: Facts) -> Diagnostics:
             if not facts.is_json and fault.message.endswith(AFTER_THE_END) and _begins_a_line(text, span):
                 message = "the JSON ends above this line, and its code fence goes on"
                 help_ = "close the fence above this line"
-            elif facts.is_json and fault.message.endswith(NEVER_CLOSED):
-                message = f"the file ends before the value that begins in line {line_of(document, span)} is closed"
-                span = first_line_of(document, Span(line_start(text, len(text.rstrip())), len(text)))
-                help_ = "take its end back from git; nothing of this JSON is read until then"
+            elif fault.message.endswith(NEVER_CLOSED):
+                fence = None if facts.is_json else block_at(document, span.start)
+                end = fence.span.end if fence else len(text)
+                end = len(text[: line_start(text, end - 1) if fence else end].rstrip())
+                message = f"the {'fence' if fence else 'file'} ends before what begins in line {{}} is closed"
+                message = message.format(line_of(document, span))
+                span = Span(line_start(text, end), end)
+                help_ = "write its end, or take it back from git; nothing of this JSON is read until then"
             else:
                 message = f"not valid JSON: {fault.message}"
                 correct = "delete one of the two" if fault.kind == "duplicate-key" else "correct it here"

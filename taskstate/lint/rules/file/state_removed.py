@@ -8,7 +8,8 @@ Archived Summary of a state file stands for sessions in it. The finding names th
 folder of that file is linted, for an archive also with the state file. Tasks that moved or got another id are
 recognised, and so is an archive that was elsewhere before it came to its place (`taskstate migrate`). A file counts as
 removed, too, where taskstate does not look for it: in an excluded folder, in `artifacts`, or under a name that is none
-of its own.
+of its own. What is left of a task whose state file may go (its archive, its handoffs, its Impact Map) is told by
+`taskstate doctor` alone: it is no fault of any file.
 
 ## Why
 

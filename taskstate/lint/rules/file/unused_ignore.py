@@ -8,8 +8,8 @@ so down to `ignore-end`, and `ignore-file` in the whole file. This one names a r
 that does not exist, or no rule at all; or it is no directive, although it looks like one: it stands behind other text,
 it is written differently, or its range has no begin or no end. Rules that are not checked in this run (because they are
 not selected, or need git, say) are not counted. Rules that guard what was committed (TS012, TS305, TS307, TS405, TS407,
-TS606, TS607), and those of faults that make a part unreadable (TS002 to TS005, TS007, TS009), can be silenced in the
-configuration, and by no directive in the file that they guard.
+TS606, TS607), and those of faults that hide a part (TS002 to TS005, TS007, TS009, TS201, TS207, TS209), can be silenced
+in the configuration, and by no directive in the file that they guard.
 
 ## Why
 

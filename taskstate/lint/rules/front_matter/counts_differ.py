@@ -45,7 +45,7 @@ RULE = Rule.of(
     "TS105", __name__, "`sessions` or `file_size_kb` do not agree with the file", severity=WARNING, fixable=True
 )
 
-_GONE = "sessions are gone: `taskstate doctor --fix` brings them back; `taskstate doctor --let-go {}` accepts that"
+_GONE = "`taskstate doctor --fix` brings them back; `taskstate doctor --let-go {}` accepts that"
 _MISTYPED = "all sessions of the compared revision are there: `taskstate doctor --let-go {}` puts the numbers right"
 _HELP = "`--fix` and every command that writes the file put it right"
 
@@ -57,9 +57,14 @@ def check(facts: Facts) -> Diagnostics:
         recorded, actual = facts.values[derived_values.COUNTS], derived_values.session_counts(facts.state)
         total = recorded.get("total")
         is_short = isinstance(total, int) and total > actual.total
-        gone = _MISTYPED if is_short and _was_mistyped(facts, recorded, actual.total) else _GONE
+        is_mistyped = is_short and _was_mistyped(facts, recorded, actual.total)
+        damage = facts.queries.damage() if is_short else ""
+        gone = _MISTYPED if is_mistyped else f"sessions are gone: {damage or _GONE}"
+        node = facts.front_matter.get(derived_values.COUNTS) if facts.front_matter else None
+        wrong = [key for key, count in actual._asdict().items() if recorded.get(key) != count]
+        keys = wrong[:1] if len(wrong) == 1 and node and node.style == "block" else []
         yield RULE.at(
-            facts.value_span(derived_values.COUNTS),
+            facts.value_span(derived_values.COUNTS, *keys),
             f"`sessions` says {_words(recorded)}; the body has {_words(actual._asdict())}",
             help=gone.format(facts.shown_id) if is_short else _HELP,
             fix=None if is_short else _fix(document, facts, derived_values.COUNTS),

@@ -41,7 +41,10 @@ created_at: "2026-01-31T12:00:00Z"
 
 from __future__ import annotations
 
+from taskstate.formatting.schema_order import schema_root
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Rule
+from taskstate.lint.facts.wording import cut, shown_by
+from taskstate.model.canonical_json import SEALED_KEYS
 from taskstate.model.document_kinds import TASK, kind_names
 from taskstate.typed import TYPE_CHECKING
 from taskstate.version import FORMAT
@@ -54,18 +57,20 @@ RULE = Rule.of(
     "TS101", __name__, "a key of the front matter is missing, of the wrong type, or outside its set", reads=FRONT_MATTER
 )
 
+_SHOWN = "; `taskstate rule TS101` shows what a front matter needs"
+
 
 def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each fault but those of `taskstate` (TS009), unknown keys (TS102), lost values (TS003)."""
     for fault in facts.front_matter_faults:
         elsewhere = fault.keyword == "unknown-key" or fault.path[:1] == ("taskstate",) or facts.is_commented(fault.path)
         if not elsewhere and not _is_reported_as_version(fault, facts):
-            yield RULE.at(facts.fault_span(fault), fault.message, help=_help(fault, facts))
+            yield RULE.at(facts.fault_span(fault), _message(fault, facts), help=_help(fault, facts))
     kind, told = facts.other_kind, facts.values.get("kind")
     if kind and told:
         message = f"`kind` is {told}, and the body has the sections of the kind {kind.name}"
         yield RULE.at(facts.value_span("kind"), message, help=_right_kind(facts))
-    elif kind and facts.front_matter and not facts.front_matter.get("kind"):
+    elif kind and facts.front_matter and not facts.front_matter.get("kind") and "kind" not in facts.renamed_keys:
         message = f"`kind` is missing, and the body has the sections of the kind {kind.name}"
         yield RULE.at(facts.value_span("taskstate"), message, help=f"{_right_kind(facts)} below `taskstate`")
     for key in () if facts.blocks.edited else facts.keys_of_permanent:  # where a seal is over it, that tells
@@ -84,12 +89,42 @@ def _is_reported_as_version(fault: SchemaFault, facts: Facts) -> bool:
     return is_version and facts.tool_key is not None
 
 
+def _committed(key: str, facts: Facts) -> str:
+    """Return the line of a key as a compared revision has it; empty where none has a sound one on one line."""
+    for then in facts.past or ():
+        entry = then.entry((key,)) if key in then.values else None
+        line = then.document.text[entry.key.span.start : entry.value.span.end] if entry else ""
+        if line and "\n" not in line:
+            return line
+    return ""
+
+
+def _message(fault: SchemaFault, facts: Facts) -> str:
+    """Return what is wrong; of a kind among those that there are here, which the schema does not know."""
+    if fault.path != ("kind",) or facts.file_type != "state" or fault.keyword != "enum":
+        return fault.message
+    return f"{fault.message.partition('; it must')[0]}; it must be one of {', '.join(kind_names(facts.document.kinds))}"
+
+
+def _place(key: str, facts: Facts) -> str:
+    """Return in words the key below which another one belongs that is missing."""
+    order = schema_root("task").order if facts.file_type == "state" else ()
+    above = [each for each in order[: order.index(key)] if each in facts.typed] if key in order else []
+    return f" below `{above[-1]}`" if above else ""
+
+
 def _help(fault: SchemaFault, facts: Facts) -> str:
     if fault.path == ("kind",) and facts.file_type == "state":
-        known = ", ".join(kind_names(facts.document.kinds))
         cure = f"write `kind: {fault.suggestion}`" if fault.suggestion not in {"", TASK} else _right_kind(facts)
-        return f"{cure}; the kinds here are {known}, and a project declares its own in the state folder's kinds/"
-    if fault.keyword == "required":
-        example = {"taskstate": f"taskstate: {FORMAT}"}.get(str(fault.key), f"{fault.key}: …")
-        return f"add `{example}`; `taskstate rule TS101` shows what a front matter needs"
+        return f"{cure}; a project declares its own kinds in the state folder's kinds/"
+    is_required = fault.keyword == "required"
+    key = str(fault.path[0] if fault.path else fault.key)
+    if key in {*SEALED_KEYS, "audit"} and facts.changed:
+        return f"take the change back{shown_by(facts.queries, changed=facts.changed)}: only commands write it"
+    line = _committed(key, facts)
+    if line and fault.path:
+        return f"write `{cut(line)}`, as committed"
+    if is_required:
+        example = cut(line) or {"taskstate": f"taskstate: {FORMAT}"}.get(key, f"{fault.key}: …")
+        return f"add `{example}`{'' if fault.path else _place(key, facts)}{', as committed' if line else _SHOWN}"
     return "correct the value, or take the key out where it is optional"

@@ -31,7 +31,7 @@ revision: 18
 from __future__ import annotations
 
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Rule
-from taskstate.lint.facts.session_history import comparable
+from taskstate.lint.facts.session_history import all_comparable
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _KEY = "revision"
 def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at the revision."""
     highest, is_faulty = facts.former_revision, any(fault.path == (_KEY,) for fault in facts.front_matter_faults)
-    if highest and facts.values and not is_faulty and len(comparable(facts)) == len(facts.past or ()):
+    if highest and facts.values and not is_faulty and all_comparable(facts):
         is_there = _KEY in facts.values
         message = f"`{_KEY}` {f'is {facts.values[_KEY]}' if is_there else 'is gone'}, and was {highest} before"
         place = facts.value_span(_KEY) if is_there else facts.first_line

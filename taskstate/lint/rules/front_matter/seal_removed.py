@@ -3,7 +3,8 @@
 ## What
 
 At the compared revision the file had `audit.seal`, a hash of the blocks that only the tool writes, or `context.seal`,
-that of section 1. Now it has none, because the key or its whole block was deleted.
+that of section 1. Now it has none, because the key or its whole block was deleted. Of a permanent task `version_seal`
+is gone, or is another one although the version is the same.
 
 ## Why
 
@@ -68,6 +69,11 @@ def _version_seal(facts: Facts) -> Diagnostics:
     """Yield a finding where what seals the version of a permanent task is gone."""
     past = comparable(facts) if facts.is_permanent and facts.front_matter else ()
     seals = [seal for then in past if (seal := then.values.get(_VERSION_SEAL))]
+    version, now = facts.values.get("version"), facts.values.get(_VERSION_SEAL)
+    same = [then.values.get(_VERSION_SEAL) for then in past if then.values.get("version") == version]
+    if _VERSION_SEAL in facts.document.front_matter and version and all(same) and same and now not in same:
+        message = f"`{_VERSION_SEAL}` was edited: no edit of the sections would be seen"
+        yield RULE.at(facts.value_span(_VERSION_SEAL), message, help=f'write `{_VERSION_SEAL}: "{same[0]}"` again')
     if seals and _VERSION_SEAL not in facts.document.front_matter:
         at = facts.value_span("version") if "version" in facts.values else facts.first_line
         message = f"`{_VERSION_SEAL}`, which was committed, is gone: no edit of the sections would be seen"

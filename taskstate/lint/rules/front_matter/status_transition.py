@@ -34,9 +34,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Rule
+from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Fix, Rule
 from taskstate.model.statuses import BLOCKED, CLOSED, CREATED, DROPPED
 from taskstate.model.tool_blocks import REOPENED, UNBLOCKED
+from taskstate.syntax.edits import Edit
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ RULE = Rule.of(
     __name__,
     "the status changed since the compared revision in a way that the lifecycle does not know",
     reads=FRONT_MATTER,
+    fixable=True,
 )
 
 
@@ -79,6 +81,7 @@ def check(facts: Facts) -> Diagnostics:
             facts.value_span("status"),
             f"the status was `{earlier}`, and is `{now}` again",
             help=f"write `status: {earlier}` again; the status of what cannot go on is `blocked`",
+            fix=Fix(edits=(Edit(*facts.value_span("status"), earlier),)),
         )
 
 

@@ -2,7 +2,8 @@
 
 ## What
 
-The front matter says that the file was changed before it was created, or has a time in the future. Whether a time is in
+The front matter says that the file was changed before it was created, or has a time in the future; or `created_at` is
+another one than at the compared revision, and later than a session. Whether a time is in
 the future is known only where the linter has a clock: on the command line and in hooks. Times of another form are
 reported by TS103, and ignored here.
 
@@ -49,6 +50,8 @@ def check(facts: Facts) -> Diagnostics:
     if facts.queries.is_future(facts.values[key]):
         problem = "has not come yet"
         help_ = "correct it; if the clock of this machine is wrong, set that"
+    elif key == "created_at":
+        problem, help_ = "is after the first session", "take it back: a task is created before anybody works on it"
     else:
         problem = f"is before `created_at`, {facts.values['created_at']}"
         help_ = "correct the one that is wrong"

@@ -5,7 +5,8 @@
 `audit.seal` is a hash of the blocks that only the tool writes: `context`, `baseline`, `coordination`, `delta`,
 `evidence`, `handoffs`, `output`, `acks` and `audit.events`, as far as they are present. It no longer matches them. Keys
 that people write (`title`, `status`, `depends_on` and so on) may be changed freely. A file without a seal was made by
-hand and gives no finding; nor does one in which such a block breaks its schema (TS101), until that is fixed.
+hand and gives no finding; nor does one in which such a block breaks its schema (TS101), until that is fixed. Where
+another rule says what is wrong in that line, it alone does.
 
 ## Why
 
@@ -54,7 +55,8 @@ _EVENTS = ("audit", "events")
 
 def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, where an earlier version shows what changed, or at the seal."""
-    if any(fault.path and fault.path[0] in {*SEALED_KEYS, "audit"} for fault in facts.front_matter_faults):
+    faulty = {*facts.renamed_keys, *(fault.path[0] for fault in facts.front_matter_faults if fault.path)}
+    if faulty & {*SEALED_KEYS, "audit"}:
         return
     if facts.blocks.edited:
         sealed = _sealed(facts)
@@ -62,7 +64,7 @@ def check(facts: Facts) -> Diagnostics:
         yield RULE.at(
             _place(facts, sealed, edited) if sealed and edited else facts.value_span("audit", "seal"),
             f"{_subject(edited)} was changed by hand, or taken out: `audit.seal` does not agree with it",
-            help=f"take the change back{shown_by(facts.queries)}, or accept it with "
+            help=f"take the change back{shown_by(facts.queries, changed=facts.changed)}, or accept it with "
             f'`taskstate doctor --reseal {facts.shown_id} --note "why it is right"`',
         )
 

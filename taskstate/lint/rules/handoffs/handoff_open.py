@@ -4,9 +4,11 @@
 
 `handoffs.open` in the front matter is the path (from the state folder) of the handoff document that nobody has accepted
 yet, or null. There is a finding if it names a document that does not exist or was accepted, or anything else than a
-handoff document of this task; if it is null and a document of the task is open; and if a second document is open. Only
-documents of our kind count, those with `kind: handoff` in their front matter, in `handoffs/task-<id>/`. What was open
-when a task was dropped stays as it is.
+handoff document of this task; if it is null and a document of the task is open; and if `count` fell since the compared
+revision, or rose without a new handoff. In a document there is one if an older one is open, too, and if it says that it
+was accepted, and lies among the open ones. (That an accepted document is gone is told by `taskstate doctor`: nobody
+waits for it any more.) Only documents of our kind count, those with `kind: handoff` in their front matter, in
+`handoffs/task-<id>/`. What was open when a task was dropped stays as it is.
 
 ## Why
 
@@ -36,7 +38,7 @@ from taskstate.handoff.document import ACCEPTED, OPEN, WrittenHandoff
 from taskstate.handoff.paths import is_handoff_path
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Rule
 from taskstate.lint.facts.wording import put_back, shown
-from taskstate.model.names import own_file
+from taskstate.model.names import ACCEPTED_FOLDER, own_file, time_in
 from taskstate.model.statuses import DROPPED
 from taskstate.typed import TYPE_CHECKING
 from taskstate.validation.paths import escape_reason
@@ -55,6 +57,9 @@ _ACCEPT = "`taskstate handoff accept {}` puts it right, one document at a time"
 
 def check(facts: Facts) -> Diagnostics:
     """Yield at most one finding, at `handoffs.open`."""
+    if facts.file_type == "handoff":
+        yield from _of_document(facts)
+        return
     if facts.front_matter is None or (_KEY in facts.document.front_matter and _KEY not in facts.values):
         return
     named = facts.blocks.handoffs.open
@@ -75,6 +80,43 @@ def check(facts: Facts) -> Diagnostics:
         )
     elif wrong := _disagreement(named or "", documents):
         yield RULE.at(span, wrong, help=_ACCEPT.format(facts.shown_id))
+    else:
+        yield from _miscounted(facts, named)
+
+
+def _miscounted(facts: Facts, named: str | None) -> Diagnostics:
+    """Yield a finding for a count of handoffs that fell, or rose without a new handoff, since a compared revision."""
+    count = facts.blocks.handoffs.number
+    for then in facts.past or ():
+        before = then.blocks.handoffs
+        if before.number and (count < before.number or (count > before.number and named and named == before.open)):
+            message = f"`count` is {count}, and was {before.number} when this handoff was open already"
+            span = facts.value_span(_KEY, "count") if facts.values.get(_KEY) else facts.first_line
+            yield RULE.at(span, message, help=f"write `count: {before.number}` again")
+            return
+
+
+def _of_document(facts: Facts) -> Diagnostics:
+    """Yield a finding in a document among the open ones: it says that it was accepted, or an older one is open."""
+    own = f"{facts.folder}/{facts.name}".removeprefix(f"{facts.config.root}/")
+    others = [each.path for each in _open(facts.queries.handoffs() or ()) if time_in(each.path) < time_in(own)]
+    status = facts.values.get("status")
+    if facts.folder.endswith(f"/{ACCEPTED_FOLDER}"):
+        return
+    if status == ACCEPTED:
+        message = "the handoff is accepted, and lies among the open ones"
+        help_ = f"write `status: open`; `taskstate handoff accept {facts.shown_id}` accepts it, and moves it"
+        yield RULE.at(facts.value_span("status"), message, help=help_)
+    elif status == OPEN and others:
+        message = f"a second handoff is open: {shown(others[-1])} is, too"
+        help_ = f"delete this file if it is a copy of that; else {_ACCEPT.format(facts.shown_id)}"
+        yield RULE.at(facts.value_span("status"), message, help=help_)
+
+
+def _open(documents: tuple[WrittenHandoff, ...]) -> list[WrittenHandoff]:
+    """Return the documents that are open by their words and by their place, the oldest first."""
+    found = [each for each in documents if each.status == OPEN and f"/{ACCEPTED_FOLDER}/" not in each.path]
+    return sorted(found, key=lambda each: time_in(each.path))
 
 
 def _is_missing(facts: Facts, named: str, documents: tuple[WrittenHandoff, ...]) -> bool:
@@ -97,18 +139,13 @@ def _wrong_target(facts: Facts, named: str) -> str:
 
 def _disagreement(named: str, documents: tuple[WrittenHandoff, ...]) -> str:
     """Return the message for a state file that disagrees with the documents; empty where they agree."""
-    others = sorted(each.path for each in documents if each.status == OPEN and each.path != named)
+    others = [each.path for each in _open(documents) if each.path != named]
     is_open = any(each.path == named and each.status == OPEN for each in documents)
-    if (
-        named
-        and not is_open
-        and any(each.status == ACCEPTED and _name(each.path) == _name(named) for each in documents)
-    ):
+    accepted = [each.path for each in documents if each.status == ACCEPTED and each.path != named]
+    if named and not is_open and _name(named) in map(_name, accepted):
         return f"the open handoff {shown(named)} was accepted"
-    if named and others:
-        return f"a second handoff is open: {', '.join(map(shown, others))}"
-    if len(others) > 1:
-        return f"{len(others)} handoffs are open, and the file names none: {', '.join(map(shown, others))}"
+    if named or len(others) > 1:  # a second one is told in its document
+        return ""
     return f"the handoff {shown(others[0])} is open, and the file does not say so" if others else ""
 
 

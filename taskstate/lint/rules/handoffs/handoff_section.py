@@ -51,8 +51,7 @@ from taskstate.lint.diagnostics import WARNING, WHOLE, Diagnostics, Rule
 from taskstate.lint.facts.handoffs import handoff_facts
 from taskstate.lint.facts.moments import is_exact
 from taskstate.lint.facts.outline import SECTION, body_start
-from taskstate.lint.facts.wording import line_of, shown
-from taskstate.messages import quoted
+from taskstate.lint.facts.wording import line_of, shown, taken_back
 from taskstate.model.document_kinds import HANDOFF, built_in
 from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING
@@ -71,16 +70,14 @@ _TITLE = r"(?i)phase\s+(?P<phase>\S+)\s+handoff(?:\W+(?P<time>\d{4}-\d\d-\d\dT\d
 
 def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each section that is missing, repeated, out of order or empty."""
-    document = facts.document
     handoff = handoff_facts(facts)
     if handoff is None:
         if facts.foreign:
-            yield RULE.at(facts.first_line, "the handoff document is empty", help="write it, or delete it")
+            named = next(iter(facts.queries.earlier_names() or ()), "").partition(":")
+            is_lost = any(then.document.text.strip() for then in facts.past or ())
+            help_ = taken_back(named[0], named[2]) if is_lost else "write it, or delete it"
+            yield RULE.at(facts.first_line, "the handoff document is empty", help=help_)
         return
-    if handoff.is_stray and not handoff.reading.is_complete:
-        path = f"{facts.folder}/{facts.name}"
-        help_ = f"`taskstate handoff new {facts.shown_id} --from {quoted(path)}` takes it over, once it is complete"
-        yield RULE.at(facts.first_line, "the handoff document has no front matter of taskstate", help=help_)
     if handoff.is_ours:
         for spec in handoff.outline.absent:
             yield from handoff.at(RULE, _span(handoff, spec), _absent(handoff, spec), help=_help(handoff, spec))
@@ -88,7 +85,7 @@ def check(facts: Facts) -> Diagnostics:
         yield from (each._replace(severity=WARNING) for each in (*_title(handoff, facts), *_unknown(handoff)))
     elif handoff.outline.absent:
         names = ", ".join(spec.name for spec in handoff.outline.absent)
-        span = document.sections[0].heading if document.sections else facts.first_line
+        span = _span(handoff, handoff.outline.absent[0])
         yield from handoff.at(RULE, span, f"the handoff has no section {names}", help="add what is missing, or `None.`")
     yield from _incomplete(handoff)
 
@@ -99,7 +96,9 @@ def _span(handoff: HandoffFacts, spec: SectionSpec) -> Span:
     if hidden:
         return hidden.span
     before, behind = handoff.outline.neighbours(spec)
-    nearest: Section | None = behind or before or next(iter(handoff.facts.document.sections), None)
+    nearest: Section | None = (
+        handoff.outline.near.get(spec.key) or behind or before or next(iter(handoff.facts.document.sections), None)
+    )
     start = body_start(handoff.facts.document)
     return nearest.heading if nearest else Span(start, start)
 

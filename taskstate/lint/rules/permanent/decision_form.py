@@ -3,9 +3,10 @@
 ## What
 
 Two decisions have one number; a decision has another number than at the compared revision; a number is missing between
-two decisions (an error where one was taken out since its version was given, else a warning); a heading is meant as
-that of a decision and has another form; **Status:** is missing, or is none of proposed, accepted and superseded; or
-**Decision:** is missing or empty (in what was edited since its version was given).
+two decisions (an error where one was taken out since its version was given, else a warning); a heading is meant as that
+of a decision and has another form, or lost its marks; **Status:** is missing, or is none of proposed, accepted and
+superseded; or **Decision:** is missing or empty, or another label that was committed is (in what was edited since its
+version was given).
 
 ## Why
 
@@ -36,9 +37,11 @@ superseded.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostics, Rule
 from taskstate.lint.facts.session_history import comparable
-from taskstate.lint.facts.wording import first_line_of, shown, shown_by
+from taskstate.lint.facts.wording import shown, shown_by
 from taskstate.messages import first_of
 from taskstate.model.permanent import (
     DECISIONS,
@@ -47,6 +50,7 @@ from taskstate.model.permanent import (
     decisions,
     edited_sections,
     labelled,
+    line_of_label,
     text_below,
 )
 from taskstate.model.task_state import PART_LEVEL
@@ -55,7 +59,7 @@ from taskstate.syntax.spans import Span, with_newlines
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.permanent import Decision
@@ -63,8 +67,8 @@ if TYPE_CHECKING:
 
 RULE = Rule.of("TSP09", __name__, "an Architecture Decision is not known by its number, or does not say what it is")
 
-_MEANT = r"(?i)\W*(?:ADR?|(?:architecture )?decision)\b\W*(\d{1,9})\b\W*(.*)"
-_STATUS_LINE = r"(?mi)(?:^|(?<=\r))[^\S\r\n]*(?:[-*+][^\S\r\n]+)?(?:\*\*|__)status\b[^\r\n]*"
+_MEANT = r"(?i)\W*(?:ADR?|(?:architecture )?decision)\W*(\d{1,9})\b\W*(.*)"
+_WITHOUT_MARKS = r"(?m)^AD-(\d{1,9}): +([^\r\n]+)"
 _MOST_NAMED = 5
 _STATUSES = "proposed, accepted or superseded by AD-N"
 
@@ -82,6 +86,12 @@ def check(facts: Facts) -> Diagnostics:
             meant.add(int(match[1]))
             form = f"write `### AD-{int(match[1])}: {match[2]}`"
             yield RULE.at(child.heading, f"{shown(child.title)} is no heading of a decision", help=form)
+    known = {*meant, *(each.number for each in found)}
+    for line in compiled(_WITHOUT_MARKS).finditer(facts.document.text, *section.body):
+        if int(line[1]) not in known:
+            meant.add(int(line[1]))
+            form = f"write `### AD-{int(line[1])}: {line[2].strip()}`"
+            yield RULE.at(Span(*line.span()), f"{shown(line[0])} is no heading of a decision", help=form)
     yield from _numbers(section, found, meant, facts)
     for each in found:
         yield from _labels(each, facts)
@@ -114,7 +124,7 @@ def _numbers(section: Section, found: Sequence[Decision], meant: set[int], facts
         yield RULE.at(
             place,
             f"{first_of(names, _MOST_NAMED)} {verb} missing",
-            help=f"put back what is gone{shown_by(facts.queries)}: what no longer counts is superseded, and stays",
+            help=f"put back what is gone{shown_by(facts.queries, changed=facts.changed)}",
             severity=ERROR if is_edited else WARNING,
         )
 
@@ -126,23 +136,47 @@ def _said(decision: Decision, document: Document) -> tuple[str, str]:
 def _labels(decision: Decision, facts: Facts) -> Diagnostics:
     """Yield a finding for a status that is none, and for each label that is missing or empty."""
     section, text = decision.section, facts.document.text
-    past = (each for then in comparable(facts) for each in decisions(then.state) if each.number == decision.number)
-    status = next((f"{each.status} by AD-{each.heir}" if each.heir else each.status for each in past), "") or PROPOSED
+    past = [
+        (each, each.section.body.of(then.document.text))
+        for then in comparable(facts)
+        for each in decisions(then.state)
+        if each.number == decision.number
+    ]
+    status = next((f"{each.status} by AD-{each.heir}" if each.heir else each.status for each, _ in past), "")
+    status = status or PROPOSED
     form = f"write `**Status:** {status}`: it is {_STATUSES}"
     body = section.body.of(text)
     said = labelled(body)
+    is_missing = not text_below(body, "decision") and ("decision" in said or not _is_free(body))
+    is_empty = is_missing and not _is_published(facts)
+    lost = dict(_lost(body, past[0][1])) if past and not _is_published(facts) else {}
+    lacks, write = "does not say what was decided", lost.get("decision") or "write it below, as `**Decision:** …`"
     if said.get("status") and not decision.status:
-        line = compiled(_STATUS_LINE).search(text, *section.body)
-        span = first_line_of(facts.document, Span(*line.span())) if line else section.heading
         message = f"AD-{decision.number} has the status {shown(said['status'])}"
-        yield RULE.at(span, message, help=form)
+        yield RULE.at(line_of_label(text, section, "status"), message, help=form)
     elif not said.get("status"):
-        message = f"AD-{decision.number} has no **Status:**"
-        yield RULE.at(section.heading, message, help=f"below the heading, {form}")
-    is_empty = not text_below(body, "decision") and ("decision" in said or not _is_free(body))
-    if is_empty and not _is_published(facts):
-        message = f"AD-{decision.number} does not say what was decided"
-        yield RULE.at(section.heading, message, help="write it below, as `**Decision:** …`")
+        message = f"AD-{decision.number} has no **Status:**" + f", and {lacks}" * is_empty
+        help_ = f"below the heading, {form}" + f"; then {write}" * is_empty
+        yield RULE.at(line_of_label(text, section, "status"), message, help=help_)
+        return
+    renamed = next((label for label in said if past and label not in labelled(past[0][1])), "")
+    for label in lost or ("decision",) * is_empty:
+        is_there = label in said or not renamed
+        what = lacks if label == "decision" else f"has lost its **{label.capitalize()}:**"
+        place = line_of_label(text, section, label if is_there else renamed)
+        help_ = lost.get(label, write)
+        help_ = help_ if is_there else help_.rpartition(" again")[0] or help_
+        yield RULE.at(place, f"AD-{decision.number} {what}", help=help_)
+
+
+def _lost(body: str, committed: str) -> Iterator[tuple[str, str]]:
+    """Yield the labels with text of a committed decision that are gone or empty, each with what to write."""
+    for before, label in pairwise(["", *labelled(committed)]):
+        if label not in {"status", "supersedes"} and not text_below(body, label):
+            below = f" below its **{before.capitalize()}:**" if before else ""
+            text = " ".join(text_below(committed, label).split())
+            if text:
+                yield label, f"write `**{label.capitalize()}:** {text}` again{below}"
 
 
 def _is_published(facts: Facts) -> bool:

@@ -4,9 +4,9 @@
 
 The Change Log of a permanent task has one line for each version, newest first, without gaps, and the newest is the
 `version` of the front matter. Findings are: a line that is no version, a version that is missing, one that is there
-twice, in the wrong place or reworded since the compared revision, a `version` that the Change Log does not have. The
-newest 50 lines stay in the document, and older ones are in the archive file; the line that begins a document, with
-`all` as its sections, may have any number.
+twice, in the wrong place, or reworded or renumbered since the compared revision, a `version` that the Change Log does
+not have, and one that is gone from the front matter. The newest 50 lines stay in the document, and older ones are in
+the archive file; the line that begins a document, with `all` as its sections, may have any number.
 
 ## Why
 
@@ -40,6 +40,7 @@ from taskstate.model.archive_format import rolled_items
 from taskstate.model.permanent import (
     ALL_SECTIONS,
     CHANGE_LOG,
+    VERSION_SEAL,
     change_log,
     content_of,
     read_version_line,
@@ -72,14 +73,19 @@ def check(facts: Facts) -> Diagnostics:
         return
     lines = [(read_version_line(text), span) for text, span in _lines(content_of(facts.state, CHANGE_LOG), section)]
     damaged = [span for version, span in lines if version is None]
-    for span in damaged:
+    for (before, _), (version, span) in pairwise([(True, section.heading), *lines]):
+        if version is not None or before is None:  # lines in a row have one cause
+            continue
         help_ = f"write it as {_FORM.format('v<number>')}, or take it back from git; other remarks belong under Notes"
         yield RULE.at(span, "this line of the Change Log is no version", help=help_)
     if damaged:
         return  # it may be that of the version that is missing
     sound = [_Line(version, span) for version, span in lines if version]
+    edited = [*_reworded(sound, facts)]
+    if edited:
+        yield from edited
+        return
     yield from _gaps(sound)
-    yield from _reworded(sound, facts)
     yield from _difference(sound, section.heading, facts)
     yield from _missing_end(sound, facts)
 
@@ -95,14 +101,28 @@ def _lines(content: str, section: Section) -> Iterator[tuple[str, Span]]:
 
 
 def _gaps(lines: list[_Line]) -> Diagnostics:
+    numbers = [line.version.number for line in lines]
+    ordered = sorted(numbers, reverse=True)
+    if ordered == [*range(max(ordered, default=0), max(ordered, default=0) - len(ordered), -1)]:
+        moved = [(line, number) for line, number in zip(lines, ordered, strict=True) if line.version.number != number]
+        for line, number in moved[:1]:
+            message = f"v{line.version.number} stands in the place of v{number}"
+            yield RULE.at(line.span, message, help="sort the lines: the newest version is on top")
+        return
+    twice = next((above for above, number in pairwise(numbers) if above == number and number - 1 not in numbers), 0)
     for above, line in pairwise(lines):
         number, expected = line.version.number, above.version.number - 1
-        if number == expected:
+        if number == expected or (twice and above.version.number == twice != number):
             continue
         if number > expected:
             is_twice = number == above.version.number
             message = f"v{number} stands twice" if is_twice else f"v{number} stands below v{above.version.number}"
             help_ = "delete one of the two" if is_twice else "sort the lines: the newest version is on top"
+            if number == twice:
+                message, help_ = (
+                    f"{message}, and v{twice - 1} is missing",
+                    f"write v{twice - 1} in the one that is older",
+                )
         else:
             gone = f"v{expected}" if number == expected - 1 else f"v{number + 1} to v{expected}"
             message = f"{gone} {'is' if ' ' not in gone else 'are'} missing above v{number}"
@@ -111,25 +131,38 @@ def _gaps(lines: list[_Line]) -> Diagnostics:
 
 
 def _reworded(lines: list[_Line], facts: Facts) -> Diagnostics:
-    """Yield a finding for each line that says something else than it did when it was committed."""
-    committed: dict[int, list[str]] = {}
-    for version in (each for then in facts.past or () for each in change_log(then.state)):
-        committed.setdefault(version.number, []).append(version.line)
+    """Yield a finding for each line that has another number, or says something else, than when it was committed."""
+    past = [each for then in facts.past or () for each in change_log(then.state)]
+    numbers = {each._replace(number=0): each.number for each in past}
+    present = {line.version.number for line in lines}
     for version, span in lines:
-        then = committed.get(version.number, [version.line])
-        if version.line not in then:
+        number = numbers.get(version._replace(number=0), version.number)
+        then = [each.line for each in past if each.number == version.number] or [version.line]
+        if number not in present:
+            message = f"v{version.number} was v{number} when it was committed"
+            yield RULE.at(span, message, help=f"write `{version._replace(number=number).line}` again")
+        elif version.line not in then:
             message = f"the line of v{version.number} was reworded; committed was {shown(then[0])}"
             yield RULE.at(span, message, help=f"write `{then[0]}` again")
 
 
 def _difference(lines: list[_Line], heading: Span, facts: Facts) -> Diagnostics:
     version = facts.values.get("version")
+    newest = max((line.version.number for line in lines), default=0)
+    if (
+        VERSION_SEAL in facts.values
+        and "version" not in facts.document.front_matter
+        and "version" not in facts.renamed_keys
+    ):
+        message = f"`version` is gone, and the Change Log goes up to v{newest}"
+        yield RULE.at(facts.value_span(VERSION_SEAL), message, help=f"write `version: {newest}` again")
     if not isinstance(version, int):
         return
-    newest = max((line.version.number for line in lines), default=0)
     if newest < version:
         message = f"the Change Log has no line for version {version}" + (f"; its newest is v{newest}" if newest else "")
-        yield RULE.at(facts.value_span("version") if lines else heading, message, help=_take_back(version))
+        is_sealed = str(facts.values.get(VERSION_SEAL, "")).partition("-")[0] == str(newest)
+        help_ = f"write `version: {newest}` again" if is_sealed else _take_back(version)
+        yield RULE.at(facts.value_span("version") if lines else heading, message, help=help_)
     elif newest > version:
         message = f"`version` is {version}, and the Change Log goes up to v{newest}"
         yield RULE.at(facts.value_span("version"), message, help=f"write `version: {newest}`")

@@ -28,6 +28,9 @@ meant for the author of a section is still there long after the section was writ
 ### Session 7 - 2026-01-31 12:00
 ```
 
+A heading of a part that need not be there (`### Validation`, `## Git History`) that was committed, and is now a line
+without its `#`s or with another number of them, is an error: what the part holds is nobody's then.
+
 A session's number that begins with 0, and a time with seconds, are told, too, and left to you.
 
 `taskstate lint --fix` and `taskstate fmt` write the canonical form.
@@ -35,7 +38,7 @@ A session's number that begins with 0, and a time with seconds, are told, too, a
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import WARNING, Diagnostics, Fix, Rule
+from taskstate.lint.diagnostics import ERROR, WARNING, Diagnostics, Fix, Rule
 from taskstate.lint.facts.wording import cut, shown
 from taskstate.syntax.edits import Edit
 from taskstate.typed import TYPE_CHECKING
@@ -56,6 +59,10 @@ def check(facts: Facts) -> Diagnostics:
             help=f"write `{cut(part.heading)}`",
             fix=Fix(edits=(Edit(*heading, part.heading),)),
         )
+    for span, line in facts.unmarked:
+        message = f"{shown(span.of(facts.document.text))} is no heading of a part any more: it was {shown(line)}"
+        fix = Fix(edits=(Edit(*span, line),))
+        yield RULE.at(span, message, help=f"write `{cut(line)}` again", fix=fix, severity=ERROR)
     if not facts.loosely_headed:
         return
     from taskstate.lint.facts.session_history import newly_headed

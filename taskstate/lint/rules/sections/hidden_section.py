@@ -3,9 +3,9 @@
 ## What
 
 A required section or subsection is missing, and a line that looks like its heading is inside a code fence, a list, a
-quote, an HTML block or a comment, or is indented by four columns; or it has no blank behind its `##`, or is only bold.
-Markdown treats such a line as content, and so do all readers of the file. This finding replaces section-missing and
-subsection-missing.
+quote, an HTML block or a comment, or is indented by four columns; or it has no blank behind its `##`, is only bold, or
+has no marks. Markdown treats such a line as content, and so do all readers of the file. This finding replaces
+section-missing and subsection-missing.
 
 ## Why
 
@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Fix, Rule
 from taskstate.lint.facts.outline import PARAGRAPH
-from taskstate.lint.facts.wording import line_of, shown
+from taskstate.lint.facts.wording import first_line_of, line_of, shown
 from taskstate.syntax.edits import Edit
 from taskstate.typed import TYPE_CHECKING
 
@@ -65,8 +65,10 @@ def _finding(document: Document, group: list[tuple[Hidden, str]]) -> Diagnostic:
     names = " and ".join(repr(each) for _, each in group)
     subject = f"the headings of {names} stand" if len(group) > 1 else f"the heading of {names} stands"
     where = f"{first.within} that begins in line {line_of(document, first.block.span)}" if first.block else first.within
+    opening = first.block.span.of(document.text).lstrip() if first.block else ""
+    is_open = first.block and (first.block.kind == "fence" or (opening.startswith("<!--") and "-->" not in opening))
     return RULE.at(
-        first.span,
+        first_line_of(document, first.block.span) if first.block and is_open else first.span,
         f"{subject} in {where}, and so {'are' if len(group) > 1 else 'is'} none",
         help=_help(document, first, name),
     )

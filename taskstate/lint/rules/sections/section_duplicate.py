@@ -3,8 +3,8 @@
 ## What
 
 Two headings of level 2 name the same section of the kind: they have the same title, whatever their numbers, case or
-remarks in brackets; or two of level 3 name the same part of one, such as Task Description. The finding is at the second
-one.
+remarks in brackets; or two of level 3 name the same part of one, such as Task Description, or an input of one task. The
+finding is at the second one.
 
 ## Why
 

@@ -6,7 +6,8 @@ The kind of task (`kind` in the front matter) declares which sections a file mus
 Context, Chain Inputs, Feature Checklist, Progress Log and Chain Output. A section is recognised by its title, at level
 2; its number, its case and a remark in brackets behind it do not matter. The finding is at the heading before which the
 section belongs, or at the last one where it belongs at the end; where another heading may be a misspelling of it, it is
-at that one.
+at that one. A file that is the beginning of what was committed, without its last sections, was cut off: that is one
+finding, at its last line.
 
 ## Why
 
@@ -33,7 +34,7 @@ another one, the kind is to be mended first. A section that stands there under a
 
 from __future__ import annotations
 
-from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Fix, Rule
+from taskstate.lint.diagnostics import BODY, WHOLE, Diagnostic, Diagnostics, Fix, Rule
 from taskstate.lint.facts.outline import (
     SECTION,
     SUBSECTION,
@@ -44,10 +45,11 @@ from taskstate.lint.facts.outline import (
     start_of,
     verified_edits,
 )
-from taskstate.lint.facts.wording import first_line_of, shown
+from taskstate.lint.facts.session_history import comparable
+from taskstate.lint.facts.wording import first_line_of, shown, shown_by, taken_back
 from taskstate.model.static_context import is_sealed
 from taskstate.syntax.edits import Edit
-from taskstate.syntax.spans import Span
+from taskstate.syntax.spans import Span, line_start
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ if TYPE_CHECKING:
     from taskstate.model.lost_headings import LostContent
     from taskstate.syntax.document import Document, Section
 
-RULE = Rule.of("TS201", __name__, "a required section is absent", fixable=True)
+RULE = Rule.of("TS201", __name__, "a required section is absent", reads=WHOLE, fixable=True)
 
 EMPTY_FENCES = {"checklist": ("```json", "{", '  "features": [],', '  "overall_progress": "0%"', "}", "```")}
 _LET_GO = ", `taskstate doctor --let-go"  # of no use here: the section would still be missing
@@ -66,6 +68,19 @@ SEALED = "Static Context"  # `context.seal` is a hash of its text, so no fix may
 def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each required section that the text lacks and that is not hidden."""
     document = facts.document
+    if facts.cut_off and not facts.newer:
+        names = [spec.name for spec in facts.outline.absent]
+        span = first_line_of(document, Span(line_start(document.text, len(document.text.rstrip())), len(document.text)))
+        revision, _, path = next(iter(facts.queries.earlier_names() or ()), "").partition(":")
+        message = f"the file ends here, and went on when it was committed; gone: {', '.join(names)}"
+        yield RULE.at(span, message, help=taken_back(revision, path))
+        return
+    yield from (each for each in _absent(facts) if facts.is_read(BODY, each.span))
+
+
+def _absent(facts: Facts) -> Diagnostics:
+    document = facts.document
+    together: dict[str, list[SectionSpec]] = {}
     for spec in facts.outline.absent:
         if spec.key in facts.outline.hidden or spec.key in facts.outline.renamed:
             continue  # TS207, TS209
@@ -77,14 +92,30 @@ def check(facts: Facts) -> Diagnostics:
             yield _without_heading(document, spec, lost)
             continue
         # What was in the section can be brought back, or the section is none of this file's: no empty one is added.
-        held = facts.queries.damage() or facts.outline.doubt
+        is_gone = (spec.closed or spec.fence) and any(then.outline.section(spec) for then in comparable(facts))
+        put_back = f"put back what was committed{shown_by(facts.queries, changed=facts.changed)}" if is_gone else ""
+        held = facts.queries.damage() or facts.outline.doubt or put_back
+        way = held.partition(_LET_GO)[0]
+        if "--let-go" in way:
+            steps = f"taskstate doctor --let-go {facts.shown_id} && taskstate lint --fix"
+            way = f"`{steps}` accepts the loss, and adds the section"
+        if way:
+            together.setdefault(way, []).append(spec)
+            continue
         before, behind = facts.outline.neighbours(spec)
         position = f"before {shown(behind.title)}" if behind else "behind all the others"
         yield RULE.at(
             _span(document, before, behind),
             f"the section {spec.heading!r} is missing",
-            help=held.partition(_LET_GO)[0] or f"add `{spec.heading}` {position}",
-            fix=None if held else _fix(document, facts, spec),
+            help=f"add `{spec.heading}` {position}",
+            fix=_fix(document, facts, spec),
+        )
+    for way, specs in together.items():
+        names = " and ".join(repr(spec.heading) for spec in specs)
+        yield RULE.at(
+            _span(document, *facts.outline.neighbours(specs[0])),
+            f"the section{'s' * (len(specs) > 1)} {names} {'are' if len(specs) > 1 else 'is'} missing",
+            help=way,
         )
 
 
@@ -112,7 +143,10 @@ def _without_heading(document: Document, spec: SectionSpec, lost: LostContent) -
 
 def _span(document: Document, before: Section | None, behind: Section | None) -> Span:
     title = document.sections[0] if document.sections else None
-    nearest = behind or before or title
+    if before and behind is None:
+        end = len(document.text[: end_of(document, before)].rstrip())  # it belongs behind this line
+        return Span(max(before.span.start, document.text.rfind("\n", 0, end) + 1), end)
+    nearest = behind or title
     start = body_start(document)
     return nearest.heading if nearest else Span(start, start)
 

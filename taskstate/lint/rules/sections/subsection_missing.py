@@ -49,7 +49,15 @@ RULE = Rule.of("TS208", __name__, "a required subsection is absent or empty")
 
 
 def check(facts: Facts) -> Diagnostics:
-    """Yield a finding for each required subsection: at its section's heading if absent, at its own if empty."""
+    """Yield a finding for each required subsection: at its own heading, or at what may be meant, or its section's."""
+    absent = [each for each in facts.outline.unfilled if not (each.section or each.hidden or each.near)]
+    if len(absent) > 1:
+        names = [each.spec.name for each in absent]
+        yield RULE.at(
+            absent[0].parent.heading,
+            f"the section {shown(absent[0].parent.title)} has no subsections {' and '.join(map(repr, names))}",
+            help=f"add {' and '.join(f'`### {name}`' for name in names)}, and what belongs under them",
+        )
     for unfilled in facts.outline.unfilled:
         name, parent = unfilled.spec.name, unfilled.parent
         late = facts.values.get("status") in unfilled.spec.must_be_filled
@@ -59,9 +67,9 @@ def check(facts: Facts) -> Diagnostics:
                 f"the subsection {name!r} is empty",
                 help="write it" + ("" if late else f", or put `{facts.kind.placeholder}` there until it is known"),
             )
-        elif unfilled.hidden is None:
+        elif unfilled.hidden is None and not (unfilled in absent and len(absent) > 1):
             yield RULE.at(
-                parent.heading,
+                (unfilled.near or parent).heading,
                 f"the section {shown(parent.title)} has no subsection {name!r}",
                 help=_help(facts.document, name, unfilled.near),
             )

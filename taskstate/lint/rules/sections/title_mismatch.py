@@ -95,8 +95,10 @@ def _missing(document: Document, expected_line: str) -> Diagnostic:
 
 
 def _wrong(line: Section, expected_line: str, facts: Facts) -> Diagnostic:
+    same = [then for then in facts.past or () if line.title in {each.title for each in then.document.sections[:1]}]
+    key = any(then.values.get("title") != facts.values.get("title") for then in same)  # the front matter was edited
     return RULE.at(
-        line.heading,
+        facts.value_span("title") if key else line.heading,
         f"the title line is {shown(line.title)}, which does not agree with the front matter",
         help=_cure(line, expected_line, facts),
         fix=None

@@ -49,5 +49,8 @@ def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each text of an archive file that belongs to no batch."""
     document = facts.document
     if facts.file_type == "archive":
-        for each in ArchiveContents(document.text).outside:
-            yield RULE.at(first_line_of(document, Span(each.at, len(document.text))), each.message, help=MOVE_OUT)
+        archive = ArchiveContents(document.text)
+        past = [then.document.text for then in facts.past or ()] if len(archive.outside) == 1 else []
+        for each in archive.outside:
+            at = archive.edited_at(past, each.at)
+            yield RULE.at(first_line_of(document, Span(at, len(document.text))), each.message, help=MOVE_OUT)

@@ -5,14 +5,17 @@
 The Archived Summary names the sessions that it replaces. Each of them must be in the archive file exactly once, with a
 text that matches the SHA-256 in the closing lines of its batch, and must not be in the Progress Log as well, under the
 same number or, as after a merge, under another one. Here the archive file or sessions in it are missing, it has
-sessions that no summary names, an entry was changed or deleted by hand, or `archive_path` is null or not
-`archives/task-<id>-archive.md`. With `--against`, an entry that the archive had at that revision and that neither file
-has now is reported too, whatever its number. In the archive file its title must name the task that the file is of.
+sessions that no summary names, an entry was changed or deleted by hand, or `archive_path` is null, gone or not
+`archives/task-<id>-archive.md`. A summary that lost a line which was committed for the same sessions, unless it was too
+long, or that stands behind a session is a finding too. With `--against`, an entry that the archive had at that revision
+and that neither file has now is reported too, whatever its number. In the archive file its title must name the task
+that the file is of.
 
 What is wrong is said once, in the file that is wrong. In the archive file there is a finding for each entry that does
 not match its hash, that is named but missing, or that is outside of every batch; for closing lines that are gone or
-damaged; and for a batch of which the compared revision had another summary, or other closing lines. The others are in
-the state file.
+damaged; for sessions that were committed and are gone, or changed with their hashes, while the state file is as it was;
+for a batch of which the compared revision had another summary, or other closing lines; for a line of a list
+that was moved there (`## Events`) and is gone; and for a title line that is gone. The others are in the state file.
 
 ## Why
 
@@ -51,19 +54,21 @@ from taskstate.archive.integrity import (
     runs_of,
 )
 from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Rule
-from taskstate.lint.facts.wording import first_line_of, shown
+from taskstate.lint.facts.session_history import comparable, new_among
+from taskstate.lint.facts.wording import first_change, first_line_of, shown, shown_by
 from taskstate.model import names
 from taskstate.model.archive_format import content_hash
 from taskstate.model.derived_values import COUNTS
 from taskstate.model.progress_log import session_number
 from taskstate.syntax.edits import Edit, apply
-from taskstate.syntax.spans import Span
+from taskstate.syntax.spans import Span, filled_lines
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from taskstate.lint.facts.file_facts import Facts
+    from taskstate.model.progress_log import Session
     from taskstate.syntax.document import Document
 
 RULE = Rule.of("TS407", __name__, "the state file and its archive disagree, or the archive disagrees with itself")
@@ -87,19 +92,28 @@ def check(facts: Facts) -> Diagnostics:
             yield wrong_level
             return
         archive = ArchiveContents(document.text)
-        edited = (fault for then in facts.past or () for fault in archive.edited(ArchiveContents(then.document.text)))
-        for fault in (*archive.findings, *edited):
-            yield RULE.at(
-                first_line_of(document, Span(fault.at, len(document.text))), fault.message, help=_take_back(facts)
-            )
+        committed = [ArchiveContents(then.document.text) for then in facts.past or ()]
+        edited = [fault for each in committed for fault in archive.edited(each)]
+        lost = [] if edited or not _is_alone(facts) else [fault for each in committed for fault in archive.lost(each)]
+        faults, past = (*archive.findings, *edited, *lost[:1]), [each.text for each in committed]
+        for fault in faults:
+            at = archive.edited_at(past, fault.at) if len(faults) == 1 else fault.at
+            yield RULE.at(first_line_of(document, Span(at, len(document.text))), fault.message, help=_take_back(facts))
     elif facts.unreadable_body is None and facts.kind.section(_LOG):
         yield from _path(facts)
         yield from _link(facts)
+        yield from _summary(facts)
         archives = facts.queries.archive()
         if archives:
             yield from _archive(facts, ArchiveContents(archives[0].text))
         elif archives is not None:
             yield from _missing(facts)
+
+
+def _is_alone(facts: Facts) -> bool:
+    """Return whether an archive changed without its state file, and so by no command."""
+    changed = facts.queries.changed_paths()
+    return changed is not None and not any(each.endswith(f"/task-{facts.task_id}-state.md") for each in changed)
 
 
 def _wrong_level(document: Document) -> Diagnostic | None:
@@ -131,6 +145,8 @@ def _correct_summary(facts: Facts, archive: ArchiveContents) -> str:
     """Return what to do where the summary is wrong and the archive is whole."""
     if not archive.numbers:  # it holds no session that could be read
         return _take_back(facts)
+    if any(then.summary for then in facts.past or ()):
+        return f"put the summary back{shown_by(facts.queries)}: it begins with `{_heading(archive)}`"
     return facts.queries.damage() or f"the summary has to begin with `{_heading(archive)}`"
 
 
@@ -182,8 +198,11 @@ def _path(facts: Facts) -> Diagnostics:
     own = names.own_file(name)
     fits = own is not None and own.type == "archive" and (own.id or "").casefold() == (facts.task_id or "").casefold()
     if _is_denied(facts):
-        message = f"`{_PATH}` is null, and there is an archive, {_file(facts)}"
-        yield RULE.at(facts.value_span(_PATH), message, help=f"write `{_PATH}: {_file(facts)}`")
+        is_null = _PATH in facts.values
+        message = f"`{_PATH}` is {'null' if is_null else 'gone'}, and there is an archive, {_file(facts)}"
+        place = facts.value_span(_PATH) if is_null else facts.first_line
+        below = "" if is_null else " below `file_size_kb`"
+        yield RULE.at(place, message, help=f"write `{_PATH}: {_file(facts)}`{below}")
     if name and not (fits and folder == _FOLDER):
         message = f"`{_PATH}` says {shown(_recorded_path(facts))}, and the place of the archive is {_file(facts)}"
         yield RULE.at(facts.value_span(_PATH), message, help="correct it; every archiving writes it anew")
@@ -191,9 +210,11 @@ def _path(facts: Facts) -> Diagnostics:
 
 def _is_denied(facts: Facts) -> bool:
     """Return whether the file says that there is no archive, and its summary is of sessions in one."""
-    if facts.summary is None or facts.values.get(_PATH, "") is not None:
-        return False
-    return bool(facts.queries.archive())
+    is_null = facts.values.get(_PATH, "") is None
+    node = facts.front_matter.get(_PATH) if facts.front_matter else None
+    is_gone = bool(facts.values) and node is None and _PATH not in facts.renamed_keys
+    is_gone = is_gone and any(then.values.get(_PATH) for then in facts.past or ())
+    return facts.summary is not None and (is_null or is_gone) and bool(facts.queries.archive())
 
 
 def _link(facts: Facts) -> Diagnostics:
@@ -206,11 +227,53 @@ def _link(facts: Facts) -> Diagnostics:
             yield RULE.at(Span(*match.span(1)), message, help=f"link to `../{_file(facts)}`")
 
 
+def _summary(facts: Facts) -> Diagnostics:
+    """Yield a finding where the summary lost what it said of the same sessions, or came behind a session.
+
+    Its own words may be changed, and one that was too long shortened.
+    """
+    summary = facts.summary
+    past = [(then, then.summary) for then in comparable(facts) if then.summary]
+    if summary is None or not past:
+        return
+    then, before = past[0]
+    span = first_line_of(facts.document, summary.section.heading)
+    first = then.sessions[0].section.span.start if then.sessions else before.span.end
+    if facts.sessions and facts.sessions[0].section.span.start < summary.span.start and before.span.start < first:
+        message = f"the Archived Summary stands behind session {facts.sessions[0].number}"
+        yield RULE.at(span, message, help="move it to the top of the Progress Log")
+    if (before.first, before.last) != (summary.first, summary.last):
+        return
+    old, now = filled_lines(then.document.text, before.span), filled_lines(facts.document.text, summary.span)
+    present = {_said(line) for _, line in now}
+    gone = [line for _, line in old if _said(line) not in present]
+    lost = [line for line in gone if line.startswith(("**", "["))]
+    if not lost and len(now) < len(old) and not then.long_summary:
+        lost = gone
+    if lost:
+        what = f"does not say {shown(lost[0])} any more" if len(now) > 1 else "was emptied"
+        span = first_change(facts.document, summary.span, before.span.of(then.document.text)) if len(now) > 1 else span
+        help_ = f"write `{lost[0]}` again" if len(gone) == 1 else f"put back what is gone{shown_by(facts.queries)}"
+        yield RULE.at(span, f"the Archived Summary {what}", help=help_)
+
+
+def _said(line: str) -> str:
+    """Return what a line of a summary must go on saying: of what a person may write, and of a link, only its name."""
+    return line if line.startswith("**Duration") else re.sub(r"(?<=:\*\*).*|(?<=^\[)([^\]]*\]\().*", r"\1", line)
+
+
 def _title(document: Document, facts: Facts) -> Diagnostics:
     """Yield a finding where the title of an archive file names another task."""
     title = document.sections[0] if document.sections else None
     match = re.compile(_TITLE).match(title.title) if title and title.level == 1 else None
-    if title and match and match[1].casefold() != (facts.task_id or "").casefold():
+    titles = [
+        title for then in facts.past or () for title in then.document.sections[:1] if re.match(_TITLE, title.title)
+    ]
+    if titles and not match and document.text.strip():
+        at = first_line_of(document, title.heading) if title and title.level == 1 else facts.first_line
+        message = "the title line, which was committed, is gone"
+        yield RULE.at(at, message, help=f"write `# {titles[0].title}` again")
+    elif title and match and match[1].casefold() != (facts.task_id or "").casefold():
         message = (
             f"the title names task {shown(match[1])}, and the file is the archive of task {shown(facts.task_id or '')}"
         )
@@ -232,6 +295,10 @@ def _missing(facts: Facts) -> Diagnostics:
 
 def _archive(facts: Facts, archive: ArchiveContents) -> Diagnostics:
     """Yield findings about the content of an existing archive."""
+    committed = [ArchiveContents(each.text) for each in facts.queries.earlier_archive() or ()]
+    is_same = all(then.document.text == facts.document.text for then in facts.past or ())
+    if facts.past and is_same and any(True for each in committed for _ in archive.lost(each)):
+        return  # it is said in the archive file, which alone has changed
     told = list(_against_summary(facts, archive))
     yield from told
     if told or archive.faults:  # the faults are said where the archive file is linted
@@ -268,16 +335,27 @@ def _beyond_summary(facts: Facts, archive: ArchiveContents, summed: range) -> Di
     for number in beyond:
         told = any(number in fault.numbers for fault in archive.faults)  # in the archive file
         if number in in_log and number >= summed.stop and not told:  # TS402 reports lower ones
-            heading = first_line_of(facts.document, in_log[number].section.heading)
-            help_ = "delete it here if the archive says the same; else give it the next free number"
-            yield RULE.at(heading, f"session {number} is in the archive too", help=help_)
-    for session, number in doubled(facts.sessions, archive):
-        if number != session.number:
+            yield _in_both(in_log[number], facts)
+    same = doubled(facts.sessions, archive)
+    taken = {session.number for session, _ in same}
+    for each in archive.entries:  # a number alone may be a slip, a number and a time are a copy that was changed
+        session, title = in_log.get(each.number), archive.text[each.start : each.end].partition("\n")[0].strip("# \r")
+        is_known = session is None or each.number not in summed or each.number in taken
+        if session and not is_known and session.section.title == title and new_among(facts, [session]):
+            yield _in_both(session, facts)
+    for session, number in same:
+        if number != session.number or number < summed.stop:
             heading = first_line_of(facts.document, session.section.heading)
             yield RULE.at(heading, is_archived_as(session.number, number), help=take_out(facts.state, archive))
     alone = [each for each in beyond if each not in in_log]
     if alone and facts.sessions_known:  # an unknown heading may be that of the summary or of a session
         yield RULE.at(_span(facts), not_summarised(alone), help=_correct_summary(facts, archive))
+
+
+def _in_both(session: Session, facts: Facts) -> Diagnostic:
+    help_ = "delete it here if the archive says the same; else give it the next free number"
+    heading = first_line_of(facts.document, session.section.heading)
+    return RULE.at(heading, f"session {session.number} is in the archive too", help=help_)
 
 
 def _missing_runs(expected: range, archive: ArchiveContents) -> tuple[range, ...]:
@@ -289,12 +367,8 @@ def _missing_runs(expected: range, archive: ArchiveContents) -> tuple[range, ...
 
 def _changed(facts: Facts, archive: ArchiveContents) -> Iterator[int]:
     """Yield the numbers of sessions in the archive at the compared revision that neither file has now."""
-    earlier = [
-        entry
-        for document in facts.queries.earlier_archive() or ()
-        if document.text != archive.text
-        for entry in ArchiveContents(document.text).entries
-    ]
+    texts = [each.text for each in facts.queries.earlier_archive() or () if each.text != archive.text]
+    earlier = [entry for each in map(ArchiveContents, texts) for entry in each.sound]
     if earlier:
         text = facts.document.text
         present = {entry.content_sha for entry in archive.entries}

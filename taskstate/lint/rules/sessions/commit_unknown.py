@@ -2,8 +2,8 @@
 
 ## What
 
-The list of Git History, the **Commits:** of a session, or the `evidence` of a feature names a commit that git does not
-find; evidence counts only where the compared revision does not name it. An id has 4 to 64
+The list of Git History, the **Commits:** of a session, the `evidence` of a feature, or `delta.base_commit` names a
+commit that git does not find; the last two count only where the compared revision does not name it. An id has 4 to 64
 hexadecimal digits in backticks; without backticks it has at least 7, with both letters and digits, so that no ordinary
 word or date is taken for one. In Git History it is at the beginning of an item. A commit that is named several times
 gives one finding. A shallow clone, which has only the newest commits, is not checked.
@@ -66,6 +66,9 @@ _HISTORY, _LABEL = "Git History", rf"(?i){COMMITS.field}\s*:"
 def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each commit that the repository lacks, at the first place that names it."""
     named: dict[str, Span] = {}
+    base = facts.blocks.delta.base_commit
+    if base and facts.past and not facts.was_there(base):
+        named[base] = facts.value_span("delta", "base_commit")
     for node in _evidence(facts):
         named.setdefault(node.text, node.span)
     for commit in _named(facts.document, facts):
@@ -86,7 +89,7 @@ def _evidence(facts: Facts) -> Iterator[Node]:
         return
     for feature in facts.sound_features("evidence"):
         node = feature.node.get("evidence", "commit")
-        if node and not any(node.text in then.document.text for then in facts.past or ()):
+        if node and not facts.was_there(node.text):
             yield node
 
 

@@ -2,10 +2,10 @@
 
 ## What
 
-The task is in progress, and since the compared revision (HEAD, or `--against REV`) its features or
-phases changed, or files under its Repository Paths; but neither the Progress Log nor the archive has a new session.
-Taskstate's own files do not count, nor does a feature that another task took over. During a merge only changes count
-that neither side had.
+The task is in progress, and since the compared revision (HEAD, or `--against REV`) a feature
+or an objective was added or passes, ends or begins again, or files under its Repository Paths changed; but neither the
+Progress Log nor the archive has a new session. Other words about them do not count, nor do taskstate's own files.
+During a merge only changes count that neither side had.
 
 ## Why
 
@@ -54,11 +54,7 @@ RULE = Rule.of(
     severity=WARNING,
 )
 
-_DERIVED = "overall_progress"
-_NO_WORK = {
-    "description",
-    "moved_to",
-}  # of a feature: a description never changes, and moving a feature is no work on it
+_WORK = {"passes", "status"}  # of a feature or an objective: with them the work goes on
 
 
 def check(facts: Facts) -> Diagnostics:
@@ -100,9 +96,9 @@ def _is_changed(facts: Facts, then: Facts) -> bool:
 
 
 def _progress(facts: Facts) -> dict[str, str] | None:
-    """Return the entries of the features and phases as JSON, by unique keys; None where one cannot be read.
+    """Return how far features and phases are, as JSON by unique keys; None where one cannot be read.
 
-    Descriptions are left out, since they do not change in the course of the work (TS305, TS307), and `moved_to`.
+    Other words about them may be corrected without any work; what never changes is told by TS305 and TS307.
     """
     entries_by_key: dict[str, str] = {}
     for name, value in (("", facts.checklist_value), *((phase.name, phase.value) for phase in facts.phases)):
@@ -110,9 +106,9 @@ def _progress(facts: Facts) -> dict[str, str] | None:
         if not isinstance(content, dict):
             return None
         for key, each in content.items():
-            for item in each if isinstance(each, list) else [each] if key != _DERIVED else []:
+            for item in each if isinstance(each, list) else []:
                 has_id = isinstance(item, dict) and "id" in item
-                text = json.dumps({part: item[part] for part in item if part not in _NO_WORK} if has_id else item)
+                text = json.dumps({part: item[part] for part in item if part in _WORK} if has_id else item)
                 entries_by_key[f"{name} {key} {item['id'] if has_id else text}"] = text
     return entries_by_key
 

@@ -7,6 +7,7 @@ Archived Summary (Sessions 1-7)`. Here there is another one: without the word Se
 that is not whole or has more than nine digits, or a second summary. Other dashes, `#3` and a remark behind the time
 are allowed. A line that is only meant as the heading of a session is reported too: `###Session 4 - 2026-01-31 15:30`,
 one in bold, and, with what the session did below it, one in a quote, a list or a comment, indented, or the words alone.
+So is what a session did, above the first heading of the log: there its heading is gone.
 
 ## Why
 
@@ -67,6 +68,12 @@ def check(facts: Facts) -> Diagnostics:
     """Yield a finding for each heading of level 3 that its section does not declare, and for lines meant as such."""
     for spec, section in facts.strays:
         yield _finding(section.heading, section.title, spec)
+    if facts.headless:
+        number, span = facts.headless
+        past = (each.time for then in facts.past or () for each in then.sessions if each.number == number)
+        heading = f"### Session {number} - {next(past, None) or '<time>'}"
+        fix = None if "<" in heading else Fix(edits=(Edit(span.start, span.start, f"{heading}\n\n"),))
+        yield RULE.at(span, "a session without its heading begins here", help=f"write `{heading}` above it", fix=fix)
     for line in facts.session_lines:
         said = shown(line.span.of(facts.document.text))
         is_dated = re.search(_DATE, line.title) is not None

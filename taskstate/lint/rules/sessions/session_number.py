@@ -34,8 +34,9 @@ A committed session gets its number back. Else the fix renumbers: it changes onl
 wrong one included as far as needed. It is safe if the file is compared with git (`--against HEAD`) and no commit has
 the sessions that get other numbers; otherwise it is unsafe, because a commit message or another file may use a number.
 What refers to a session by its number, such as
-"as in session 3", stays as it is. Delete a session that stands there twice instead. A gap has no fix: look for the
-missing session in git, and if it never existed, renumber by hand.
+"as in session 3", stays as it is. What is committed keeps its number: a new session that stands before it is put behind
+the last one. The copy of a session, word for word, is taken out. A gap has no fix: look for the missing session in git,
+and if it never existed, renumber by hand.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ from bisect import bisect_left
 
 from taskstate.lint.diagnostics import WARNING, Diagnostic, Diagnostics, Fix, Rule
 from taskstate.lint.facts.moments import moment_of
+from taskstate.lint.facts.session_history import archived as archived_sessions
 from taskstate.lint.facts.session_history import comparable, entries, uncommitted
 from taskstate.messages import first_of
 from taskstate.model.algorithms import longest_rising
@@ -77,12 +79,18 @@ def check(facts: Facts) -> Diagnostics:
             help_ = f"write `### Session {number} - {session.time}`; `--fix` does"
             yield RULE.at(session.section.heading, message, help=help_, fix=Fix(edits=edits))
         return
+    copies = _copies(facts, archived)
+    for copy, there in copies:
+        message = f"session {copy.number} is the copy of {there}, word for word"
+        edits = (Edit(*copy.section.span, ""),)
+        yield RULE.at(copy.section.heading, message, help="take this copy out; `--fix` does", fix=Fix(edits=edits))
+    if copies:
+        return
     kept = _kept(sessions, archived)
     if len(kept) < len(sessions) and _is_shuffled(facts, archived):
         yield _shuffled(facts, kept)
     elif len(kept) < len(sessions):
-        fix = _renumbering(facts, kept, archived)
-        help_ = _RENUMBER.format("--fix" if fix.safe else "--fix --unsafe-fixes")
+        kept, fix, help_ = _remedy(facts, kept, archived)
         for session, reason in _wrong(sessions, kept, archived):
             yield RULE.at(session.section.heading, f"session {session.number} {reason}", help=help_, fix=fix)
     is_known = facts.summary is None or archived > 0  # a summary without numbers may stand for any sessions
@@ -162,8 +170,21 @@ def _wrong(sessions: Sequence[Session], kept: set[int], archived: int) -> Iterat
         seen.add(number)
 
 
-def _renumbering(facts: Facts, kept: set[int], archived: int) -> Fix:
-    """Return the fix that gives the other sessions the next number, and raises kept numbers that are then taken."""
+def _remedy(facts: Facts, kept: set[int], archived: int) -> tuple[set[int], Fix | None, str]:
+    """Return the sessions that keep their numbers (those that are committed do), a fix or None, and the help."""
+    fix, changed = _renumbering(facts, kept, archived)
+    early = _early(facts, changed)
+    if not early:
+        return kept, fix, _RENUMBER.format("--fix" if fix.safe else "--fix --unsafe-fixes")
+    rest = {index for index, each in enumerate(facts.sessions) if each not in early}
+    return (rest, *_moved(facts, early, archived))
+
+
+def _renumbering(facts: Facts, kept: set[int], archived: int) -> tuple[Fix, set[Span]]:
+    """Return the fix that gives the other sessions the next number, and raises kept numbers that are then taken.
+
+    Also the headings of all that it renumbers.
+    """
     edits = []
     renumbered = set()
     last = archived
@@ -173,7 +194,46 @@ def _renumbering(facts: Facts, kept: set[int], archived: int) -> Fix:
             start, end = session.number_span
             edits.append(Edit(start, end, str(last)))
             renumbered.add(session.section.heading)
-    return Fix(edits=tuple(edits), safe=_are_uncommitted(renumbered, facts))
+    return Fix(edits=tuple(edits), safe=_are_uncommitted(renumbered, facts)), renumbered
+
+
+def _early(facts: Facts, changed: set[Span]) -> list[Session]:
+    """Return the new sessions that stand before committed ones, where some of these would get other numbers."""
+    new = uncommitted(facts)
+    last = max((number for number, each in enumerate(facts.sessions) if each.section.heading not in new), default=0)
+    return [each for each in facts.sessions[:last] if each.section.heading in new] if changed - new else []
+
+
+def _moved(facts: Facts, early: list[Session], archived: int) -> tuple[Fix | None, str]:
+    """Return how sessions come behind the last one, also in words; no fix where their times do not allow it."""
+    text, rest = facts.document.text, [each for each in facts.sessions if each not in early]
+    last, end = max(archived, rest[-1].number), rest[-1].section.span.end
+    edits, said = [], ""
+    for number, each in enumerate(early, start=last + 1):
+        (start, stop), whole = each.number_span, each.section.span
+        edits.append(Edit(*whole, ""))
+        said += text[whole.start : start] + str(number) + text[stop : whole.end]
+    times = [moment_of(each.time) or "" for each in (rest[-1], *early)]
+    if times != sorted(times):
+        return None, f"put it behind session {rest[-1].number} as `### Session {last + 1} - {rest[-1].time}`, or later"
+    help_ = f"put it behind session {rest[-1].number} as session {last + 1}; `--fix --unsafe-fixes` does"
+    return Fix(edits=(*edits, Edit(end, end, said)), safe=False), help_
+
+
+def _copies(facts: Facts, archived: int) -> list[tuple[Session, str]]:
+    """Return the sessions with number, time and words of an earlier one or an archived one, and which that is."""
+    texts = {each.heading: each for each in entries(facts)}
+    kept, found = archived_sessions(facts.queries.archive() or ()), []
+    seen: dict[tuple[int, str | None, str], Session] = {}
+    for session in facts.sessions:
+        said = texts.get(session.section.heading)
+        if said is None or not said.text.strip():
+            continue
+        first = seen.setdefault((session.number, said.time, said.text), session)
+        is_archived = said.time is not None and session.number <= archived and kept.has(said)
+        if is_archived or first is not session:
+            found.append((session, "an archived one" if is_archived else "one above"))
+    return found
 
 
 def _are_uncommitted(headings: set[Span], facts: Facts) -> bool:

@@ -7,7 +7,8 @@ the archive file: its text or its time was changed, or it was removed. During a 
 there. Its number does not count, nor do numbers of other sessions in its text, since a merge may change both; nor do
 the level of its heading, line ends and trailing blanks. A session that is not committed yet may be changed freely. One
 that was committed while its turn was open may get what ends the turn: **By:**, **Commits:**, **Verification:**,
-**Findings:** and **Outcome:**, if all that it said stays.
+**Findings:** and **Outcome:**, if all that it said stays. Where the heading of another session stands in it, as in a
+quote, in code or in HTML, that is the finding.
 
 ## Why
 
@@ -45,22 +46,29 @@ from collections import defaultdict, deque
 from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Rule
 from taskstate.lint.facts.moments import in_future
 from taskstate.lint.facts.session_history import SessionIndex, archived, entries, is_reliable
-from taskstate.lint.facts.wording import first_change
+from taskstate.lint.facts.wording import first_change, shown
 from taskstate.model.config import COMMITTED
 from taskstate.model.names import own_id
 from taskstate.model.session_texts import tells_more
 from taskstate.syntax.conflict_markers import find_conflicts
+from taskstate.syntax.patterns import compiled
+from taskstate.syntax.spans import Span
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Sequence
+    from typing import TypeAlias
 
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.lint.facts.session_history import SessionText
-    from taskstate.syntax.spans import Span
+
+    _Pair: TypeAlias = tuple["_Committed", SessionText | None]
 
 RULE = Rule.of("TS405", __name__, "what a committed session says is found neither in the log nor in the archive")
 
+_HEADING = r"(?im)^[ \t>]*(?P<line>#{1,6}[ \t]+session[ \t]+(?P<number>\d{1,9})[ \t]+-[ \t]+\d{4}-[^\r\n]*)"
+_OUTSIDE = "let it and what belongs to it begin at the left margin, outside of quotes, code and HTML"
 _MAX_NAMES = 3  # sessions that the message lists; of more it gives the number
 
 
@@ -73,33 +81,51 @@ class _Committed(NamedTuple):
 
 def check(facts: Facts) -> Diagnostics:
     """Yield a finding for sessions that were changed, one for those that were removed, one for each lost heading."""
-    parents = [(n, then) for n, then in enumerate(facts.past or ()) if is_reliable(then)]
     if _has_unreadable_log(facts):
         return
-    committed = [_Committed(entry, n) for n, then in parents for entry in entries(then)]
-    present = entries(facts)
-    present_index = SessionIndex(present)
-    unmatched = [each for each in committed if not present_index.has(each.entry)]
-    missing = _not_archived([each for each in unmatched if not _is_redated(each.entry, present_index, facts)], facts)
-    before = SessionIndex(each.entry for each in committed)
-    replacements = _Replacements(each for each in present if not before.has(each))
-    taken = ((each, replacements.take(each.entry)) for each in missing)
-    replaced = [(each, new) for each, new in taken if not (new and _is_completed(each.entry, new))]
-    rewritten = [(each, replacement) for each, replacement in replaced if replacement]
-    for each, replacement in replaced:
-        swallowed = [one for one, other in replaced if not other and replacement and one.entry.text in replacement.text]
-        if swallowed and replacement:
-            name = _name(swallowed[0].entry)
-            message = f"{name} has lost its heading: its text stands below that of {_name(each.entry)}"
-            place = _first_change(each, replacement, facts)
-            yield RULE.at(place, message, help=_help(facts, [each, *swallowed]))
-            replaced = [(one, other) for one, other in replaced if one not in swallowed]
-            rewritten = [pair for pair in rewritten if pair[0] != each]
+    pairs = _unlike_committed(facts)
+    heirs = [(each, new, _below(new, pairs)) for each, new in pairs if new]
+    for each, new, below in heirs:
+        if below:
+            message = f"{_name(below[0].entry)} has lost its heading: its text stands below that of {_name(each.entry)}"
+            yield RULE.at(_first_change(each, new, facts), message, help=_help(facts, [each, *below]))
+    swallowed = {each: line for each, new, below in heirs if not below and (line := _swallowed(new, facts))}
+    for each, line in swallowed.items():
+        message = f"{shown(line['line'])} is no heading here: it counts as a part of {_name(each.entry)}"
+        yield RULE.at(Span(*line.span("line")), message, help=_OUTSIDE)
+    rewritten = [(each, new) for each, new, below in heirs if not below and each not in swallowed]
     if rewritten:
         yield _rewritten(rewritten, facts)
-    removed = [each for each, replacement in replaced if not replacement]
+    told = [one for _, _, below in heirs for one in below]
+    headless = facts.headless[0] if facts.headless else None  # TS401
+    numbers = {headless, *(int(line["number"]) for line in swallowed.values())}
+    removed = [each for each, new in pairs if not new and each not in told and each.entry.number not in numbers]
     if removed:
         yield _removed(removed, facts)
+
+
+def _swallowed(new: SessionText, facts: Facts) -> re.Match[str] | None:
+    """Return the line in a session that reads as the heading of one that is not there, as in a quote, code or HTML."""
+    lines = compiled(_HEADING).finditer(facts.document.text, *new.body)
+    known = {each.number for each in facts.sessions}
+    return next((each for each in lines if int(each["number"]) not in known), None)
+
+
+def _unlike_committed(facts: Facts) -> list[_Pair]:
+    """Return the committed sessions that are not as they were, each with what replaced it, or None."""
+    parents = [(n, then) for n, then in enumerate(facts.past or ()) if is_reliable(then)]
+    committed = [_Committed(entry, n) for n, then in parents for entry in entries(then)]
+    present = entries(facts)
+    index, before = SessionIndex(present), SessionIndex(each.entry for each in committed)
+    unmatched = [each for each in committed if not index.has(each.entry) and not _is_redated(each.entry, index, facts)]
+    replacements = _Replacements(each for each in present if not before.has(each))
+    taken = [(each, replacements.take(each.entry)) for each in _not_archived(unmatched, facts)]
+    return [(each, new) for each, new in taken if not (new and _is_completed(each.entry, new))]
+
+
+def _below(new: SessionText, pairs: Sequence[_Pair]) -> list[_Committed]:
+    """Return the sessions without a replacement whose text stands in that of another session now."""
+    return [one for one, other in pairs if not other and one.entry.text in new.text]
 
 
 def _is_completed(entry: SessionText, new: SessionText) -> bool:
@@ -205,7 +231,7 @@ def _help(facts: Facts, sessions: Sequence[_Committed]) -> str:
 
     commands = [_command(facts, parent, sessions) for parent in dict.fromkeys(each.parent for each in sessions)]
     archived = [n for each in sessions if (n := each.entry.number) and n <= facts.state.archived]
-    if not all(commands) or (archived and (facts.queries.damage() or _is_archive_faulty(facts))):
+    if not all(commands) or facts.queries.damage() or (archived and _is_archive_faulty(facts)):
         earlier = shlex.quote(_earlier(facts, sessions[0].parent))
         return facts.queries.damage() or f"put it back as `git show {earlier}` has it"
     first = [f"taskstate archive restore {facts.task_id}"] if archived else []
