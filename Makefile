@@ -10,6 +10,8 @@
 #   make clients            real clients of agents in pinned versions, each with a scripted model in a network of its own
 #   make clients RECORD=1   the same, and what they gave to the hooks is recorded anew for the tests that always run
 #   make mutants SEED=1     mutation testing: change the code in 300 places, one at a time, and show what no test notices
+#   make page-matrix        look at each view of the page at four widths, light and dark, with axe
+#   make pictures           take the pictures of the page for the documentation anew
 #   make audit              look the installed dependencies up in a public database of known holes (needs the network)
 #   make bench              measure the figures that the documentation and the targets quote, in some ten minutes
 #   make bench ALL=1        the whole of it, with thousands of files for slow peers: hours
@@ -22,7 +24,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := check
 .NOTPARALLEL:
-.PHONY: audit bench check clean clients coverage demo docs fuzz format gen lint mutants test torture
+.PHONY: audit bench check clean clients coverage demo docs fuzz format gen lint mutants page-matrix pictures test torture
 
 BIN := .venv/bin
 READY := .venv/ready
@@ -37,6 +39,15 @@ PYTEST := $(BIN)/pytest -n auto --dist worksteal
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 # Where it is set, each of the thousands of processes that the tests start compiles the package anew: three times as long.
 unexport PYTHONDONTWRITEBYTECODE
+
+# Chromium is taken as the machine has it; root on Debian gets its package. Elsewhere that is for a person to decide.
+CHROMIUM := for name in $${TASKSTATE_CHROMIUM:-chromium} chromium-browser google-chrome; do \
+    command -v "$$name" >/dev/null 2>&1 && exit 0; \
+  done; \
+  [ "$$(id -u)" = 0 ] && [ -e /etc/debian_version ] && export DEBIAN_FRONTEND=noninteractive && \
+  { timeout 60 apt-get install -qq --yes --no-install-recommends chromium >/dev/null 2>&1 || \
+    { timeout 30 apt-get update -qq >/dev/null 2>&1 && \
+      timeout 60 apt-get install -qq --yes --no-install-recommends chromium >/dev/null 2>&1; }; }
 
 # Version managers leave shims behind that fail when started (a `python3.12` of a removed version): so try each one.
 $(READY): pyproject.toml
@@ -55,6 +66,7 @@ $(READY): pyproject.toml
 	@$(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check --progress-bar off --editable '.[dev]'
 	@$(BIN)/python -m pip install --quiet --no-input --disable-pip-version-check --progress-bar off --editable '.[neovim]' \
 	  || echo "make: Neovim cannot be installed here; the test that drives it takes the one on the path, or is skipped"
+	@$(CHROMIUM) || echo "make: Chromium is not here, and cannot be installed without asking; what needs it is skipped"
 	@touch $@
 
 demo: $(READY)
@@ -100,6 +112,13 @@ torture: $(READY)
 # Where namespaces, node or a package cannot be had, the scenarios are skipped and say so.
 clients: $(READY)
 	CLIENTS=1 $(if $(RECORD),RECORD=1) $(BIN)/pytest -n 2 -rs tests/clients$(if $(RECORD),/test_recording.py)
+
+# Not part of continuous integration: it takes minutes, and two widths say nearly as much.
+page-matrix: $(READY)
+	PAGE_MATRIX=1 $(PYTEST) -rs tests/page
+
+pictures: $(READY)
+	$(BIN)/python -m scripts.pictures
 
 # Not part of continuous integration: it takes about half an hour.
 mutants: $(READY)

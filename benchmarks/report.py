@@ -24,6 +24,8 @@ PAGE, PLOT = ROOT / "docs" / "performance.md", ROOT / "docs" / "performance.svg"
 _HEAD = """\
 # Performance
 
+**How long do commands take, beside other tools?**
+
 `make bench` writes these figures. Each ratio is taskstate's figure divided by that of the reference beside it, measured
 alternately in one run as the median of at least five rounds: times depend on the machine, these ratios much less.
 "CPU" is the same ratio of processor time, that of child processes included. Times are medians by the clock, with the

@@ -52,6 +52,7 @@ PAGES = {
     "lsp": "editors.md",
     "hook": "agents/hooks.md",
     "mcp": "mcp.md",
+    "serve": "page.md",
     "merge-driver": "merging.md",
 }
 

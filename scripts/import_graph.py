@@ -18,7 +18,7 @@ ORDER = (
     *("handoff", "chain", "evidence", "snapshots", "qa", "roles"),
     *("merge", "recovery", "tasks", "permanent"),
     *("autosave", "lint", "migration", "brief", "views", "setup", "doctor", "turn"),
-    *("api", "operations", "agents", "lsp", "cli", "mcp_server", "__main__"),
+    *("api", "operations", "loopback", "page", "agents", "lsp", "cli", "mcp_server", "__main__"),
 )
 PACKAGE = Path(__file__).resolve().parent.parent / "taskstate"
 

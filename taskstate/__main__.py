@@ -29,6 +29,7 @@ _SET_UP, _STARTED = "set up", "started by other programs"
 DOORS: Mapping[str, tuple[str, str, str]] = {
     "init": ("taskstate.cli.commands.init", "set up a repository for taskstate", _SET_UP),
     "completion": ("taskstate.cli.commands.completion", "print what has a shell complete command lines", _SET_UP),
+    "serve": ("taskstate.page.command", "show the tasks to a person in a browser on this machine", "look"),
     "demo": ("taskstate.cli.commands.demo", "run a demonstration in a temporary repository", _SET_UP),
     "hook": ("taskstate.agents.command", "answer a hook of an agent's client; called by the client", _STARTED),
     "merge-driver": (
@@ -44,7 +45,7 @@ DOORS: Mapping[str, tuple[str, str, str]] = {
     ),
 }
 # The operations that it shows in its own way, with the module of each.
-_SHOWN = {name: f"taskstate.cli.commands.{name}" for name in ("decompose", "lint", "fmt")}
+_SHOWN = {name: f"taskstate.cli.commands.{name}" for name in ("decompose", "lint", "fmt", "report")}
 
 
 def run() -> None:

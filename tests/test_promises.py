@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = ("docs/security.md", "docs/concurrency.md", "docs/keeping.md")
+DOCUMENTS = ("docs/security-tests.md", "docs/concurrency.md", "docs/keeping.md")
 _TEST = re.compile(r"`(tests/[\w/]+\.py)(?:::(\w+))?`")
 _ROW = re.compile(r"^\| (?!promise |--- )(.*) \|$", re.MULTILINE)
 
@@ -27,6 +27,6 @@ def test_tests_that_are_named_exist(document: str) -> None:
 
 def test_every_promise_names_a_test() -> None:
     """A promise that nothing holds is none."""
-    rows = _ROW.findall((ROOT / "docs/security.md").read_text(encoding="utf-8"))
+    rows = _ROW.findall((ROOT / "docs/security-tests.md").read_text(encoding="utf-8"))
     assert len(rows) > 20
     assert [row for row in rows if not _TEST.search(row)] == []

@@ -14,10 +14,11 @@ from taskstate.errors import GitFailed, TaskstateError
 from taskstate.secrets.mask import masked
 from taskstate.setup import clients
 from taskstate.storage import callers, folders
-from taskstate.typed import TYPE_CHECKING
+from taskstate.typed import TYPE_CHECKING, NamedTuple
 from taskstate.workspace import open_turns
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from taskstate.agents.event import Event
@@ -48,20 +49,13 @@ def attend(name: str, event: Event, said: str) -> str:
         default=None,
     )
     before = _beginning(name, event, known or notes.SessionNote(event.client, call.session), turn)
-    mark = _mark(name, event, before)
-    at_hand = _at_hand(event) if name == clients.SESSION_START and not (turn or before.task) else {}
-    measured = _measured(event, before) if turn and name in _TELLING else {}
-    can_tell = bool(measured) and _has_room(name, event.client, said)
-    # A session that is resumed runs in another process.
-    process = callers.client_process() if name == clients.SESSION_START or not before.process else before.process
+    found = _found(name, event, before, turn)
+    can_tell = "seen" in found.fields and _has_room(name, event.client, said)
     is_told = False
 
     def noted(note: SessionNote) -> SessionNote:
         nonlocal is_told
-        note = note._replace(before=None, began="") if _is_resumed(name, note) else note
-        note = _noted(name, event, note)
-        note = note._replace(after=mark) if name in _ENDS else _at_work(note, turn, mark)
-        note = note._replace(process=process, **measured, **({} if note.task else at_hand))
+        note = _noted(name, event, note, found)
         is_due = note.compactions not in note.warned and fill.is_due(note, event.workspace.config.autosave)
         is_told = can_tell and is_due
         return note._replace(warned=(*note.warned, note.compactions)) if is_told else note
@@ -71,6 +65,24 @@ def attend(name: str, event: Event, said: str) -> str:
         after = notes.update(private, event.client, call.session, noted)
     _kept(name, event, after)
     return fill.sentence(after, event.workspace.config.autosave) if is_told else ""
+
+
+class _Found(NamedTuple):
+    """What a hook finds: the open turn, how the tree is, other fields of the note, and those of one without a task."""
+
+    turn: OpenTurn | None
+    mark: TreeMark | None
+    fields: Mapping[str, Any]
+    at_hand: Mapping[str, Any]
+
+
+def _found(name: str, event: Event, note: SessionNote, turn: OpenTurn | None) -> _Found:
+    is_start = name == clients.SESSION_START
+    # A session that is resumed runs in another process.
+    process = callers.client_process() if is_start or not note.process else note.process
+    measured = _measured(event, note) if turn and name in _TELLING else {}
+    at_hand = _at_hand(event) if is_start and not (turn or note.task) else {}
+    return _Found(turn, _mark(name, event, note), {"process": process, **measured}, at_hand)
 
 
 def _beginning(name: str, event: Event, note: SessionNote, turn: OpenTurn | None) -> SessionNote:
@@ -127,7 +139,14 @@ def _is_resumed(name: str, note: SessionNote) -> bool:
     return name == clients.SESSION_START and note.is_told
 
 
-def _noted(name: str, event: Event, note: SessionNote) -> SessionNote:
+def _noted(name: str, event: Event, note: SessionNote, found: _Found) -> SessionNote:
+    """Return a note with what a hook found, and with what its call says."""
+    note = _called(name, event, note._replace(before=None, began="") if _is_resumed(name, note) else note)
+    note = note._replace(after=found.mark) if name in _ENDS else _at_work(note, found.turn, found.mark)
+    return note._replace(**found.fields, **({} if note.task else found.at_hand))
+
+
+def _called(name: str, event: Event, note: SessionNote) -> SessionNote:
     """Return a note with what a call says, whatever the event."""
     call = event.call
     words = masked(call.last_words, event.workspace.config.secrets.allow).encode("utf-8", "replace")

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from taskstate.autosave.notes import SessionNote, TreeMark
+    from taskstate.model.task_state import TaskState
     from taskstate.storage.private import Private
     from taskstate.transcripts.events import Event
     from taskstate.workspace.workspace import Workspace
@@ -84,31 +85,16 @@ def make(
     Raises:
         TaskstateError: the state file cannot be read, or the draft cannot be kept.
     """
-    reading = Reading(offset=note.offset, identity=note.identity)
-    if note.transcript:
-        transcript = Transcript(note.client, note.session, note.transcript, str(workspace.root))
-        reading = read(transcript, note.offset, identity=note.identity)
-    said = (each for each in (*reading.events, *reading.running) if not _is_ours(workspace, each))
-    # A file that was replaced is read anew: what it says of the time before is told.
-    events = [each for each in said if not (reading.is_anew and each.at and each.at < note.began)]
-    state = workspace.load(workspace.locate(note.task)).state if note.task else None
-    own = next((each for each in reversed(state.sessions) if not each.is_autosaved), None) if state else None
+    reading, events = _heard(workspace, note)
     after = note.after or _mark_now(workspace)
     changed, commits = _changed(workspace, note, events, after), _commits(workspace, note, after)
+    state = workspace.load(workspace.locate(note.task)).state if note.task else None
     checks = validation_commands(workspace.config, (state and state.text("area")) or "")[1]
     work = work_of(events, changed, workspace.root, checks)
-    known = Circumstances(
+    known = _circumstances(note, state, reason)._replace(
         branch=(git.branch(workspace.root) or "") if after else "",
-        client=note.client,
-        ended=_WHY.get(reason) or ending(note.ended),
-        began=note.began,
-        at=note.at,
-        is_inferred=reason == LATE,
-        steps=own.next if own else (),
-        steps_of=own.number if own else 0,
         commits=commits,
         unread=reading.unread,
-        last_words=note.last_words,
         allow=workspace.config.secrets.allow,
     )
     draft = draft_of(work, events, known)
@@ -117,6 +103,32 @@ def make(
         return None, reading
     made = KeptDraft("", note.client, note.session, note.task, reason, now, part_of(note), has_work, draft)
     return (keep(workspace.private, made) if is_kept else made), reading
+
+
+def _heard(workspace: Workspace, note: SessionNote) -> tuple[Reading, Sequence[Event]]:
+    """Return what was read of a session's transcript since it was told of last, and what of it is to be told."""
+    reading = Reading(offset=note.offset, identity=note.identity)
+    if note.transcript:
+        transcript = Transcript(note.client, note.session, note.transcript, str(workspace.root))
+        reading = read(transcript, note.offset, identity=note.identity)
+    said = (each for each in (*reading.events, *reading.running) if not _is_ours(workspace, each))
+    # A file that was replaced is read anew: what it says of the time before is told.
+    return reading, [each for each in said if not (reading.is_anew and each.at and each.at < note.began)]
+
+
+def _circumstances(note: SessionNote, state: TaskState | None, reason: str) -> Circumstances:
+    """Return what the note of a session and its task's file say of the time of a draft."""
+    own = next((each for each in reversed(state.sessions) if not each.is_autosaved), None) if state else None
+    return Circumstances(
+        client=note.client,
+        ended=_WHY.get(reason) or ending(note.ended),
+        began=note.began,
+        at=note.at,
+        is_inferred=reason == LATE,
+        steps=own.next if own else (),
+        steps_of=own.number if own else 0,
+        last_words=note.last_words,
+    )
 
 
 def _is_ours(workspace: Workspace, event: Event) -> bool:

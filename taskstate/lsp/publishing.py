@@ -13,13 +13,13 @@ from contextlib import suppress
 from lsprotocol import types
 
 from taskstate.lint.diagnostics import Finding
-from taskstate.lsp import watching
 from taskstate.lsp.diagnostics import of_removed, positions_of, to_diagnostic
 from taskstate.lsp.open_texts import path_of, uri_of
 from taskstate.model import names
 from taskstate.storage import files, folders
 from taskstate.storage.git import client as git
 from taskstate.typed import TYPE_CHECKING
+from taskstate.workspace import watching
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -202,8 +202,9 @@ class Publisher:
         while not self._is_ended:
             self._renewed = asyncio.Event()
             with suppress(OSError):  # the system limits what can be watched; checks go on without it
-                async for _ in watching.changes(tuple(self._workspaces.values()), self._renewed):
-                    self.changed_on_disk()
+                async for changed in watching.changes(tuple(self._workspaces.values()), self._renewed):
+                    if changed:
+                        self.changed_on_disk()
             await self._renewed.wait()
 
     def changed_on_disk(self) -> None:

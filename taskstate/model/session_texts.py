@@ -144,9 +144,13 @@ def tells_more(new: str, old: str) -> bool:
     Both have LF line ends. Blank lines and spaces at the ends of lines do not count.
     """
     rests = [[line.rstrip() for line in without_turn(each).split("\n") if line.strip()] for each in (new, old)]
-    lines = (line.strip().removeprefix("- ") for part in compiled(_TOLD).findall(old) for line in part.split("\n"))
-    said = (each for line in lines for each in re.split(_PARTED, line))
-    return rests[0] == rests[1] and all(each in new for each in said)
+    return rests[0] == rests[1] and _told(old) <= _told(new)
+
+
+def _told(text: str) -> set[str]:
+    """Return what a session's turn adds, part by part."""
+    lines = (line.strip().removeprefix("- ") for part in compiled(_TOLD).findall(text) for line in part.split("\n"))
+    return {each for line in lines for each in re.split(_PARTED, line)}
 
 
 def agent_last(texts: Sequence[SessionText]) -> list[SessionText]:

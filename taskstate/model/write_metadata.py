@@ -42,17 +42,23 @@ class WriteMetadata(NamedTuple):
     """The actor of a write, its time (UTC), and the commit that is checked out, or None.
 
     `agent` is who acts in the actor's name where the command itself says it; else the open turn does (`by_agent`).
+    `via` names the way by which a write came that only a person takes; such an event is the actor's own. `note` says
+    why, in events that have no note of their own.
     """
 
     actor: str
     now: datetime
     git_head: str | None = None
     agent: str = ""
+    via: str = ""
+    note: str = ""
 
     def event(self, name: str, **more: object) -> dict[str, object]:
         """Return an event of the audit that this write adds."""
         agent = {"agent": self.agent} if self.agent else {}
-        return {"at": timestamp(self.now), "actor": self.actor, **agent, "event": name, **more}
+        note = {"note": self.note} if self.note else {}
+        via = {"via": self.via} if self.via else {}
+        return {"at": timestamp(self.now), "actor": self.actor, **agent, "event": name, **note, **more, **via}
 
 
 def timestamp(moment: datetime) -> str:
@@ -190,7 +196,7 @@ def with_event(text: str, event: Mapping[str, object]) -> str:
 def by_agent(document: Document, event: Mapping[str, object]) -> dict[str, object]:
     """Return an event with the agent that acts in its actor's name, if that is another name."""
     actor = event.get("actor")
-    agent = agent_of(document, str(actor), str(event.get("agent") or ""))
+    agent = "" if event.get("via") else agent_of(document, str(actor), str(event.get("agent") or ""))
     others = {key: value for key, value in event.items() if key != "agent"}
     is_other = agent not in {"", str(actor)}
     return {"at": event.get("at"), "actor": actor, "agent": agent, **others} if is_other else others

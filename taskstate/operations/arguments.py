@@ -19,7 +19,7 @@ _NEVER_EMPTY = {"Name", "Line", "TaskId", "Source"}
 # What commands that are printed leave to a person: recorded as it stands, it would say nothing.
 BLANKS = {
     *("WHY", "WHAT", "HOW", "STEP", "TEXT", "TITLE", "HOW IT STANDS", "WHAT WAS DONE", "WHAT WE BUILD"),
-    "FILE: WHAT IS WRONG",
+    *("FILE: WHAT IS WRONG", "HOW TO TELL THAT IT IS DONE"),
 }
 
 

@@ -39,7 +39,10 @@ def collect_garbage_often() -> None:
 
 
 class Conditions(NamedTuple):
-    """Under which conditions a call works: the repository, and for one that writes by whom and at which revision."""
+    """Under which conditions a call works: the repository, and for one that writes by whom and at which revision.
+
+    A call for which it is `now` some time reads no clock.
+    """
 
     folder: Callable[[], Path]
     root: str = ""
@@ -50,6 +53,8 @@ class Conditions(NamedTuple):
     force_secrets: bool = False
     is_verbose: bool = False
     is_quiet: bool = False
+    now: str = ""
+    via: str = ""  # what an event says of the way that it came by, if that is no command
 
 
 class Source(NamedTuple):
@@ -150,14 +155,15 @@ class Call:
 
         given = self.conditions
         request = request_for(self.workspace, given.actor)
-        request = request._replace(expect=given.expect, expect_tree=expect_tree)
+        metadata = request.metadata._replace(via=given.via)
+        request = request._replace(metadata=metadata, expect=given.expect, expect_tree=expect_tree)
         return request._replace(dry_run=given.dry_run, force_secrets=given.force_secrets)
 
     def now(self) -> str:
         """Return the present time as a timestamp."""
         import time
 
-        return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        return self.conditions.now or time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
     @property
     def width(self) -> int:

@@ -86,7 +86,7 @@ class Confirm(NamedTuple):
     """The arguments of `impact confirm`."""
 
     id: TaskId = TASK
-    note: str = option("T", "why an incomplete claim is right all the same")
+    note: str = option("T", "why an incomplete claim is right as it is")
 
 
 class Challenge(NamedTuple):

@@ -34,10 +34,10 @@ _BY_GROUP: Mapping[str, Mapping[str, str]] = {
         "list": "list tasks",
         "search": "find a text in the files of all tasks",
         "graph": "draw the dependency graph of the tasks",
-        "report": "report what a branch changes in the tasks, for a pull request",
+        "report": "report what a branch changes in the tasks, for a pull request; or all tasks, as one HTML file",
     },
     "work": {
-        "start": "begin a turn on a task: all that stands before work, then the brief",
+        "start": "begin a turn on a task: look for what is in the way, then print the brief",
         "finish": "end a turn: session, checks, snapshot, and what comes next",
         "brief": "print a briefing for an agent that starts on a task, within a token budget",
         "next": "show which task and feature to work on next, and why",

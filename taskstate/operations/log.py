@@ -48,7 +48,7 @@ def log(call: Call, asked: Log) -> Result:
     number = _MOST if asked.number is None else asked.number
     if number < 0:
         raise usage_error(f"--number {number} is no number of entries", help="say how many, or 0 for all")
-    wanted = history.Asked(_since(call, asked.since), asked.kind, number)
+    wanted = history.Asked(since(call, asked.since), asked.kind, number)
     found = history.history(_sources(call, asked.ids), wanted)
     if not asked.ids:
         call.report_all_damage(found.unread)
@@ -89,7 +89,7 @@ def _loaded(tree: Tree, ids: Container[str]) -> Iterator[Loaded]:
                 yield tree.workspace.load(tree.workspace.root / each.path)
 
 
-def _since(call: Call, text: str) -> str:
+def since(call: Call, text: str) -> str:
     """Return the time that a text stands for, as a timestamp; empty for an empty one.
 
     Raises:
@@ -128,9 +128,9 @@ def _older(found: History, asked: Log, number: int) -> str:
 
     if not found.has_more:
         return ""
-    since = ["--since", asked.since] if asked.since else []
+    begin = ["--since", asked.since] if asked.since else []
     kinds = [word for kind in asked.kind for word in ("--kind", kind)]
-    words = ["taskstate", "log", *asked.ids, *since, *kinds, "--number", str(number * 4)]
+    words = ["taskstate", "log", *asked.ids, *begin, *kinds, "--number", str(number * 4)]
     return f"\n\u2026 older ones: `{' '.join(map(quoted, words))}`"
 
 

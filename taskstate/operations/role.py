@@ -45,6 +45,7 @@ class Unblock(NamedTuple):
     role: str = _ROLE
     finding: Text | None = option("TEXT", "text of the finding, or its number in `role show`")
     all: bool = switch("remove all findings of the role")
+    note: Text | None = option("TEXT", "reason; it is recorded")
 
 
 class Reopen(NamedTuple):
@@ -89,8 +90,13 @@ def block(call: Call, asked: Block) -> Result:
 def unblock(call: Call, asked: Unblock) -> Result:
     """Remove a finding; without findings the role is no longer blocked."""
     from taskstate.roles.role_changes import unblock as unblock_role
+    from taskstate.syntax import escaping
 
-    outcome = unblock_role(call.workspace, call.task_id(asked.id), asked.role, asked.finding, call.request())
+    request = call.request()
+    if asked.note:
+        note = escaping.one_line(asked.note, what="--note")
+        request = request._replace(metadata=request.metadata._replace(note=note))
+    outcome = unblock_role(call.workspace, call.task_id(asked.id), asked.role, asked.finding, request)
     removed = "all findings" if asked.all else "a finding"
     return changed(call, outcome, f"{removed} of {asked.role} taken back", role=asked.role)
 

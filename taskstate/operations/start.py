@@ -75,7 +75,7 @@ def require_budget(budget: int | None) -> None:
 OPERATIONS = (
     Operation(
         "start",
-        "begin a turn on a task: all that stands before work, then the brief",
+        "begin a turn on a task: look for what is in the way, then print the brief",
         start,
         Start,
         writes=True,

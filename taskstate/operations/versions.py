@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from taskstate.operations.call import Call
+    from taskstate.views.repository import Repository
     from taskstate.workspace.workspace import Loaded, Workspace
 
 
@@ -26,8 +27,12 @@ class Version(NamedTuple):
         return f"{self.root}/{self.loaded.relative}" if self.root else self.loaded.relative
 
 
-def versions(call: Call, value: str, load: Callable[[str], Loaded]) -> Sequence[Version]:
+def versions(
+    call: Call, value: str, load: Callable[[str], Loaded], read: Repository | None = None
+) -> Sequence[Version]:
     """Return a task as this worktree, which must `load` it where it has it, and others have it, the newest first.
+
+    Who has `read` the repository already gives it.
 
     Raises:
         TaskstateError: none has it, or it cannot be read.
@@ -36,9 +41,9 @@ def versions(call: Call, value: str, load: Callable[[str], Loaded]) -> Sequence[
     from taskstate.storage.git.client import has_worktrees
     from taskstate.views import repository
 
-    if not has_worktrees(call.workspace.root):
+    if read is None and not has_worktrees(call.workspace.root):
         return [Version(call.workspace, load(value))]
-    read, task = repository.read(call.workspace), parse_task_id(value).casefold()
+    read, task = read or repository.read(call.workspace), parse_task_id(value).casefold()
     found = []
     for each in (each for each in read.tasks if each.task.id.casefold() == task):
         root, there = each.tree.name, each.tree.workspace

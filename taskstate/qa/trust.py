@@ -69,7 +69,7 @@ def listed(workspace: Workspace, loaded: Loaded | None = None) -> tuple[Listed, 
         TaskstateError: code "unreadable": the fence of the task's commands is broken.
     """
     named = [
-        (f"configuration, validation of {'all areas' if area == config.ALL_AREAS else area}", Command("shell", each))
+        (f"configuration, checks for {'every area' if area == config.ALL_AREAS else area}", Command("shell", each))
         for area, commands in workspace.config.validation.items()
         for each in commands
     ]

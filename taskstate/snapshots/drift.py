@@ -132,7 +132,7 @@ def require_tree(tree: str | None, expected: str, task_id: str, look: str) -> No
         message, help_ = f"--expect-tree {expected!r} is no id of a tree", "give at least 7 of its digits"
         raise TaskstateError(message, help=help_, code="usage")
     if not (tree or "").startswith(expected.lower()):
-        now = f"it is {tree[:TREE_DIGITS]} now, not {expected}" if tree else "nothing watches it here"
+        now = f"it is {tree[:TREE_DIGITS]} now, not {expected[:TREE_DIGITS]}" if tree else "nothing watches it here"
         message = f"task {task_id}: the working tree is not the one that was looked at: {now}"
         help_ = f"`{look}` shows what is there; accept that, if it is right, with the tree that is there now"
         raise TaskstateError(message, help=help_, code="tree-changed")

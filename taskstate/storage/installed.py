@@ -17,7 +17,7 @@ from taskstate.version import VERSION
 
 NAME = "taskstate"
 # What each extra has to bring so that it counts as installed.
-_MODULES = {"lsp": ("pygls",), "mcp": ("mcp", "mcp_types")}
+_MODULES = {"lsp": ("pygls",), "mcp": ("mcp", "mcp_types"), "page": ("starlette", "uvicorn", "nh3")}
 # What the installers leave in the environment that they make for a tool, and the command that makes it anew.
 _TOOLS = {"uv-receipt.toml": "uv tool install", "pipx_metadata.json": "pipx install"}
 # An address that stands in files of the team: no name with a password, nothing that a shell or YAML reads otherwise.

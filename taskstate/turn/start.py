@@ -1,4 +1,4 @@
-"""Begins a turn: does all that stands before work, or says everything that is in the way and changes nothing.
+"""Begins a turn, or says everything that is in the way and changes nothing.
 
 The working tree is looked at before the lock is taken, since that may take seconds; everything is then written in one
 step. The baseline comes last: it may take long, and a turn without it has begun all the same.
@@ -52,7 +52,7 @@ from taskstate.writing.writer import change
 
 if TYPE_CHECKING:
     from taskstate.model.task_state import TaskState
-    from taskstate.model.tool_blocks import Role, ToolBlocks
+    from taskstate.model.tool_blocks import ToolBlocks
     from taskstate.roles.role_rules import RoleInTask
     from taskstate.turn.turn_request import TurnRequest
     from taskstate.workspace.workspace import Loaded, Workspace
@@ -177,16 +177,12 @@ def _write(workspace: Workspace, plan: _Plan, request: Request) -> Outcome:
     return outcome
 
 
-# What stands before work
+# What is done before the work
 
 
 def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
     workspace, request = call.workspace, call.request
-    loaded = workspace.load(workspace.locate(call.task_id))
-    notices.require_undamaged(workspace, loaded)
-    preconditions.require_whole(loaded)
-    preconditions.require_writable(loaded, request.expect)
-    require_open(loaded.state)
+    loaded = _loaded(call)
     blocks, names = blocks_of(loaded.document), workspace.config.roles
     role = due_role(blocks, names, asked.role, loaded.state.id)
     turn = blocks.delta.turn
@@ -212,9 +208,7 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
         obstacles.raise_all(loaded.state.id)
         return _Plan(loaded, role, seen, (), (*analysis, *resumed_notes(turn, seen)), resumed=True)
     steps, notes = preparing(call, loaded, asked.agent, asked.accept_stale, obstacles)
-    same_turn = turn is not None and (turn.role or "") == role  # a take-over goes on with what is in the tree
-    changes_role = bool(role) and not same_turn and not _is_same_role(blocks.delta, blocks.role(role))
-    drifted = seen.changes if changes_role and not asked.accept_drift else TreeChanges()
+    drifted = TreeChanges() if asked.accept_drift or _begins_no_role(blocks, role) else seen.changes
     if drifted.drift:
         obstacles.add(drifted.refusal(in_turn=bool(turn and not asked.take_over)), "--accept-drift")
     if role:
@@ -227,6 +221,20 @@ def _plan(call: TurnRequest, asked: StartRequest) -> _Plan:
     steps.append(lambda current: Change(apply(current.document.text, start_of_work(current.state).edits)))
     notes += () if begun.edits else begun.notes  # the page says the status
     return _Plan(loaded, role, seen, tuple(steps), (*notes, *analysis, *begun_notes(workspace, loaded, role, seen)))
+
+
+def _loaded(call: TurnRequest) -> Loaded:
+    """Return the task as a turn can begin on it.
+
+    Raises:
+        TaskstateError: its file is damaged, was changed meanwhile, or the task is closed.
+    """
+    loaded = call.workspace.load(call.workspace.locate(call.task_id))
+    notices.require_undamaged(call.workspace, loaded)
+    preconditions.require_whole(loaded)
+    preconditions.require_writable(loaded, call.request.expect)
+    require_open(loaded.state)
+    return loaded
 
 
 def _given(call: TurnRequest, asked: StartRequest, role: str) -> str:
@@ -305,9 +313,15 @@ def _taken_over(turn: Turn | None, role: str, asked: StartRequest) -> Turn | Non
     return turn if turn and asked.take_over and (turn.role or "") == role else None
 
 
-def _is_same_role(delta: delta_block.Delta, role: Role) -> bool:
-    """Return whether a role goes on with its own work: its turn was paused, or it works without turns so far."""
-    return role.status == IN_PROGRESS and (delta.left is None or delta.left.start_tree is not None)
+def _begins_no_role(blocks: ToolBlocks, role: str) -> bool:
+    """Return whether no role begins with a turn, or one that is at work and goes on with what is in the tree.
+
+    Such a one is taken over, was paused, or works without turns so far.
+    """
+    left, turn = blocks.delta.left, blocks.delta.turn
+    if not role or (turn is not None and (turn.role or "") == role):
+        return True
+    return blocks.role(role).status == IN_PROGRESS and (left is None or left.start_tree is not None)
 
 
 def _require_free(call: TurnRequest, state: TaskState, turn: Turn | None, asked: StartRequest) -> None:

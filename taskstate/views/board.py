@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 READY, WAITING = "ready", "waiting"
 COLUMNS = (READY, WAITING, IN_PROGRESS, BLOCKED, COMPLETE, DROPPED)
 _USUAL = COLUMNS[:-1]
-_DAYS = 7
-_WEEK = _DAYS * 24 * 60 * 60
-_MOST_CARDS = 200  # in a column that is asked for, and in data
+DAYS = 7
+_DAY = 24 * 60 * 60
+MOST_CARDS = 200  # in a column that is asked for, and in data
 _CARDS = 10  # in a column of several, in a pipe
 _FEWEST = 3
 _GAP = 2
@@ -91,13 +91,13 @@ def columns(
 ) -> tuple[Column, ...]:
     """Return the columns with these `names` (all but the dropped tasks, where none is named), with what is `wanted`.
 
-    Complete are those of the last seven days; more only where that column is named.
+    Complete are those of the last seven days; all where that column is named, and of as many days as `wanted` says.
     """
-    begin, firsts = _week_before(now), [each.task for each in repository.tasks if each.is_first]
+    begin, firsts = _before(now, DAYS), [each.task for each in repository.tasks if each.is_first]
     order = enumerate(in_order(firsts, len(firsts)).ready)
     ready = {each.task.id.casefold(): (at, each.unblocks) for at, each in order}
     waiting = {each.task.id.casefold(): each.why for each in waiting_of(firsts)}
-    listed = [each for each in reversed(found) if each.is_listed]
+    listed = [each for each in reversed(found) if each.is_listed or each.kind == needs.PUT_DOWN]
     needed = {(task, each.branch): each.kind for each in listed for task in (each.task, *each.others)}
     others = _others(repository)
     filled: dict[str, list[Card]] = {name: [] for name in names or _USUAL}
@@ -107,12 +107,17 @@ def columns(
         is_known = not shown.is_stale and not any(each.task.problem for each in others[key])
         name = _column(shown, is_ready=key in ready and is_known)
         if name in filled and task.kind != PERMANENT and _is_wanted(shown, wanted):
-            why = task.blocked or waiting.get(key, "").removeprefix("it is blocked").removeprefix(", and ")
+            why = (
+                task.blocked
+                or (shown.facts.stuck if shown.facts else "")
+                or waiting.get(key, "").removeprefix("it is blocked").removeprefix(", and ")
+            )
             need = needed.get((task.id, shown.branch), "")
             marks = tuple(f"{needed.get((task.id, each.branch), 'older')} on {each.branch}" for each in others[key])
             filled[name].append(Card(shown, need, _GONE if shown.is_stale else why, *ready.get(key, (0, 0)), marks))
     in_place = {name: sorted(cards, key=lambda each: each.place * (name == READY)) for name, cards in filled.items()}
-    late = {name: begin if name == COMPLETE and not names else "" for name in filled}
+    days = wanted.get("days", "" if names else str(DAYS))
+    late = {name: _before(now, int(days)) if name == COMPLETE and days else "" for name in filled}
     return tuple(
         Column(name, tuple(each for each in cards if each.updated >= late[name]), len(cards))
         for name, cards in in_place.items()
@@ -129,9 +134,18 @@ def _others(repository: Repository) -> Mapping[str, list[Shown]]:
 
 def _is_wanted(shown: Shown, wanted: Mapping[str, str]) -> bool:
     """Return whether a task has what is wanted: role, agent, area, priority, a text in id or title; empty takes all."""
-    has = {"role": shown.role, "agent": shown.agent, "area": shown.task.area, "priority": shown.task.priority}
+    has = {"role": shown.role, "area": shown.task.area, "priority": shown.task.priority}
     exact = all(wanted.get(key, "") in ("", value) for key, value in has.items())
-    return exact and wanted.get("text", "").casefold() in f"{shown.task.id} {shown.task.title}".casefold()
+    return (
+        exact
+        and wanted.get("agent", "") in ("", *agents_of(shown))
+        and wanted.get("text", "").casefold() in f"{shown.task.id} {shown.task.title}".casefold()
+    )
+
+
+def agents_of(shown: Shown) -> tuple[str, ...]:
+    """Return who works on a task, and who has written its sessions, as far as it is open."""
+    return (shown.agent, *(shown.facts.agents if shown.facts else ()))
 
 
 def _with_rows(repository: Repository, begin: str) -> Iterator[Shown]:
@@ -153,15 +167,15 @@ def _column(shown: Shown, *, is_ready: bool) -> str:
     return status if status in COLUMNS else BLOCKED
 
 
-def _week_before(now: str) -> str:
-    """Return the time a week ago as the files have it, so that thousands of them are compared as texts."""
+def _before(now: str, days: int) -> str:
+    """Return the time so many days ago as the files have it, so that thousands of them are compared as texts."""
     end = moment(now)
-    return "" if end is None else timestamp(datetime.fromtimestamp(end - _WEEK, UTC))
+    return "" if end is None else timestamp(datetime.fromtimestamp(end - days * _DAY, UTC))
 
 
 def shape(made: Iterable[Column]) -> list[Mapping[str, object]]:
     """Return the board as JSON values."""
-    shapes = ((each, [card.shape for card in each.cards[:_MOST_CARDS]]) for each in made)
+    shapes = ((each, [card.shape for card in each.cards[:MOST_CARDS]]) for each in made)
     return [{"column": each.name, "total": each.all, "tasks": cards} for each, cards in shapes]
 
 
@@ -173,7 +187,7 @@ def text(made: Sequence[Column], screen: Screen, *, is_named: bool) -> str:
     shown = [each for each in made if each.all or is_named]
     if not shown:
         return "no tasks"
-    most = _MOST_CARDS if is_named else max(_FEWEST, (screen.height - 3) // 2) if screen.height else _CARDS
+    most = MOST_CARDS if is_named else max(_FEWEST, (screen.height - 3) // 2) if screen.height else _CARDS
     is_list = screen.is_narrow or len(shown) == 1
     width = screen.columns if is_list else (screen.columns - _GAP * (len(shown) - 1)) // len(shown)
     parts = [[fit(_head(each), width), *_lines(each, most, width, screen)] for each in shown]
@@ -187,7 +201,7 @@ def text(made: Sequence[Column], screen: Screen, *, is_named: bool) -> str:
 def _head(column: Column) -> str:
     name = column.name.replace("_", " ").upper()
     if column.name == COMPLETE and column.all > len(column.cards):
-        return f"{name} {len(column.cards)} of {column.all}, {_DAYS} days"
+        return f"{name} {len(column.cards)} of {column.all}, {DAYS} days"
     return f"{name} {column.all}"
 
 
@@ -221,7 +235,7 @@ def _rest(shown: Sequence[Column], most: int, screen: Screen) -> Iterator[str]:
     in_list = {READY: f"{CREATED} --ready", WAITING: f"{CREATED} --blocked"}
     for each in shown:
         command = f"board --status {each.name}"
-        if most == _MOST_CARDS:
+        if most == MOST_CARDS:
             command = f"list --status {in_list.get(each.name, each.name)}"
         left = each.all - min(len(each.cards), most)
         yield from more(f"{left} more {each.name.replace('_', ' ')}", command, screen) if left else ()

@@ -12,7 +12,7 @@ from taskstate.context.readable_parts import broken_fences
 from taskstate.errors import TaskstateError
 from taskstate.model import permanent, roles
 from taskstate.model.document_kinds import PERMANENT, TASK
-from taskstate.model.session_texts import FINDING_VERBS, FINDINGS
+from taskstate.model.session_texts import FINDING_VERBS, FINDINGS, by_of
 from taskstate.model.statuses import BLOCKED, CLOSED, DONE, IN_PROGRESS
 from taskstate.model.write_metadata import blocks_of
 from taskstate.permanent.impact.claims import CLAIMED, CONFIRMED
@@ -21,11 +21,12 @@ from taskstate.roles.findings import ANSWERED
 from taskstate.snapshots.verify import newest_role
 from taskstate.tasks.completion_checks import gaps_in
 from taskstate.typed import TYPE_CHECKING, NamedTuple
+from taskstate.views.status import next_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from taskstate.model.tool_blocks import ToolBlocks
+    from taskstate.model.tool_blocks import Role, ToolBlocks
     from taskstate.workspace.workspace import Loaded, Workspace
 
 _NAMED = r"\bAD-(\d{1,9})"  # a decision, in the Change Log
@@ -43,21 +44,23 @@ class SentBack(NamedTuple):
 
 
 class Proposed(NamedTuple):
-    """A decision that nobody has accepted, and when the Change Log first names it."""
+    """A decision that nobody has accepted, and when and by whom the Change Log first names it."""
 
     number: int
     title: str
     at: str
+    by: str
 
 
 class Facts(NamedTuple):
     """What the whole file of an open task says.
 
     It `is_active` if it, or one of its roles, is at work. The `role` works on it, `words` are the last that a
-    session says. `drifted` roles wait for somebody to accept what
-    became of their work; `left` is the tree to compare with while nobody is at work. `commands` are its own checks.
-    Nothing is left to do where it `is_done`. A claim `is_claimed` that nobody has confirmed; its context `is_sealed`.
-    `blocked_at` is when a command blocked it last.
+    session says. `drifted` roles wait for somebody to accept what became of their work; `left` is the tree to compare
+    with while nobody is at work, by `left_by`. `commands` are its own checks. Nothing is left to do where it `is_done`.
+    A claim `is_claimed` that nobody has confirmed; its context `is_sealed`. `blocked_at` is when a command blocked it
+    last; where one of its roles is blocked, `stuck` says why. `agents` have written its sessions, the last of which is
+    of the minute `said_at`; since then the `next_role` waits to take the `next_step`.
     """
 
     is_active: bool
@@ -73,6 +76,12 @@ class Facts(NamedTuple):
     is_claimed: bool
     is_sealed: bool
     blocked_at: str
+    stuck: str
+    agents: tuple[str, ...]
+    left_by: str
+    next_role: str
+    next_step: str
+    said_at: str
 
     @classmethod
     def read(cls, values: list[object]) -> Facts:
@@ -88,6 +97,7 @@ def facts_of(workspace: Workspace, loaded: Loaded) -> Facts:
     turn, pipeline = blocks.delta.turn, roles.pipeline(blocks, names)
     working = next((role.name for role in pipeline if role.status in {IN_PROGRESS, BLOCKED}), "")
     said = state.sessions[-1].did if state.sessions else ()
+    waiting = [role.name for role in pipeline if role.status != DONE and role.name in names]
     events = [each.event for each in blocks.audit.events if each.event in {CLAIMED, CONFIRMED}]
     return Facts(
         is_active=is_active(loaded),
@@ -103,7 +113,26 @@ def facts_of(workspace: Workspace, loaded: Loaded) -> Facts:
         is_claimed=events[-1:] == [CLAIMED],
         is_sealed=blocks.context.seal is not None,
         blocked_at=blocks.blocked_at,
+        stuck=next((_stuck(role) for role in pipeline if role.status == BLOCKED and not turn), ""),
+        agents=tuple(dict.fromkeys(by_of(each.agent).name for each in state.sessions if each.agent)),
+        left_by=_left_by(loaded, blocks, names),
+        next_role=waiting[0] if waiting and state.kind == TASK else "",
+        next_step=(next_step(loaded) or "") if state.kind == TASK else "",
+        said_at=next((f"{each.time.replace(' ', 'T')}:00Z" for each in state.sessions[-1:] if each.time), ""),
     )
+
+
+def _stuck(role: Role) -> str:
+    first = role.open_findings[0].text if role.open_findings else "no finding says why"
+    return f"{role.name} is blocked: {first}"
+
+
+def _left_by(loaded: Loaded, blocks: ToolBlocks, names: tuple[str, ...]) -> str:
+    """Return who left what the working tree is compared with: the newest session of its role, or of all, says that."""
+    role = next(iter(roles.unresolved(blocks)), newest_role(blocks.delta, names) or "")
+    told = (by_of(each.agent) for each in reversed(loaded.state.sessions))
+    snapshot = blocks.delta.snapshots.get(role)
+    return next((each.name for each in told if not role or each.role == role), (snapshot and snapshot.actor) or "")
 
 
 def is_active(loaded: Loaded) -> bool:
@@ -167,5 +196,6 @@ def _proposed(loaded: Loaded) -> Iterator[Proposed]:
     log = permanent.change_log(loaded.state)
     for each in permanent.decisions(loaded.state):
         if each.status == permanent.PROPOSED:
-            named = (line.at for line in reversed(log) if str(each.number) in re.findall(_NAMED, line.summary))
-            yield Proposed(each.number, each.title, next(named, ""))
+            named = (line for line in reversed(log) if str(each.number) in re.findall(_NAMED, line.summary))
+            first = next(named, None)
+            yield Proposed(each.number, each.title, first.at if first else "", first.actor if first else "")

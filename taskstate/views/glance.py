@@ -23,18 +23,20 @@ _MOST = 50  # tasks at work in a pipe
 _FEWEST = 5
 _MOST_NEEDS = 20
 _NAMED = 3  # tasks behind a count
+AT_WORK, BETWEEN = "At work", "Between turns"
 _COUNTS: Mapping[str, tuple[str, str]] = {
     needs.HANDOFF: ("handoff waits", "handoffs wait"),
     needs.BEHIND: ("agent is behind", "agents are behind"),
     needs.CLAIM: ("claim is unconfirmed", "claims are unconfirmed"),
     needs.STALE: ("context is stale", "contexts are stale"),
+    needs.PUT_DOWN: ("change is put down to an open turn", "changes are put down to open turns"),
     needs.LARGE: ("task is too large", "tasks are too large"),
 }
 # What stands out on a terminal: a pattern, and the style of what it matches.
 HIGHLIGHTS = (
     (rf"(?m)^  (?:{needs.DAMAGED}|{needs.DRIFT})\b", "1;31"),
     (rf"(?m)^  (?:{'|'.join(each for each in needs.SEVERITY if each not in {needs.DAMAGED, needs.DRIFT})})\b", "1;33"),
-    (r"(?m)^(?:\d+ things? needs? you|Nothing needs you\.|At work)$", "1"),
+    (r"(?m)^(?:\d+ things? needs? you|Nothing needs you\.|At work|Between turns)$", "1"),
     (r"(?m)^ +(?:taskstate|git) .*", "36"),
     (r"#{1,10}(?=\.{0,10} )", "32"),
 )
@@ -45,6 +47,12 @@ def at_work(repository: Repository) -> tuple[Shown, ...]:
     return tuple(each for each in repository.tasks if each.is_first and each.facts and each.facts.is_active)
 
 
+def by_turn(repository: Repository) -> Mapping[str, Sequence[Shown]]:
+    """Return the tasks that somebody works on, and those that have begun and wait for the next turn; none blocked."""
+    tasks = [each for each in at_work(repository) if each.status != BLOCKED and each.task.kind != PERMANENT]
+    return {AT_WORK: [each for each in tasks if each.turn], BETWEEN: [each for each in tasks if not each.turn]}
+
+
 def totals(repository: Repository) -> Mapping[str, int]:
     """Return how many tasks have each status, and how many are ready; of several versions the newest counts."""
     tasks = [each for each in repository.tasks if each.is_first and each.task.kind != PERMANENT]
@@ -52,6 +60,11 @@ def totals(repository: Repository) -> Mapping[str, int]:
     can_begin = {each.task for each in order}
     ready = sum(each.status == CREATED and not each.is_stale and each.task in can_begin for each in tasks)
     return {**{each: counts[each] for each in (IN_PROGRESS, BLOCKED, CREATED, COMPLETE, DROPPED)}, "ready": ready}
+
+
+def counted_kind(kind: str, number: int) -> str:
+    """Return how many there are of a kind that is counted, in words."""
+    return f"{number} {_COUNTS[kind][number != 1]}"
 
 
 def text(repository: Repository, found: Sequence[Need], screen: Screen) -> str:
@@ -92,29 +105,30 @@ def _need(need: Need, screen: Screen) -> Iterator[str]:
 
 
 def _count(found: Sequence[Need], screen: Screen) -> Iterator[str]:
-    """Yield how many there are of a kind that is counted, which tasks, and the command for the first.
-
-    What a command shows of all agents of a worktree is needed for each worktree.
-    """
+    """Yield how many there are of a kind that is counted, which tasks, and the command for them."""
     if found:
-        one, many = _COUNTS[found[0].kind]
         named = first_of([f"{each.task} ({each.text})" for each in found], _NAMED)
-        yield from wrapped(f"{len(found)} {one if len(found) == 1 else many}: {named}", screen)
-        actions = dict.fromkeys(action for each in found for action in each.actions[:1])
-        for each in [*actions][: None if found[0].kind == needs.BEHIND else 1]:
+        yield from wrapped(f"{counted_kind(found[0].kind, len(found))}: {named}", screen)
+        for each in actions_of(found):
             yield from command(each, screen, 4)
 
 
+def actions_of(found: Sequence[Need]) -> Sequence[str]:
+    """Return the command for the first of a kind that is counted; of what it shows of one worktree, for each."""
+    actions = dict.fromkeys(action for each in found for action in each.actions[:1])
+    return [*actions][: None if found[0].kind == needs.BEHIND else 1]
+
+
 def _work(repository: Repository, screen: Screen, above: int) -> Iterator[str]:
-    tasks = [each for each in at_work(repository) if each.task.status != BLOCKED and each.task.kind != PERMANENT]
-    most = max(_FEWEST, screen.height - above - 4) if screen.height else _MOST
-    if tasks:
-        yield from ("", "At work")
-    for each in tasks[:most]:
-        yield _row(each, screen)
-    if len(tasks) > most:
-        yield from more(f"{len(tasks) - most} more", f"list --status {IN_PROGRESS}", screen)
-    yield from ("",) if tasks or above > 1 else ()
+    groups = by_turn(repository)
+    most, left = max(_FEWEST, screen.height - above - 4) if screen.height else _MOST, 0
+    for name, tasks in groups.items():
+        yield from ("", name) if tasks[:most] else ()
+        yield from (_row(each, screen) for each in tasks[:most])
+        left, most = left + len(tasks[most:]), max(most - len(tasks), 0)
+    if left:
+        yield from more(f"{left} more", f"list --status {IN_PROGRESS}", screen)
+    yield from ("",) if any(groups.values()) or above > 1 else ()
 
 
 def _row(shown: Shown, screen: Screen) -> str:
@@ -123,7 +137,8 @@ def _row(shown: Shown, screen: Screen) -> str:
     bar = screen.bar(int(passing), int(every)) if every.isdigit() and not screen.is_narrow else ""
     end = f"  {fit(row.progress if row else '', 6)}{f'{bar} ' if bar else ''}{row.size_kb if row else 0:>3} KB"
     begin = f"  {fit(task.id, max(_ID, len(task.id)))} "
-    middle = f"  {fit(shown.agent or shown.role, _AGENT)}" if not screen.is_narrow else ""
+    waits = shown.facts.next_role if shown.facts else ""
+    middle = f"  {fit(shown.agent or shown.role or waits, _AGENT)}" if not screen.is_narrow else ""
     return between(begin, task.title, middle + end, screen, shown.branch)
 
 

@@ -43,7 +43,7 @@ _EVENTS: Mapping[str, tuple[str, str]] = {
     "waived": (TASK, "complete without all that was wanted"),
     "finding-raised": (FINDING, "{finding}."),
     "finding-answered": (FINDING, "{finding} answered"),
-    "finding-cleared": (FINDING, "{finding} cleared: {text}"),
+    "finding-cleared": (FINDING, "{finding} withdrawn: {text}"),  # what a reviewer clears, a session tells
     "role-reopened": (ROLE, "{role} reopened"),
     "drift-accepted": (DRIFT, "accepted in {files}"),
     "drift-restored": (DRIFT, "put back as {role} left it: {files}"),
@@ -249,7 +249,8 @@ def _words(name: str, entry: Mapping[str, object]) -> str:
     lists = {key: first_of([*map(str, list_of(entry.get(key)))], _NAMED) or "what is there" for key in _LISTS}
     said = {key: str(entry.get(key) or "?") for key in ("finding", "text", "role", "from", "claimed_by")}
     words, note = form.format(**lists, **said), str(entry.get("note") or "")
-    return " ".join(filter(None, (words if not note or words[-1:] in {"", "."} else f"{words}:", note)))
+    via = f"(via {entry['via']})" if entry.get("via") else ""
+    return " ".join(filter(None, (words if not note or words[-1:] in {"", "."} else f"{words}:", note, via)))
 
 
 def _of_session(task: str, session: Session) -> Iterator[Entry]:
@@ -272,17 +273,26 @@ def _of_session(task: str, session: Session) -> Iterator[Entry]:
 
 
 def _of_role(task: str, role: Role, sessions: Sequence[Session]) -> Iterator[Entry]:
-    """Yield when a role was handed over the last time, and by whom: its last session until then says that."""
+    """Yield when a role was handed over the last time, and by whom: its last session until then says that.
+
+    Of a snapshot that was taken anew since, as when drift was accepted, nobody knows any more what it was then.
+    """
     at = role.completed_at
     if role.status != DONE or not at:
         return
     until = at[:16].replace("T", " ")
     own = (by for each in reversed(sessions) if (each.time or "") <= until for by in (by_of(each.agent),))
-    actor = (role.snapshot and role.snapshot.actor) or ""
-    by = next((each.name for each in own if each.role == role.name), actor)
-    changed = short(role.snapshot.diff_stat or "") if role.snapshot else ""
+    then = role.snapshot if is_as_handed_on(role) else None
+    by = next((each.name for each in own if each.role == role.name), (then and then.actor) or "")
+    changed = short((then and then.diff_stat) or "")
     text = f"{role.name}: {changed}" if changed else role.name
     yield Entry(at, SECOND, ROLE, "role-done", task, by, text, "role")
+
+
+def is_as_handed_on(role: Role) -> bool:
+    """Return whether the snapshot of a role is the one that it was handed on with."""
+    handed_on = role.completed_at  # none where it was sent back, which leaves its snapshot as it is
+    return bool(role.snapshot and (handed_on is None or (role.snapshot.snapshot_time or "") <= handed_on))
 
 
 def short(stat: str) -> str:

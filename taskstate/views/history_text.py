@@ -42,7 +42,7 @@ def text_of(entries: Sequence[Entry], screen: Screen, allow: tuple[str, ...] = (
     ]
     tasks = {each.task for each in shown}
     columns = [
-        _column(map(_label, shown), screen.columns),
+        _column((label_of(each.kind, each.event) for each in shown), screen.columns),
         _column(tasks, _MOST_TASK) if len(tasks) > 1 else 0,
         _column((each.by for each in shown), _MOST_BY),
     ]
@@ -50,7 +50,7 @@ def text_of(entries: Sequence[Entry], screen: Screen, allow: tuple[str, ...] = (
     room = screen.columns - (_INDENT if screen.is_narrow else begin)
     lines: list[str] = []
     for day, of_day in groupby(shown, key=lambda each: each.at[:10]):
-        lines += [_day(day), *(line for each in of_day for line in _lines(each, columns, screen))]
+        lines += [day_of(day), *(line for each in of_day for line in _lines(each, columns, screen))]
     cut = next((each for each in shown if each.kind == SESSION and not each.branch and cells(each.text) > room), None)
     lines += more("a whole session", f"session show {quoted(cut.task)} {cut.number}", screen) if cut else ()
     return lines_of(lines)
@@ -60,11 +60,13 @@ def _column(texts: Iterable[str], most: int) -> int:
     return min(max((cells(one_line(each)) for each in texts), default=0), most)
 
 
-def _label(entry: Entry) -> str:
-    return _LABELS.get(entry.event, entry.event if entry.kind == TASK else entry.kind)
+def label_of(kind: str, event: str) -> str:
+    """Return the word for what an entry tells."""
+    return _LABELS.get(event, event if kind == TASK else kind)
 
 
-def _day(day: str) -> str:
+def day_of(day: str) -> str:
+    """Return a day as a heading."""
     from datetime import date
 
     try:
@@ -75,7 +77,7 @@ def _day(day: str) -> str:
 
 
 def _lines(entry: Entry, columns: Sequence[int], screen: Screen) -> Iterator[str]:
-    texts = zip((_label(entry), entry.task, entry.by), columns, strict=True)
+    texts = zip((label_of(entry.kind, entry.event), entry.task, entry.by), columns, strict=True)
     at, rest = f"  {fit(entry.at[11:16], 5)}  ", "".join(f"{fit(text, width)}  " for text, width in texts if width)
     begin = at + rest
     if screen.is_narrow:

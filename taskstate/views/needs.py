@@ -7,7 +7,7 @@ a file, git or the clock says, and names the commands that see to it. What canno
 from __future__ import annotations
 
 import re
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from functools import cache
 
@@ -16,8 +16,9 @@ from taskstate.context.check import stale_parts
 from taskstate.errors import TaskstateError
 from taskstate.messages import counted, first_of, quoted
 from taskstate.model import config
+from taskstate.model.derived_values import exceeded
 from taskstate.model.document_kinds import PERMANENT
-from taskstate.model.permanent import COSMETIC, shown_version
+from taskstate.model.permanent import COSMETIC, highest_level, shown_version
 from taskstate.model.statuses import BLOCKED as IS_BLOCKED
 from taskstate.model.statuses import IN_PROGRESS
 from taskstate.model.write_metadata import moment, timestamp
@@ -44,10 +45,11 @@ if TYPE_CHECKING:
 DAMAGED, DRIFT, TRUST, SENT_BACK = "damaged", "drift", "trust", "sent back"
 SILENT, BLOCKED, DECISION, READY = "silent", "blocked", "decision", "ready"
 HANDOFF, BEHIND, CLAIM, STALE, LARGE = "handoff", "behind", "claim", "stale", "large"
+PUT_DOWN = "put down"
 UNKNOWN = "unknown"
 # 1 comes first. What is counted has a 0, and so has what cannot be looked at.
 SEVERITY = {DAMAGED: 1, DRIFT: 1, TRUST: 2, SENT_BACK: 2, SILENT: 2, BLOCKED: 2, DECISION: 3, READY: 3}
-COUNTED = (HANDOFF, BEHIND, CLAIM, STALE, LARGE)
+COUNTED = (HANDOFF, BEHIND, CLAIM, STALE, PUT_DOWN, LARGE)
 
 _HOUR = 3600
 _SILENT_AFTER = 2 * _HOUR
@@ -131,7 +133,8 @@ def _of_task(shown: Shown, now: str) -> Iterator[Need]:
         since = facts.blocked_at or task.updated
         yield _need(BLOCKED, shown, text, f"show {task.id}", f"edit {task.id} --unblocked", since=since)
     for decision in facts.proposed:
-        text = f"AD-{decision.number} is proposed: {decision.title}"
+        by = f" by {decision.by}" if decision.by else ""
+        text = f"AD-{decision.number} is proposed{by}: {decision.title}"
         accept = f"permanent decide {task.id} --accept {decision.number}"
         look = f'show {task.id} --section "Architecture Decisions"'
         reject = f'permanent decide {task.id} --reject {decision.number} --rationale "WHY"'
@@ -167,9 +170,21 @@ def _counted(shown: Shown, facts: Facts, now: str) -> Iterator[Need]:
     is_large = row is not None and row.size_kb > size.max_kb * _NEARLY
     if row and task.kind != PERMANENT and (is_large or (row.sessions > size.max_sessions and not row.divided)):
         text = f"{row.size_kb} of {size.max_kb} KB" if is_large else counted(row.sessions, "session")
-        # What makes a file smaller depends on what is large in it: the finding on its size says so.
-        command = f"lint {_file(shown)}" if is_large else f"decompose {task.id}"
+        command = _smaller(shown) if is_large else f"decompose {task.id}"
         yield _need(LARGE, shown, text, command, since=task.updated)
+
+
+def _smaller(shown: Shown) -> str:
+    """Return the command that makes a large file smaller, as the finding on its size has it."""
+    workspace, size = shown.tree.workspace, shown.tree.workspace.config.size
+    with suppress(TaskstateError):  # it was deleted just now
+        state = workspace.load(workspace.root / shown.task.path).state
+        forced = "" if exceeded(state.size, kb=size.max_kb, tokens=size.max_tokens) else " --force"
+        if len(state.sessions) > size.keep_sessions:
+            return f"archive {state.id}{forced}"
+        if len(state.sessions) > 1:
+            return f"archive {state.id}{forced} --keep 1"
+    return f"lint {_file(shown)}"
 
 
 def _file(shown: Shown) -> str:
@@ -251,7 +266,10 @@ def _absent(tree: Tree, path: str) -> Shown:
 
 
 def _drifts(tree: Tree, own: Iterable[Shown]) -> Iterator[Need]:
-    """Yield where the working tree is not what was left; with one look at the tree, most tasks need no other."""
+    """Yield where the working tree is not what was left, once for the same files.
+
+    With one look at the tree, most tasks need no other.
+    """
     candidates = [(each, each.facts) for each in own if each.facts and (each.facts.drifted or each.facts.left)]
     try:
         now = tree.now.tree if candidates else ""
@@ -262,7 +280,7 @@ def _drifts(tree: Tree, own: Iterable[Shown]) -> Iterator[Need]:
     for shown, facts in candidates:
         if facts.drifted or (now and facts.left != now):
             for each in _drift(shown, facts.drifted, now):
-                same.setdefault((each.text, each.detail or each.task, each.branch), []).append(each)
+                same.setdefault((each.kind, each.detail or each.task + each.text, each.branch), []).append(each)
     yield from map(_once, same.values())
 
 
@@ -289,9 +307,17 @@ def _drift(shown: Shown, drifted: Sequence[str], now: str) -> Iterator[Need]:
         what = f"{drift.first_paths(found.paths)} {'is' if len(found.paths) == 1 else 'are'}" if found.paths else ""
         resolve = f'snapshot resolve {task.id} --expect-tree {now[: drift.TREE_DIGITS]} --note "WHY"'
         accept = [resolve] if now and found.role in {"", *roles} else []
-        text = f"{what or 'the tree was'} not what {found.who} left"
+        who = shown.facts.left_by if shown.facts and found.role in {"", drifted[0] if drifted else found.role} else ""
+        text = f"{what or 'the tree was'} not what {who or found.who} left"
         since, detail = _newest_change(shown, found.paths) or task.updated, ", ".join(found.paths)
-        yield _need(DRIFT, shown, text, found.look, *accept, since=since, detail=detail)
+        plain = [quoted(each) for each in found.paths if each[:1] not in {"-", '"'}]
+        is_restorable = bool(found.role and plain) and len(plain) == len(found.paths) <= drift.SHOWN
+        back = [f"snapshot verify {task.id} --role {found.role} --restore {' '.join(plain)}"] if is_restorable else []
+        yield _need(DRIFT, shown, text, found.look, *accept, *back, since=since, detail=detail)
+    elif found and found.put_down:
+        who = (shown.facts and shown.facts.left_by) or found.who
+        text = f"{'; '.join(each.removeprefix('put down ') for each in found.put_down)}, not what {who} left"
+        yield _need(PUT_DOWN, shown, text, found.look, since=task.updated)
 
 
 def _newest_change(shown: Shown, paths: Iterable[str]) -> str:
@@ -331,15 +357,18 @@ def _untrusted(tree: Tree, own: Sequence[Shown]) -> Iterator[Need]:
         yield _once([_need(TRUST, each, text, f"{ask} --dry-run", ask) for each, ask in asks])
 
 
-def _behind(tree: Tree, own: Iterable[Shown]) -> Iterator[Need]:
+def _behind(tree: Tree, current: Iterable[Shown]) -> Iterator[Need]:
     """Yield the agents at work that lack a change of the permanent task which asks something of them."""
-    agents = {turn.agent: each for each in own if (turn := each.turn) and turn.agent}
+    agents = {turn.agent: (each, turn) for each in current if (turn := each.turn) and turn.agent}
     standing_of = standings(tree.workspace)
-    for agent, shown in agents.items():
+    for agent, (shown, turn) in agents.items():
         now = standing_of(agent)
-        if now and now.reader.missed and now.reader.level != COSMETIC:
+        missed = now.reader.missed if now else ()
+        own = next((at for at, version in enumerate(missed) if version.actor == agent), len(missed))
+        missed = missed[:own]  # who has written a version has those before it, too
+        if now and missed and highest_level(missed) != COSMETIC:
             text = f"{agent} lacks {shown_version(now.version)}"
-            yield _need(BEHIND, shown, text, "permanent status", since=now.reader.missed[-1].at)
+            yield _need(BEHIND, shown, text, "permanent status", since=max(missed[0].at, turn.started_at))
 
 
 def _stale(tree: Tree, own: Iterable[Shown]) -> Iterator[Need]:

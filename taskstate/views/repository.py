@@ -15,7 +15,7 @@ from taskstate.brief.attention import Differing
 from taskstate.errors import TaskstateError
 from taskstate.messages import first_of, quoted
 from taskstate.model.names import id_key
-from taskstate.model.statuses import CLOSED, COMPLETE, CREATED, IN_PROGRESS
+from taskstate.model.statuses import BLOCKED, CLOSED, COMPLETE, CREATED, IN_PROGRESS
 from taskstate.storage import kept_records
 from taskstate.storage.cache import Cache
 from taskstate.storage.git import client as git
@@ -68,7 +68,9 @@ class Shown(NamedTuple):
 
     @property
     def status(self) -> str:
-        """Its status; one that nobody has set in progress is, where a turn is open."""
+        """Its status; where a role is blocked, it is, and where a turn is open, it is in progress."""
+        if self.facts and self.facts.stuck and self.task.status in {CREATED, IN_PROGRESS}:
+            return BLOCKED
         return IN_PROGRESS if self.turn and self.task.status == CREATED else self.task.status
 
     @property
@@ -120,6 +122,11 @@ class Tree(_Tree):
         from taskstate.snapshots.base import current_tree
 
         return current_tree(self.workspace)
+
+    @property
+    def known_tree(self) -> str:
+        """The id of the working tree, where something was compared with it; empty otherwise."""
+        return self.now.tree if "now" in self.__dict__ else ""
 
     @cached_property
     def drifts(self) -> Cache[Differing]:

@@ -180,7 +180,11 @@ def _shortened(workspace: Workspace, loaded: Loaded, *, alone: bool) -> Iterator
         return
     said, is_short = _counted(loaded), needs_archive(loaded)
     path = workspace.archive_path(state.id)
-    archive = _read(workspace, path) if is_short or (state.archived and not alone) else ""
+    try:
+        archive = _read(workspace, path) if is_short or (state.archived and not alone) else ""
+    except TaskstateError as error:  # it is a link, a folder or a FIFO, or the system refuses
+        yield f"its archive cannot be read: {error.message}"
+        return
     if state.archived and not alone and values.get("archive_path"):
         yield from _archive_faults(path, archive, state, "" if archive else _absence(workspace, path))
     yield from _archive_gaps(path, archive, state)

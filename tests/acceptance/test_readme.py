@@ -1,4 +1,4 @@
-"""The README's example works as it stands, in a real repository with real hooks."""
+"""The README's example, and the page on roles that goes on with it, work as they stand, with git and its hooks."""
 
 from __future__ import annotations
 
@@ -34,10 +34,14 @@ count.write_text(str(number + 1))
 
 
 def blocks() -> list[tuple[str, str]]:
-    """Return the blocks of the README that show turns, each with its language."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    part = text[text.index("\n## A turn\n") : text.index("\n## The linter\n")]
-    return re.findall(r"^```(\w+)\n(.*?)^```$", part, re.MULTILINE | re.DOTALL)
+    """Return the blocks of the README and the page on roles that show turns, each with its language."""
+    parts = (part("README.md", "A turn"), part("docs/coordination.md", "One task, three agents"))
+    return re.findall(r"^```(\w+)\n(.*?)^```$", "".join(parts), re.MULTILINE | re.DOTALL)
+
+
+def part(name: str, title: str) -> str:
+    """Return the section of a page."""
+    return (ROOT / name).read_text(encoding="utf-8").partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
 def commands(block: str) -> list[str]:

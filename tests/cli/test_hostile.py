@@ -1,6 +1,6 @@
 """What a user could put into a repository or say on the command line: each has its one clear error.
 
-docs/security.md names these tests.
+docs/security-tests.md names these tests.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 from taskstate.api import request_for
-from taskstate.lsp import watching
 from taskstate.lsp.checking import Surroundings
 from taskstate.lsp.server import serve
+from taskstate.workspace import watching
 from tests.support.git_place import GitPlace
 
 if TYPE_CHECKING:

@@ -128,17 +128,18 @@ def test_a_client_that_breaks_off_leaves_no_traceback(agent: Agent) -> None:
 
 
 def test_connections_have_a_bound(agent: Agent) -> None:
-    """Who opens connections without end, and asks nothing, is refused, and soon nobody has to wait for that one."""
+    """Who opens connections without end, and asks nothing, loses the oldest; nobody else has to wait for that one."""
     right = {"authorization": f"Bearer {TOKEN}"}
     with agent.http() as url:
         address = urlsplit(url).netloc
         host, port = address.split(":")
         silent = [socket.create_connection((host, int(port)), timeout=30) for _ in range(101)]
-        silent[0].sendall(b"GET /mcp HTTP/1.1\r\nhost: ")  # never to its end
-        answer = http.client.HTTPResponse(silent[-1])
+        silent[1].sendall(b"GET /mcp HTTP/1.1\r\nhost: ")  # never to its end
+        answer = http.client.HTTPResponse(silent[0])
         answer.begin()
         assert (answer.status, json.loads(answer.read())["code"]) == (503, "busy")
-        for each in silent[:-1]:
+        assert _post(address, right)[0] != 503
+        for each in silent[3:]:
             assert each.recv(1) == b""  # closed, since it is silent
         assert _post(address, right)[0] != 503
         refused = http.client.HTTPConnection(address, timeout=30)

@@ -100,7 +100,7 @@ def test_doctor_names_a_second_one_and_a_map_that_is_another(shared: SharedConte
     assert "permanent" not in shared.cli("doctor").out
     path.write_bytes(path.read_bytes().replace(b"module-399", b"module-x"))
     assert "its SHA-256 differs" in shared.cli("doctor").out
-    assert "TSP01" in shared.cli("lint").out
+    assert "TSP07" in shared.cli("lint").out
 
 
 def test_lint_names_a_second_one_and_is_told_when_it_closes(shared: SharedContext) -> None:

@@ -91,8 +91,8 @@ def test_commands_of_the_configuration_are_trusted_for_all_tasks(place: Place) -
     workspace = place.workspace
     found = trust.listed(workspace)
     assert [(each.source, each.command) for each in found] == [
-        ("configuration, validation of all areas", Command("shell", "make all")),
-        ("configuration, validation of backend", Command("shell", "make backend")),
+        ("configuration, checks for every area", Command("shell", "make all")),
+        ("configuration, checks for backend", Command("shell", "make backend")),
         ("configuration, archive.summarizer", Command("program", "summarise")),
     ]
     assert trust.grant(workspace, found)

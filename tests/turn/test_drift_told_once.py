@@ -33,7 +33,7 @@ def test_one_edit_is_one_need_of_all_paused_tasks(turns: Turns, monkeypatch: pyt
     monkeypatch.setattr(worktree, "write_tree", counted)
     (need,) = cli.json("status")["needs"]
     assert (need["kind"], need["task"], need["others"]) == ("drift", "101", [*tasks[1:]])
-    assert need["text"] == "a.txt is not what the last turn left (and so of 102, 103 and 1 more)"
+    assert need["text"] == "a.txt is not what ann left (and so of 102, 103 and 1 more)"
     assert "snapshot resolve 101" in need["actions"][1]
     assert len(written) == 3  # to see whether anything differs, and for the comparisons with what is staged
     assert cli.ok("board").count("drift") == len(tasks)

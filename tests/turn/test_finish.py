@@ -372,7 +372,7 @@ def test_a_turn_answers_for_what_changed_in_it_alone(turns: Turns) -> None:
     turns.cli.ok("finish", *other, "--abandon", "--note", "wrong way")
     assert [each["path"] for each in turns.cli.json(*verify, status=1)["files"]] == ["src/b.py", "src/d.py"]
     assert "src/d.py" in turns.cli.ok("snapshot", "diff", "102", "--type", "now")
-    assert "src/d.py is not what the last turn left" in turns.cli.ok("status")
+    assert "src/d.py is not what bob left" in turns.cli.ok("status")
     turns.cli.ok("snapshot", "resolve", "102", "--note", "half is fine")
     assert "src/d.py" not in turns.cli.ok("status")
 

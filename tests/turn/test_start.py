@@ -1,4 +1,4 @@
-"""A turn begins with all that stands before work, or not at all: what is in the way is said at once, with its cure."""
+"""A turn begins as a whole, or not at all: what is in the way is said at once, with its cure."""
 
 from __future__ import annotations
 

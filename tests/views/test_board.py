@@ -55,6 +55,14 @@ def test_each_task_has_its_column(place: Place) -> None:
     }
 
 
+def test_complete_tasks_of_some_days(place: Place) -> None:
+    """As many days as are wanted are shown, or all, whether the column is named or not."""
+    for days, found in (("7", ["105"]), ("40", ["105", "106"]), ("", ["105", "106"])):
+        columns = {each.name: each for each in made(place, "ready", "complete", days=days)}
+        assert [each.shown.task.id for each in columns["complete"].cards] == found
+        assert columns["complete"].all == 2
+
+
 def test_a_turn_at_work_is_in_progress(place: Place) -> None:
     """Also where nobody has set the task so: it is not offered, and not counted as ready."""
     path = place.path.with_name("task-102-state.md")

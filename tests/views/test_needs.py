@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import pytest
 
 from taskstate.permanent import decide, readers
 from taskstate.storage.git import worktree
-from taskstate.views import needs, repository
+from taskstate.views import glance, needs, repository
 from taskstate.workspace.workspace import find_workspace
 from taskstate.writing.startup import losses_of
 from tests.support.git_place import GitPlace
@@ -141,7 +142,7 @@ def test_a_proposed_decision_needs_a_person(place: Place) -> None:
     path.write_text(PERMANENT_TEXT.replace("**Status:** accepted", "**Status:** proposed"), encoding="utf-8")
     (need,) = [each for each in found(place) if each.is_listed]
     assert (need.kind, need.task) == (needs.DECISION, "1")
-    assert need.text == "AD-2 is proposed: Sessions live in a signed token"
+    assert need.text == "AD-2 is proposed by lead: Sessions live in a signed token"
     assert need.actions == (
         'taskstate show 1 --section "Architecture Decisions"',
         "taskstate permanent decide 1 --accept 2",
@@ -191,6 +192,30 @@ def test_an_agent_that_lacks_a_change_is_counted(place: Place) -> None:
     at_work = readers.agents_at_work(place.workspace)
     assert "  ann  none   3 versions behind, architecture change" in readers.table(state, at_work).split("\n")
     assert "'agent': 'ann', 'confirmed': None, 'behind': 3, " in str(readers.shape(state, at_work))
+
+
+def test_who_wrote_a_version_does_not_lack_it(place: Place) -> None:
+    """Nor those before it; others are behind since the newest version, but for no longer than they are at work."""
+    path = place.path.with_name("task-1-state.md")
+    path.write_text(PERMANENT_TEXT, encoding="utf-8")
+    change(place, BEFORE_AUDIT, f"{TURN}audit:\n")
+    (need,) = [each for each in found(place) if each.kind == needs.BEHIND]
+    assert need.since == "2026-02-08T12:00:00Z"
+    log = re.sub(r"(?m)^(- v3 - \S+ - )\S+ -", r"\1ann -", PERMANENT_TEXT)
+    assert log != PERMANENT_TEXT
+    path.write_text(log, encoding="utf-8")
+    assert not [each for each in found(place) if each.kind == needs.BEHIND]
+
+
+def test_a_blocked_role_is_stuck(place: Place) -> None:
+    """The task counts as blocked, with the finding that says why, though its own status is another."""
+    change(place, BEFORE_AUDIT, f"{FINDING}audit:\n")
+    read = repository.read(place.workspace)
+    assert [each.status for each in read.tasks] == ["blocked"]
+    assert read.tasks[0].facts
+    assert read.tasks[0].facts.stuck == "implementer is blocked: no test"
+    assert glance.totals(read)["blocked"] == 1
+    assert not any(glance.by_turn(read).values())
 
 
 def test_answers_in_archived_sessions_count(place: Place) -> None:
@@ -264,11 +289,22 @@ def test_drift_is_seen_before_a_command_counts_it(worked: GitPlace) -> None:
     assert now
     for _ in range(2):
         (need,) = [each for each in found(worked) if each.is_listed]
-        assert (need.kind, need.text) == (needs.DRIFT, "src/b.py is not what implementer left")
+        assert (need.kind, need.text) == (needs.DRIFT, "src/b.py is not what somebody left")
         assert need.actions[1] == f'taskstate snapshot resolve 101 --expect-tree {now[:12]} --note "WHY"'
     assert tree(worked.root) == before
     worked.write("src/b.py", "b = 2\n")
     assert listed(worked) == []
+
+
+def test_drift_of_the_same_files_is_one_need(worked: GitPlace) -> None:
+    """Of all tasks that left these files otherwise, with the command that puts them back as the first left them."""
+    text = worked.text.replace('task_id: "101"', 'task_id: "102"')
+    worked.path.with_name("task-102-state.md").write_text(text, encoding="utf-8")
+    worked.write("src/b.py", "b = 3\n")
+    (need,) = [each for each in found(worked) if each.is_listed]
+    assert (need.task, need.others) == ("101", ("102",))
+    assert need.text == "src/b.py is not what somebody left (and so of 102)"
+    assert need.actions[2] == "taskstate snapshot verify 101 --role implementer --restore src/b.py"
 
 
 def test_what_cannot_be_looked_at_is_named(worked: GitPlace, tmp_path: Path) -> None:

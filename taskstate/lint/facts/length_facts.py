@@ -32,7 +32,10 @@ class LengthFacts(SectionFacts):
     def over_warning(self) -> str:
         """In words, from which size on a warning is wanted that the file exceeds; empty where it is over the limit."""
         limits = self.config.size
-        return "" if self.over_limit else exceeded(self.state.size, kb=limits.warn_kb, tokens=limits.warn_tokens)
+        over = exceeded(self.state.size, kb=limits.warn_kb, tokens=limits.warn_tokens)
+        if self.over_limit or not over:
+            return ""
+        return f"{over.replace('and the limit is', 'and a warning comes from')} on; the limit is {limits.max_kb} KB"
 
     @cached_property
     def long_values(self) -> list[tuple[str, Node]]:

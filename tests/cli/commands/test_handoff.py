@@ -132,7 +132,7 @@ def test_a_document_by_hand_is_not_passed_over(cli: Cli, place: Place, name: str
     cli.ok(*NEW)
     cli.ok("handoff", "accept", "101")
     path = by_hand(place, name, BY_HAND.replace("- Location: line 88\n", "").replace("Prove the modal case.", "TBD"))
-    findings = ["no front matter", "'Immediate Next Action' is still to be completed", "no `- Location:`"]
+    findings = ["'Immediate Next Action' is still to be completed", "no `- Location:`"]
     findings += ["its name is not"] if name == "notes.md" else []
     listed, shown = cli("handoff", "list", "101"), cli("handoff", "show", "101")
     assert (listed.status, shown.status) == (1, 1)

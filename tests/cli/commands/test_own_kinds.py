@@ -119,7 +119,8 @@ def test_a_kind_of_ones_own(cli: Cli, place: Place) -> None:
         assert "TS101" in codes(cli)
     own.write_text(FILE.replace("kind: incident", "kind: incidnt"), encoding="utf-8")
     (first, *_) = cli.json("lint", status=1)["findings"]
-    assert (first["code"], "the kinds here are task, permanent, incident" in first["help"]) == ("TS101", True)
+    assert (first["code"], "it must be one of task, permanent, incident" in first["message"]) == ("TS101", True)
+    assert first["help"].startswith("write `kind: incident`")
 
 
 def test_what_a_kind_does_not_have_is_refused(cli: Cli, place: Place) -> None:

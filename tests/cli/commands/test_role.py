@@ -130,7 +130,7 @@ def test_drift_is_refused_told_and_counted(cli: Cli, place: Place) -> None:
     assert (result.status, result.out, result.err.count("\n")) == (2, "", 1)
     assert "a.py" in result.err
     assert "TS703" in cli("lint").out
-    assert "  drift     101   a.py is not what implementer left " in cli.ok("status")
+    assert "  drift     101   a.py is not what somebody left " in cli.ok("status")
     message = cli.refused("role", "set", "101", "reviewer", "--status", "in_progress")
     assert "taskstate snapshot resolve 101" in message
     cli.ok("snapshot", "resolve", "101", "--note", "as it should be")

@@ -24,7 +24,7 @@ def test_tasks_at_work_are_shown(cli: Cli, place: Place) -> None:
     place.add("Began.", next=("Go on",))
     cli.ok("role", "set", "101", "implementer", "--status", "in_progress")
     assert cli.ok("status", "101") == f"101  JWT Service  (in progress)\n{PIPELINE}  next: Go on\n"
-    assert "At work 101 JWT Service implementer 0/1 2 KB 1 in progress" in " ".join(cli.ok("status").split())
+    assert "Between turns 101 JWT Service implementer 0/1 2 KB 1 in progress" in " ".join(cli.ok("status").split())
     (result,) = cli.json("status")["tasks"]
     assert (result["id"], result["role"], result["next_step"]) == ("101", "implementer", "Go on")
     assert cli.json("status", "#101") == result

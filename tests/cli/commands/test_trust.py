@@ -28,9 +28,7 @@ def test_list_is_shown_and_remembered(cli: Cli, place: Place) -> None:
     assert cli.ok("trust") == "neither the configuration nor the task names a command to run\n"
     place.configure(CONFIG)
     before = tree(place.root)
-    listed = (
-        "configuration, validation of all areas:\n  {0}make test\nconfiguration, archive.summarizer:\n  {0}summarise"
-    )
+    listed = "configuration, checks for every area:\n  {0}make test\nconfiguration, archive.summarizer:\n  {0}summarise"
     shown = cli.ok("trust", "--dry-run")
     assert shown.startswith(listed.format("new  "))
     assert shown.endswith(
@@ -51,7 +49,7 @@ def test_shape_for_programs(cli: Cli, place: Place) -> None:
         "root": str(place.root),
         "commands": [
             {
-                "source": "configuration, validation of all areas",
+                "source": "configuration, checks for every area",
                 "kind": "shell",
                 "command": "make test",
                 "new": True,
@@ -86,7 +84,7 @@ def test_list_hides_nothing(cli: Cli, place: Place) -> None:
     place.configure(f'[validation]\n"*" = ["{text}"]\n"a\\u001b]0;x" = ["make"]\n')
     shown = cli.ok("trust", "--dry-run")
     assert "  new  make\\x1b[2K\\rrm -rf .\\n  new  harmless\\u202e\\u200b\\xa0\n" in shown
-    assert "validation of a\\x1b]0;x:\n" in shown
+    assert "checks for a\\x1b]0;x:\n" in shown
     assert shown.count("\n") == 5
 
 

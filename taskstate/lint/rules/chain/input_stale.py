@@ -34,8 +34,7 @@ that was written into the quote to a quote of its own below. A line of the quote
 one, and is kept (`taskstate doctor kept list`). `taskstate chain pull 101` does it for one task and shows
 the new output. Then check whether the work done so far still fits.
 
-Of an output that was edited after its task was completed nothing is told here: settle that there first, as
-[TS907](TS907.md) says; then this one is told.
+An output that was edited after its task was completed is not pulled by `--fix`: settle that first ([TS907](TS907.md)).
 """
 
 from __future__ import annotations
@@ -56,6 +55,7 @@ RULE = Rule.of("TS904", __name__, "an upstream output changed after it was pulle
 
 
 _AGAIN = "`--fix` pulls it again; then see whether the work done so far still fits"
+_EDITED = "its output was edited after the task was completed: settle that there first, as TS907 says; then pull it"
 
 
 def check(facts: Facts) -> Diagnostics:
@@ -64,13 +64,13 @@ def check(facts: Facts) -> Diagnostics:
         return
     for pulled in facts.chain_inputs:
         upstream = None if is_own_task(facts, pulled.id) else completed_upstream(facts, pulled.id)
-        if upstream and not upstream.is_edited and not is_current(facts.document, pulled, upstream, facts.config):
+        if upstream and not is_current(facts.document, pulled, upstream, facts.config):
             is_stale = not pulled.is_of(upstream)
             yield RULE.at(
                 pulled.comment if is_stale else _place(pulled, upstream, facts),
                 _stale(pulled, upstream) if is_stale else _changed(pulled),
-                help=_AGAIN,
-                fix=Fix(job="pull", about=upstream.id),
+                help=_EDITED if upstream.is_edited else _AGAIN,
+                fix=None if upstream.is_edited else Fix(job="pull", about=upstream.id),
             )
 
 

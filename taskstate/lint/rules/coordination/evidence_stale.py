@@ -56,7 +56,7 @@ def check(facts: Facts) -> Diagnostics:
             message = (
                 f"two excerpts have the id {shown(str(place))}" if key == "id" else f"the lines {first}-{last} run back"
             )
-            help_ = f"correct it, or cite it anew with `taskstate evidence add {facts.shown_id}`"
+            help_ = f"correct it, or cite it anew with `taskstate evidence add {facts.shown_id} --type T --path FILE`"
             yield RULE.at(facts.value_span("evidence", index, key), message, help=help_, severity=ERROR)
             continue
         seen.add(place)

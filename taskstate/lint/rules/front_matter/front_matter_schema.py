@@ -44,6 +44,7 @@ from __future__ import annotations
 from taskstate.formatting.schema_order import schema_root
 from taskstate.lint.diagnostics import FRONT_MATTER, Diagnostics, Rule
 from taskstate.lint.facts.wording import cut, shown_by
+from taskstate.messages import closest
 from taskstate.model.canonical_json import SEALED_KEYS
 from taskstate.model.document_kinds import TASK, kind_names
 from taskstate.typed import TYPE_CHECKING
@@ -115,7 +116,8 @@ def _place(key: str, facts: Facts) -> str:
 
 def _help(fault: SchemaFault, facts: Facts) -> str:
     if fault.path == ("kind",) and facts.file_type == "state":
-        cure = f"write `kind: {fault.suggestion}`" if fault.suggestion not in {"", TASK} else _right_kind(facts)
+        near = closest(str(facts.document.front_matter.get("kind")), kind_names(facts.document.kinds))
+        cure = f"write `kind: {near}`" if near not in {"", TASK} else _right_kind(facts)
         return f"{cure}; a project declares its own kinds in the state folder's kinds/"
     is_required = fault.keyword == "required"
     key = str(fault.path[0] if fault.path else fault.key)

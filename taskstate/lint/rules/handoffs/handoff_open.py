@@ -2,13 +2,13 @@
 
 ## What
 
-`handoffs.open` in the front matter is the path (from the state folder) of the handoff document that nobody has accepted
-yet, or null. There is a finding if it names a document that does not exist or was accepted, or anything else than a
-handoff document of this task; if it is null and a document of the task is open; and if `count` fell since the compared
-revision, or rose without a new handoff. In a document there is one if an older one is open, too, and if it says that it
-was accepted, and lies among the open ones. (That an accepted document is gone is told by `taskstate doctor`: nobody
-waits for it any more.) Only documents of our kind count, those with `kind: handoff` in their front matter, in
-`handoffs/task-<id>/`. What was open when a task was dropped stays as it is.
+`handoffs.open` in the front matter is the path (from the state folder) of the handoff document that nobody has
+accepted yet, or null. There is a finding if it names a document that does not exist or was accepted, or anything else
+than a handoff document of this task; if it is null and a document of the task is open; and if `count` fell since the
+compared revision, or rose without a new handoff. In a document there is one if an older one is open, too, and if its
+status, its place and `accepted_by` do not say the same of whether it was accepted. (That an accepted document is gone
+is told by `taskstate doctor`: nobody waits for it any more.) Only documents of our kind count, those with `kind:
+handoff` in their front matter, in `handoffs/task-<id>/`. What was open when a task was dropped stays as it is.
 
 ## Why
 
@@ -52,6 +52,7 @@ RULE = Rule.of(
 
 _KEY = "handoffs"
 _ANOTHER = "`taskstate handoff new {} --force --draft` writes another in its place, or shows what it needs"
+_BY = "accepted_by"
 _ACCEPT = "`taskstate handoff accept {}` puts it right, one document at a time"
 
 
@@ -97,7 +98,7 @@ def _miscounted(facts: Facts, named: str | None) -> Diagnostics:
 
 
 def _of_document(facts: Facts) -> Diagnostics:
-    """Yield a finding in a document among the open ones: it says that it was accepted, or an older one is open."""
+    """Yield a finding in a document among the open ones that says it was accepted, or where an older one is open."""
     own = f"{facts.folder}/{facts.name}".removeprefix(f"{facts.config.root}/")
     others = [each.path for each in _open(facts.queries.handoffs() or ()) if time_in(each.path) < time_in(own)]
     status = facts.values.get("status")
@@ -106,11 +107,16 @@ def _of_document(facts: Facts) -> Diagnostics:
     if status == ACCEPTED:
         message = "the handoff is accepted, and lies among the open ones"
         help_ = f"write `status: open`; `taskstate handoff accept {facts.shown_id}` accepts it, and moves it"
+        help_ = f"move the file into `{ACCEPTED_FOLDER}/` beside it" if facts.values.get(_BY) else help_
         yield RULE.at(facts.value_span("status"), message, help=help_)
     elif status == OPEN and others:
         message = f"a second handoff is open: {shown(others[-1])} is, too"
         help_ = f"delete this file if it is a copy of that; else {_ACCEPT.format(facts.shown_id)}"
         yield RULE.at(facts.value_span("status"), message, help=help_)
+    elif status == OPEN and facts.values.get(_BY):
+        message = f"the handoff is open, and `{_BY}` says who accepted it"
+        help_ = f"write `{_BY}: null`; `taskstate handoff accept {facts.shown_id}` writes who did"
+        yield RULE.at(facts.value_span(_BY), message, help=help_)
 
 
 def _open(documents: tuple[WrittenHandoff, ...]) -> list[WrittenHandoff]:

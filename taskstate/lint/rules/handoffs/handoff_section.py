@@ -9,8 +9,8 @@ File:`, `- Location:` and `- Goal state:`. In a document of another tool, withou
 together are one warning; in the folder of a task's open handoffs they are an error. A complete one there needs no front
 matter: it is an open handoff by its name and place.
 
-In ours two more are warnings: while it is open, a title line that is not `# Phase <P> Handoff - <time>` with the phase
-and the time of the document; and a section that is none of the six.
+In ours three more are warnings: while it is open, a title line that is not `# Phase <P> Handoff - <time>` with the
+phase and the time of the document; a second title; and a section that is none of the six.
 
 ## Why
 
@@ -143,6 +143,11 @@ def _title(handoff: HandoffFacts, facts: Facts) -> Diagnostics:
         line = built_in(HANDOFF).title_line(task_id=str(phase), title=str(time))
         message = "the title line does not say the phase and the time" if title else "the title line is missing"
         yield from handoff.at(RULE, span, message, help=f"write `{line}`")
+    for other in [each for each in facts.document.sections if each.level < SECTION][1:]:
+        help_ = "take it out, or write it as a heading of level 3"
+        yield from handoff.at(
+            RULE, other.heading, f"a second title, {shown(other.title)}, ends the section", help=help_
+        )
 
 
 def _unknown(handoff: HandoffFacts) -> Diagnostics:

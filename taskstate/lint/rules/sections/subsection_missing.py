@@ -38,7 +38,8 @@ from __future__ import annotations
 
 from taskstate.lint.diagnostics import Diagnostics, Rule
 from taskstate.lint.facts.outline import SUBSECTION
-from taskstate.lint.facts.wording import line_of, shown
+from taskstate.lint.facts.session_history import comparable
+from taskstate.lint.facts.wording import line_of, shown, shown_by
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -62,11 +63,10 @@ def check(facts: Facts) -> Diagnostics:
         name, parent = unfilled.spec.name, unfilled.parent
         late = facts.values.get("status") in unfilled.spec.must_be_filled
         if unfilled.section:
-            yield RULE.at(
-                unfilled.section.heading,
-                f"the subsection {name!r} is empty",
-                help="write it" + ("" if late else f", or put `{facts.kind.placeholder}` there until it is known"),
-            )
+            help_ = "write it" + ("" if late else f", or put `{facts.kind.placeholder}` there until it is known")
+            if any(all(each.spec != unfilled.spec for each in then.outline.unfilled) for then in comparable(facts)):
+                help_ = f"put back what was committed{shown_by(facts.queries, changed=facts.changed)}"
+            yield RULE.at(unfilled.section.heading, f"the subsection {name!r} is empty", help=help_)
         elif unfilled.hidden is None and not (unfilled in absent and len(absent) > 1):
             yield RULE.at(
                 (unfilled.near or parent).heading,

@@ -73,7 +73,9 @@ def check(facts: Facts) -> Diagnostics:
         yield RULE.at(
             other.heading,
             f"another heading of level 1, {shown(other.title)}, ends the section in which it stands",
-            help="give it the level that it has in its section, or move it under Notes",
+            help="delete this copy"
+            if line and other.title == line.title
+            else "give it the level that it has in its section, or move it under Notes",
         )
 
 
@@ -103,7 +105,10 @@ def _wrong(line: Section, expected_line: str, facts: Facts) -> Diagnostic:
         help=_cure(line, expected_line, facts),
         fix=None
         if re.search(CONTROLS, expected_line)
-        else Fix(edits=(Edit(*line.heading, expected_line),), safe=_is_derived(line.title, expected_line, facts.kind)),
+        else Fix(
+            edits=(Edit(*line.heading, expected_line),),
+            safe=_is_derived(line.title, expected_line, facts.kind),
+        ),
     )
 
 

@@ -231,7 +231,8 @@ def _help(facts: Facts, sessions: Sequence[_Committed]) -> str:
 
     commands = [_command(facts, parent, sessions) for parent in dict.fromkeys(each.parent for each in sessions)]
     archived = [n for each in sessions if (n := each.entry.number) and n <= facts.state.archived]
-    if not all(commands) or facts.queries.damage() or (archived and _is_archive_faulty(facts)):
+    is_own = not any(":" in each.rpartition(" --from ")[2] for each in commands)  # else it has another id there
+    if not all(commands) or (is_own and facts.queries.damage()) or (archived and _is_archive_faulty(facts)):
         earlier = shlex.quote(_earlier(facts, sessions[0].parent))
         return facts.queries.damage() or f"put it back as `git show {earlier}` has it"
     first = [f"taskstate archive restore {facts.task_id}"] if archived else []

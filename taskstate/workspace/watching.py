@@ -1,6 +1,6 @@
-"""Watches the files of repositories for changes on disk: of other tasks, of the configuration, of what is checked out.
+"""Watches the files of repositories for changes on disk: of tasks, of the configuration, of what is checked out.
 
-The server watches by itself, since many editors do not, and none of them looks at git.
+For servers, of an editor or of a page: many editors do not watch, and none of them looks at git.
 """
 
 from __future__ import annotations
@@ -23,12 +23,20 @@ if TYPE_CHECKING:
     from taskstate.workspace.workspace import Workspace
 
 _GIT_FILES = frozenset({"HEAD", "index", "MERGE_HEAD"})
-_POLL = 500  # milliseconds after which the watcher looks whether it is to end
+_POLL = 500  # milliseconds after which the watcher looks whether it is to end, and says that it has begun
 _WAIT = 100  # milliseconds for which changes are gathered
+_CALM = 20  # milliseconds without a change after which they are told
+_OF_GIT = ("logs", "refs/heads", "worktrees")  # a commit writes the log of HEAD, if there is one, and the branch
 
 
-async def changes(workspaces: tuple[Workspace, ...], stop: asyncio.Event) -> AsyncIterator[None]:
-    """Yield after each change of files that findings in some repositories may depend on, until `stop` is set."""
+async def changes(workspaces: tuple[Workspace, ...], stop: asyncio.Event) -> AsyncIterator[frozenset[str]]:
+    """Yield the paths of files that changed, and on which findings in some repositories may depend, until `stop`.
+
+    Yields none when watching has begun, soon after it has, and again when other folders are watched.
+
+    Raises:
+        OSError: the system limits what can be watched.
+    """
     from watchfiles import awatch
 
     def concerns(_change: object, path: str) -> bool:
@@ -36,11 +44,21 @@ async def changes(workspaces: tuple[Workspace, ...], stop: asyncio.Event) -> Asy
 
     folders = _folders(workspaces)
     while folders and not stop.is_set():
-        async for _ in awatch(
-            *folders, watch_filter=concerns, stop_event=stop, recursive=False, debounce=_WAIT, rust_timeout=_POLL
+        has_begun = False
+        async for changed in awatch(
+            *folders,
+            watch_filter=concerns,
+            stop_event=stop,
+            recursive=False,
+            debounce=_WAIT,
+            step=_CALM,
+            rust_timeout=_POLL,
+            yield_on_timeout=True,
         ):
-            yield
-            if _folders(workspaces) != folders:
+            if changed or not has_begun:
+                yield frozenset(path for _, path in changed)
+            has_begun = has_begun or not changed
+            if changed and _folders(workspaces) != folders:
                 break
         folders = _folders(workspaces)
 
@@ -56,7 +74,8 @@ def _folders(workspaces: tuple[Workspace, ...]) -> frozenset[str]:
     folders: set[Path] = set()
     for each in workspaces:
         folders |= {each.root, each.state_root, each.tasks, each.state_root / "archives", each.state_root / "handoffs"}
-        folders |= {*(git.folders(each.root) or ())}
+        at = git.folders(each.root)
+        folders |= {*(at or ())} | {each / name for each in (at or ())[1:] for name in _OF_GIT}
         with suppress(TaskstateError):  # the check tells what cannot be listed
             folders |= {path.parent for path in each.own_files()}
     return frozenset(str(folder) for folder in folders if disk.is_folder(folder))
