@@ -8,9 +8,9 @@ import os
 import secrets
 from http import HTTPStatus
 
-from taskstate import loopback
 from taskstate.errors import TaskstateError
-from taskstate.loopback import LOOPBACK, MOST_CONNECTIONS
+from taskstate.loopback import server as loopback
+from taskstate.loopback.server import LOOPBACK, MOST_CONNECTIONS
 from taskstate.mcp_server.server import make_server
 from taskstate.mcp_server.stdio import MOST_BYTES
 from taskstate.typed import TYPE_CHECKING

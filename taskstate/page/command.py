@@ -8,8 +8,8 @@ import secrets
 import sys
 from contextlib import suppress
 
-from taskstate import loopback
 from taskstate.errors import TaskstateError
+from taskstate.loopback import server as loopback
 from taskstate.operations.call import collect_garbage_often, usage_error
 from taskstate.operations.operation import Operation, option, switch
 from taskstate.operations.result import Result

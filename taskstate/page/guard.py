@@ -13,13 +13,13 @@ import re
 from html import escape
 from urllib.parse import parse_qsl, quote, urlencode
 
-from taskstate import loopback
+from taskstate.loopback import server as loopback
 from taskstate.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from taskstate.loopback import App, Headers, Receive, Scope, Send
+    from taskstate.loopback.server import App, Headers, Receive, Scope, Send
 
     Refusal = tuple[int, str] | None
 

@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from taskstate import loopback
 from taskstate.__main__ import main
 from taskstate.errors import TaskstateError
+from taskstate.loopback import server as loopback
 from taskstate.page.guard import HEADERS
 from tests.page.conftest import PATIENCE, Site, serving
 from tests.support.place import Place, tree

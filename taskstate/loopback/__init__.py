@@ -1,0 +1,1 @@
+"""HTTP for this machine alone: what the servers of the page and of MCP share."""
