@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 KEYS, ELSEWHERE = "src/auth/keys.py", "src/mail/queue.py"
 
 
-pytestmark = WHOLE
-
-
 @pytest.fixture
 def shop(scene: Scene, tmp_path: Path) -> Iterator[Site]:
     """Return a site of the test's own."""
@@ -64,6 +61,7 @@ def test_what_changes_without_a_file_of_ours_is_told(scene: Scene, tmp_path: Pat
     assert run_apart(main())
 
 
+@WHOLE
 @pytest.mark.slow
 def test_one_stream_serves_all_tabs_of_a_browser(chromium: Browser, shop: Site) -> None:
     """Eight visible tabs load and are live, with one connection; when the one that hears goes, another takes over."""
@@ -139,6 +137,7 @@ def test_what_became_of_a_form_is_seen_where_one_is(chromium: Browser, shop: Sit
         visitor.errors[:] = [each for each in visitor.errors if "409" not in each]
 
 
+@WHOLE
 @pytest.mark.slow
 def test_a_page_says_that_the_server_was_started_again(chromium: Browser, shop: Site) -> None:
     """With another token no tab is live: each says what to do, and goes on once somebody has done it."""

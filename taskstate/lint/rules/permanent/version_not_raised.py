@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from taskstate.lint.diagnostics import Diagnostics, Rule
+from taskstate.lint.diagnostics import Diagnostic, Diagnostics, Rule
 from taskstate.lint.facts.session_history import comparable
 from taskstate.lint.facts.wording import first_change, shown, shown_by
 from taskstate.messages import first_of, quoted
@@ -52,6 +52,8 @@ from taskstate.syntax.spans import Span, filled_lines, first_line
 from taskstate.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from taskstate.lint.facts.file_facts import Facts
     from taskstate.model.task_state import TaskState
 
@@ -79,32 +81,37 @@ def check(facts: Facts) -> Diagnostics:
         return
     same = [each for each in past if version_of(each) == version]
     for name in _changed(facts.state, same):
-        section = facts.state.section(name)
-        span = section.heading if section else facts.value_span("version")
-        then = next((each for each in same if each.section(name) and name in changed_sections(each, facts.state)), None)
-        before = then.section(name) if then else None
-        if section and then and before and section.body.of(facts.document.text).strip():
-            span = first_change(facts.document, section.body, before.body.of(then.document.text))
-        old = content_of(then, name) if then else ""
-        if section and not content_of(facts.state, name).strip():
-            words = " ".join(old.split())
-            message = f"{name} was emptied" + (f"; committed was {shown(words)}" if words else "")
-            help_ = (
-                f"write it again: `{words}`" if 0 < len(words) <= _QUOTED else f"put it back{shown_by(facts.queries)}"
-            )
-            yield RULE.at(section.heading, message, help=help_)
-            continue
-        twice = _twice(facts, section.body, old) if section and name == CONSTRAINTS else None
-        if twice:
-            message = f"the constraint {shown(twice[1])} stands twice, and says two things"
-            help_ = f"put back what stood there{shown_by(facts.queries)}, or join the two into one"
-            yield RULE.at(twice[0], message, help=help_)
-            continue
-        said = " ".join(content_of(facts.state, name).split())
-        gone = [line.strip() for line in old.splitlines() if " ".join(line.split()) not in said and line.strip()]
-        what = f"; gone: {first_of([shown(each) for each in gone], _MOST_NAMED)}" if gone else ""
-        help_ = f"if that is meant, {_HELP}; else put back what is gone{shown_by(facts.queries)}" if gone else _HELP
-        yield RULE.at(span, f"{name}: edited, and the version is still {version}{what}", help=help_)
+        yield _edited(name, facts, same)
+
+
+def _edited(name: str, facts: Facts, same: Sequence[TaskState]) -> Diagnostic:
+    """Return the finding for a section that says something else than a state of the `same` version."""
+    section = facts.state.section(name)
+    then = next((each for each in same if each.section(name) and name in changed_sections(each, facts.state)), None)
+    old, now = content_of(then, name) if then else "", content_of(facts.state, name)
+    if section and not now.strip():
+        return _emptied(name, section.heading, " ".join(old.split()), facts)
+    twice = _twice(facts, section.body, old) if section and name == CONSTRAINTS else None
+    if twice:
+        message = f"the constraint {shown(twice[1])} stands twice, and says two things"
+        help_ = f"put back what stood there{shown_by(facts.queries)}, or join the two into one"
+        return RULE.at(twice[0], message, help=help_)
+    before = then.section(name) if then else None
+    span = section.heading if section else facts.value_span("version")
+    if section and then and before:
+        span = first_change(facts.document, section.body, before.body.of(then.document.text))
+    said = " ".join(now.split())
+    gone = [line.strip() for line in old.splitlines() if " ".join(line.split()) not in said and line.strip()]
+    what = f"; gone: {first_of([shown(each) for each in gone], _MOST_NAMED)}" if gone else ""
+    help_ = f"if that is meant, {_HELP}; else put back what is gone{shown_by(facts.queries)}" if gone else _HELP
+    return RULE.at(span, f"{name}: edited, and the version is still {version_of(facts.state)}{what}", help=help_)
+
+
+def _emptied(name: str, heading: Span, words: str, facts: Facts) -> Diagnostic:
+    """Return the finding for a section that has nothing left of the `words` that were committed."""
+    message = f"{name} was emptied" + (f"; committed was {shown(words)}" if words else "")
+    back = f"write it again: `{words}`" if 0 < len(words) <= _QUOTED else f"put it back{shown_by(facts.queries)}"
+    return RULE.at(heading, message, help=back)
 
 
 def _twice(facts: Facts, body: Span, old: str) -> tuple[Span, str] | None:
