@@ -37,30 +37,44 @@ async def changes(workspaces: tuple[Workspace, ...], stop: asyncio.Event) -> Asy
     Raises:
         OSError: the system limits what can be watched.
     """
+    folders = _folders(workspaces)
+    try:
+        while folders and not stop.is_set():
+            async for changed in _changes_in(folders, stop):
+                yield frozenset(path for _, path in changed)
+                if changed and _folders(workspaces) != folders:
+                    break
+            folders = _folders(workspaces)
+    except BaseExceptionGroup as error:
+        # The watcher's group of tasks wraps what comes while it waits. Wrapped, Ctrl-C and SIGTERM would end this task
+        # alone, and the server would live on.
+        first: BaseException = error
+        while isinstance(first, BaseExceptionGroup):
+            first = (first.subgroup(KeyboardInterrupt) or first).exceptions[0]
+        raise first from None
+
+
+async def _changes_in(folders: frozenset[str], stop: asyncio.Event) -> AsyncIterator[set[tuple[object, str]]]:
+    """Yield what changed in some folders; once nothing, as soon as they are watched."""
     from watchfiles import awatch
 
     def concerns(_change: object, path: str) -> bool:
         return _is_relevant(path)
 
-    folders = _folders(workspaces)
-    while folders and not stop.is_set():
-        has_begun = False
-        async for changed in awatch(
-            *folders,
-            watch_filter=concerns,
-            stop_event=stop,
-            recursive=False,
-            debounce=_WAIT,
-            step=_CALM,
-            rust_timeout=_POLL,
-            yield_on_timeout=True,
-        ):
-            if changed or not has_begun:
-                yield frozenset(path for _, path in changed)
-            has_begun = has_begun or not changed
-            if changed and _folders(workspaces) != folders:
-                break
-        folders = _folders(workspaces)
+    has_begun = False
+    async for changed in awatch(
+        *folders,
+        watch_filter=concerns,
+        stop_event=stop,
+        recursive=False,
+        debounce=_WAIT,
+        step=_CALM,
+        rust_timeout=_POLL,
+        yield_on_timeout=True,
+    ):
+        if changed or not has_begun:
+            yield {*changed}
+        has_begun = has_begun or not changed
 
 
 def _is_relevant(path: str) -> bool:

@@ -9,17 +9,18 @@ from contextlib import suppress
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
+import pytest
+
 from taskstate.api import request_for
 from taskstate.lsp.checking import Surroundings
 from taskstate.lsp.server import serve
+from taskstate.storage.signals import Ended
 from taskstate.workspace import watching
 from tests.support.git_place import GitPlace
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
-
-    import pytest
 
 PATIENCE = 30.0  # seconds
 
@@ -58,3 +59,21 @@ def test_a_watcher_that_loses_its_cancellation_ends(tmp_path: Path, monkeypatch:
     server.start()
     server.join(PATIENCE)
     assert not server.is_alive()
+
+
+def test_a_signal_that_comes_while_the_watcher_waits_ends_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The watcher's group of tasks wraps what comes; wrapped, it would end the watching alone."""
+
+    def signalled(*_folders: str, **_options: object) -> AsyncIterator[None]:
+        message = "unhandled errors in a TaskGroup"
+        raise BaseExceptionGroup(message, [OSError("lost"), BaseExceptionGroup(message, [Ended(15)])])
+
+    async def watched() -> None:
+        await anext(watching.changes((place.workspace,), asyncio.Event()))
+
+    place = GitPlace(tmp_path / "here")
+    monkeypatch.setattr("watchfiles.awatch", signalled)
+    with pytest.raises(Ended):
+        asyncio.run(watched())
