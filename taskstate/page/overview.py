@@ -111,7 +111,7 @@ def asked(reading: Reading, found: Sequence[Need]) -> list[Asked]:
         made.append(Asked(need, shown, form, finding))
         is_shown = form and is_drift and sum(bool(each.drift["drift"]) for each in made) < _MOST_DIFFS
         if is_shown:
-            differs = drift_of(shown_task(reading, need.task, need.branch), [f", {need.detail}, "])
+            differs = drift_of(shown_task(reading, need.task, need.branch), [need.paths])
             made[-1] = made[-1]._replace(drift=differs)
     return made
 

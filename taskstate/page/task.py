@@ -132,7 +132,7 @@ def of_task(
         for each in reading.needs
         if task.id in {each.task, *each.others} and each.branch in {task.version.branch, ""}
     ]
-    drifted = [f", {each.detail}, " for each in own if each.kind == needs.DRIFT]  # their paths
+    drifted = [each.paths for each in own if each.kind == needs.DRIFT]
     prefix = f"task-{task.id}/" if is_file else ""
     output = chain.output_of(task.loaded.document)
     return {
@@ -218,17 +218,17 @@ def _stages(task: ShownTask, sessions: Sequence[Session], adrift: str) -> Iterat
         yield Stage(role, look, by, changed, own, role.name in drifted, bool(told))
 
 
-def drift_of(task: ShownTask, drifted: Sequence[str]) -> Mapping[str, object]:
-    """Return how the files that are told as `drifted` differ from what was left, and by which role; else None.
+def drift_of(task: ShownTask, drifted: Sequence[Sequence[str]]) -> Mapping[str, object]:
+    """Return how the files differ whose paths `drifted` names, from what was left, and by which role; else None.
 
-    Where no path is told, all are meant.
+    A drift that names no path means all files.
     """
     from taskstate.page.diff import files_of
 
     role = _left(task)
     found = said(task.call, "snapshot diff", id=task.id, role=role, type="now") if drifted else None
     files = files_of(found.data["diff"], place=f"drift-{task.id}-") if found and found.data else ()
-    shown = [each for each in files if any(told == ", , " or f", {each.path}, " in told for told in drifted)]
+    shown = [each for each in files if any(not paths or each.path in paths for paths in drifted)]
     more = len(shown[_MOST_DRIFT:])
     return {"drift": shown[:_MOST_DRIFT] if drifted else None, "drift_more": more, "drift_role": role}
 

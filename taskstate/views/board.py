@@ -16,7 +16,7 @@ from taskstate.views import needs
 from taskstate.views.layout import fit, labelled, lines_of, more
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from taskstate.views.layout import Screen
     from taskstate.views.needs import Need
@@ -50,8 +50,8 @@ class Card(NamedTuple):
     shown: Shown
     need: str
     why: str
-    place: int
-    unblocks: int
+    place: int = 0
+    unblocks: int = 0
     others: tuple[str, ...] = ()
 
     @property
@@ -96,32 +96,42 @@ def columns(
     begin, firsts = _before(now, DAYS), [each.task for each in repository.tasks if each.is_first]
     order = enumerate(in_order(firsts, len(firsts)).ready)
     ready = {each.task.id.casefold(): (at, each.unblocks) for at, each in order}
-    waiting = {each.task.id.casefold(): each.why for each in waiting_of(firsts)}
-    listed = [each for each in reversed(found) if each.is_listed or each.kind == needs.PUT_DOWN]
-    needed = {(task, each.branch): each.kind for each in listed for task in (each.task, *each.others)}
+    card_of = _cards(found, {each.task.id.casefold(): each.why for each in waiting_of(firsts)})
     others = _others(repository)
     filled: dict[str, list[Card]] = {name: [] for name in names or _USUAL}
     for shown in _with_rows(repository, begin):
-        task, key = shown.task, shown.task.id.casefold()
+        key = shown.task.id.casefold()
         # What may not be the newest state is not offered.
         is_known = not shown.is_stale and not any(each.task.problem for each in others[key])
         name = _column(shown, is_ready=key in ready and is_known)
-        if name in filled and task.kind != PERMANENT and _is_wanted(shown, wanted):
-            why = (
-                task.blocked
-                or (shown.facts.stuck if shown.facts else "")
-                or waiting.get(key, "").removeprefix("it is blocked").removeprefix(", and ")
-            )
-            need = needed.get((task.id, shown.branch), "")
-            marks = tuple(f"{needed.get((task.id, each.branch), 'older')} on {each.branch}" for each in others[key])
-            filled[name].append(Card(shown, need, _GONE if shown.is_stale else why, *ready.get(key, (0, 0)), marks))
-    in_place = {name: sorted(cards, key=lambda each: each.place * (name == READY)) for name, cards in filled.items()}
+        if name in filled and shown.task.kind != PERMANENT and _is_wanted(shown, wanted):
+            place, unblocks = ready.get(key, (0, 0))
+            filled[name].append(card_of(shown, others[key])._replace(place=place, unblocks=unblocks))
     days = wanted.get("days", "" if names else str(DAYS))
-    late = {name: _before(now, int(days)) if name == COMPLETE and days else "" for name in filled}
-    return tuple(
-        Column(name, tuple(each for each in cards if each.updated >= late[name]), len(cards))
-        for name, cards in in_place.items()
-    )
+    late = _before(now, int(days)) if days else ""
+    return tuple(_as_column(name, cards, late if name == COMPLETE else "") for name, cards in filled.items())
+
+
+def _as_column(name: str, cards: Sequence[Card], late: str) -> Column:
+    """Return a column in the order of its cards, with those that were changed since then."""
+    ordered = sorted(cards, key=lambda each: each.place * (name == READY))
+    return Column(name, tuple(each for each in ordered if each.updated >= late), len(cards))
+
+
+def _cards(found: Sequence[Need], waiting: Mapping[str, str]) -> Callable[[Shown, Sequence[Shown]], Card]:
+    """Return what makes the card of a task and its other versions, of what needs a person and what it waits for."""
+    listed = [each for each in reversed(found) if each.is_listed or each.kind == needs.PUT_DOWN]
+    needed = {(task, each.branch): each.kind for each in listed for task in (each.task, *each.others)}
+
+    def card_of(shown: Shown, others: Sequence[Shown]) -> Card:
+        task = shown.task
+        stuck = task.blocked or (shown.facts.stuck if shown.facts else "")
+        waits = waiting.get(task.id.casefold(), "").removeprefix("it is blocked").removeprefix(", and ")
+        marks = tuple(f"{needed.get((task.id, each.branch), 'older')} on {each.branch}" for each in others)
+        need = needed.get((task.id, shown.branch), "")
+        return Card(shown, need, _GONE if shown.is_stale else stuck or waits, others=marks)
+
+    return card_of
 
 
 def _others(repository: Repository) -> Mapping[str, list[Shown]]:

@@ -62,9 +62,9 @@ _LATEST = "~"  # sorts behind every time
 class Need(NamedTuple):
     """One thing that needs a person: its kind, the task, since when, and the commands that see to it.
 
-    `text` says in a few words what it is, `detail` more. `since` is empty where no file tells it; `branch` says in
-    which worktree it is where the task differs between two. The `severity` is 0 for what is only counted, and for what
-    is unknown. Of the `others` the same is true.
+    `text` says in a few words what it is, `detail` more; the `paths` are those of a drift. `since` is empty where no
+    file tells it; `branch` says in which worktree it is where the task differs between two. The `severity` is 0 for
+    what is only counted, and for what is unknown. Of the `others` the same is true.
     """
 
     kind: str
@@ -76,6 +76,7 @@ class Need(NamedTuple):
     severity: int = 0
     branch: str = ""
     others: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
 
     @property
     def is_listed(self) -> bool:
@@ -276,11 +277,11 @@ def _drifts(tree: Tree, own: Iterable[Shown]) -> Iterator[Need]:
     except TaskstateError as error:
         yield Need(UNKNOWN, "", "", f"drift: {error}")
         now = ""
-    same: dict[tuple[str, str, str], list[Need]] = {}
+    same: dict[tuple[object, ...], list[Need]] = {}
     for shown, facts in candidates:
         if facts.drifted or (now and facts.left != now):
             for each in _drift(shown, facts.drifted, now):
-                same.setdefault((each.kind, each.detail or each.task + each.text, each.branch), []).append(each)
+                same.setdefault((each.kind, each.paths or each.task + each.text, each.branch), []).append(each)
     yield from map(_once, same.values())
 
 
@@ -309,11 +310,12 @@ def _drift(shown: Shown, drifted: Sequence[str], now: str) -> Iterator[Need]:
         accept = [resolve] if now and found.role in {"", *roles} else []
         who = shown.facts.left_by if shown.facts and found.role in {"", drifted[0] if drifted else found.role} else ""
         text = f"{what or 'the tree was'} not what {who or found.who} left"
-        since, detail = _newest_change(shown, found.paths) or task.updated, ", ".join(found.paths)
+        since = _newest_change(shown, found.paths) or task.updated
         plain = [quoted(each) for each in found.paths if each[:1] not in {"-", '"'}]
         is_restorable = bool(found.role and plain) and len(plain) == len(found.paths) <= drift.SHOWN
         back = [f"snapshot verify {task.id} --role {found.role} --restore {' '.join(plain)}"] if is_restorable else []
-        yield _need(DRIFT, shown, text, found.look, *accept, *back, since=since, detail=detail)
+        drifts = _need(DRIFT, shown, text, found.look, *accept, *back, since=since)
+        yield drifts._replace(paths=tuple(found.paths))
     elif found and found.put_down:
         who = (shown.facts and shown.facts.left_by) or found.who
         text = f"{'; '.join(each.removeprefix('put down ') for each in found.put_down)}, not what {who} left"
